@@ -22,11 +22,11 @@ use autonoe_core::{
 use autonoe_model::contract::{AssistantMessage, ModelIdentity, ToolResult};
 use autonoe_model::provider::{ProviderContext, provider_spec};
 use autonoe_model::{
-    Message, ModelAgentOptions, ModelBackend, ModelClient, ModelError, ModelEvent, ModelReply,
-    ModelRequest, ModelStream, Part, Provider,
+    Message, MessagePart, ModelAgentOptions, ModelBackend, ModelClient, ModelError, ModelEvent,
+    ModelReply, ModelRequest, ModelStream, Provider,
 };
 use autonoe_testkit::model_server::anthropic::{
-    AnthropicServer, MainRequests, Message as Scripted, Script, Turn,
+    AnthropicServer, MainRequests, ModelScript, ScriptedMessage, Turn,
 };
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
@@ -216,7 +216,7 @@ impl ModelClient for InMemory {
             _ if says => (PIECES, AssistantMessage::text(piece.repeat(PIECES))),
             CALLS => (0, AssistantMessage::text("")),
             made => {
-                let call = Part::tool_call(format!("call-{made}"), "Echo", input());
+                let call = MessagePart::tool_call(format!("call-{made}"), "Echo", input());
                 (0, AssistantMessage::new([call]))
             }
         };
@@ -239,13 +239,13 @@ impl Provider for Serves {
 }
 
 /// The same answers, sent by a server.
-fn script() -> Script {
-    Script::by(|prompt| {
+fn script() -> ModelScript {
+    ModelScript::by(|prompt| {
         let says = prompt.user_texts().first() == Some(&"Say it.");
         match prompt.tool_results().len() {
             _ if says => {
                 let text = "x".repeat(PIECE * PIECES);
-                Turn::from(Scripted::new().says(text).in_pieces_of(PIECE))
+                Turn::from(ScriptedMessage::new().says(text).in_pieces_of(PIECE))
             }
             CALLS => Turn::text("Done."),
             _ => Turn::tool("Echo", input()),

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use autonoe_core::project::{Journal, JournalReadError, StopReason};
+use autonoe_core::project::{Journal, JournalReadError, RunStopReason};
 use autonoe_core::{Project, ProjectRun, RunControl};
 use autonoe_scripted::{ScriptedBackend, SessionScript};
 use serde_json::json;
@@ -56,7 +56,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 fn is_in_session_2(project: &Project) -> Result<bool, JournalReadError> {
     let stories = Journal::read(&project.journal_path())?.run_histories();
     Ok(stories.first().is_some_and(|story| {
-        matches!(story.stop_reason(), StopReason::Interrupted(_)) && story.sessions.len() == 2
+        matches!(story.stop_reason(), RunStopReason::Interrupted(_)) && story.sessions.len() == 2
     }))
 }
 

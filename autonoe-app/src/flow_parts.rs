@@ -13,7 +13,7 @@ use autonoe_core::time::SystemClock;
 use autonoe_flow::FlowDefinition;
 use autonoe_flow::command::ProcessCommands;
 use autonoe_flow::definition::{
-    Check, Escalation, ExpectedAction, NotificationMethod, StepsRegistry,
+    Check, ExpectedAction, NotificationMethod, StepEscalation, StepsRegistry,
 };
 use autonoe_flow::escalation::{Notifiers, SigningKey, SigningKeys, WebhookNotifier};
 use autonoe_model::backend::{KeyLocations, command_environment};
@@ -201,7 +201,7 @@ pub(crate) fn signing_key(name: &str, env: &Env) -> Result<Option<SigningKey>, A
     key.map_err(|error| AppError::failure(format!("{variable}: {error}")))
 }
 
-fn webhooks(registry: &StepsRegistry) -> impl Iterator<Item = &Escalation> {
+fn webhooks(registry: &StepsRegistry) -> impl Iterator<Item = &StepEscalation> {
     let steps = registry.steps.values().filter_map(|step| step.work());
     let escalations = steps.filter_map(|work| work.escalation.as_ref());
     escalations.filter(|it| it.notification_method == NotificationMethod::Webhook)

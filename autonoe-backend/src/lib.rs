@@ -22,7 +22,7 @@
 //! | [`SessionDirectory`] | the folder of a session, and the marker of its processes |
 //! | [`remove_abandoned_sessions`] | ends the processes of sessions whose program was killed, and removes their folders |
 //! | [`ProgramClient`], [`Program`] | the client of a session around a program, which a task owns |
-//! | [`Turn`], [`run_turn`] | one turn of a program, and the function that drives it |
+//! | [`ProgramTurn`], [`run_turn`] | one turn of a program, and the function that drives it |
 //! | [`decide_call`] | requests the decision of the gate about a call |
 //! | [`AnswerTasks`] | runs the tasks that reply to the program's permission and tool requests |
 //! | [`PendingRequests`], [`line_writer`] | requests to the program that have no answer yet; writes whole lines to the program |
@@ -44,8 +44,8 @@ pub use launch::{
 pub use options::ProgramOptions;
 pub use probe::{AnswerEnd, ShortAnswer, short_answer, version_finding};
 pub use session::{
-    AfterQuery, AnswerTasks, Command, CommandQueue, DeniedCall, FAILED_CHECK, PendingRequests,
-    Program, ProgramClient, Query, Turn, TurnEnd, TurnStep, decide_call, line_writer, ready_within,
-    run_turn, shutdown_program, wait_for_exit,
+    AfterQuery, AnswerTasks, CommandQueue, DeniedCall, FAILED_CHECK, PendingRequests, Program,
+    ProgramClient, ProgramCommand, ProgramTurn, Query, TurnEnd, TurnStep, decide_call, line_writer,
+    ready_within, run_turn, shutdown_program, wait_for_exit,
 };
 pub use spec_values::{check_limit, check_model};

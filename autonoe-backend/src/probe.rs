@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use autonoe_core::agent::ProbeFinding;
-use autonoe_process::{Exit, Launch, LaunchError, ShutdownPolicy, Started};
+use autonoe_process::{Exit, Launch, LaunchError, ShutdownPolicy, StartedProcess};
 use tokio::io::AsyncReadExt;
 
 use crate::session::wait_for_exit;
@@ -41,7 +41,7 @@ pub enum AnswerEnd {
 ///
 /// The program cannot be started.
 pub async fn short_answer(launch: Launch, limit: Duration) -> Result<ShortAnswer, LaunchError> {
-    let Started {
+    let StartedProcess {
         process,
         stdin,
         stdout,

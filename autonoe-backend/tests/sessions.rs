@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use autonoe_backend::{
-    AfterQuery, Command, CommandQueue, Program, ProgramClient, Query, Turn, TurnEnd, TurnStep,
-    run_turn,
+    AfterQuery, CommandQueue, Program, ProgramClient, ProgramCommand, ProgramTurn, Query, TurnEnd,
+    TurnStep, run_turn,
 };
 use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
 use autonoe_core::gate::{Gate, Grants, ProjectPaths};
@@ -84,7 +84,8 @@ impl Program for Parrot {
             "linger" => {
                 query.dropped.cancelled().await;
                 for _ in 0..50 {
-                    if let Some(Some(Command::Query(other))) = commands.recv().now_or_never() {
+                    if let Some(Some(ProgramCommand::Query(other))) = commands.recv().now_or_never()
+                    {
                         other.refuse();
                     }
                     tokio::task::yield_now().await;
@@ -92,7 +93,7 @@ impl Program for Parrot {
                 AfterQuery::Ready
             }
             "obey" => loop {
-                if let Some(Command::Dispose(done)) = commands.recv().await {
+                if let Some(ProgramCommand::Dispose(done)) = commands.recv().await {
                     return AfterQuery::Disposed(done);
                 }
             },
@@ -138,7 +139,7 @@ impl Waiting {
     }
 }
 
-impl Turn for Waiting {
+impl ProgramTurn for Waiting {
     type Input = Input;
     type Ending = Result<SessionOutcome, AgentError>;
 

@@ -38,32 +38,30 @@
 //! | [`ConfigFolder`], [`SettingSources`] | the folder with login, settings and conversations; the settings files that apply |
 //! | [`ClaudeSpec`] | the backend in a configuration file, `"type": "claude"` |
 //! | [`Probe`], [`Login`], [`SandboxProblem`] | findings about the installed program |
-//! | [`PermissionMode`] | the program's treatment of calls that no hook decided about |
-//!
-//! The following modules are pure, without a process or a clock:
-//!
-//! | module | contents |
-//! | --- | --- |
-//! | [`wire`] | the protocol. Bytes are split into [`Line`](wire::Line)s, lines are parsed to [`Message`](wire::Message)s, and outgoing messages are built as whole lines |
-//! | [`events`] | translation of messages to [`StreamEvent`](autonoe_core::StreamEvent)s, the cost of a turn, the running tasks, and the end of a session |
-//! | [`outcome`] | the outcome of a session, derived from the last messages, the exit code and stderr |
+//! | [`ClaudePermissionMode`] | the program's treatment of calls that no hook decided about |
 //!
 //! The message formats are those of two builds of the program, 2.1.197 and 2.1.325, as recorded.
 //! Unknown messages are kept unchanged and are not an error.
 
 mod backend;
 mod backend_spec;
+// Public for the tests of this project only.
+#[doc(hidden)]
 pub mod events;
 mod launch;
 mod legacy_spec;
 mod mcp;
+// Public for the tests of this project only.
+#[doc(hidden)]
 pub mod outcome;
 mod probe;
 mod session;
+// Public for the tests of this project only.
+#[doc(hidden)]
 pub mod wire;
 
 pub use backend::ClaudeBackend;
 pub use backend_spec::ClaudeSpec;
 pub use launch::{ClaudeOptions, ConfigFolder, SettingSources};
 pub use probe::{Login, LoginCheck, Probe, SandboxProblem};
-pub use wire::PermissionMode;
+pub use wire::ClaudePermissionMode;

@@ -45,27 +45,25 @@
 //! | [`CodexHome`] | the folder with the program's login and conversations |
 //! | [`CodexSpec`] | the backend in a configuration file, `"type": "codex"` |
 //!
-//! The following modules are pure, without a process or a clock:
-//!
-//! | module | contents |
-//! | --- | --- |
-//! | [`wire`] | the protocol, JSON-RPC in lines, in both directions |
-//! | [`events`] | translation of messages to stream events |
-//! | [`outcome`] | the outcome of a turn, derived from the last messages, the exit code and stderr |
-//!
 //! The message formats are those of version 0.166.0, as recorded. An unknown message or item is
-//! kept unchanged and is not an error. Unknown fields are ignored. The raw line
-//! ([`wire::ThreadMessage`]) keeps them and is logged at trace level. Only a permission request
-//! with an unknown field is refused, because it could request more.
+//! kept unchanged and is not an error. Unknown fields are ignored. The raw line keeps them and
+//! is logged at trace level. Only a permission request with an unknown field is refused, because it
+//! could request more.
 
 mod backend;
 mod backend_spec;
+// Public for the tests of this project only.
+#[doc(hidden)]
 pub mod events;
 mod launch;
 mod native_program;
+// Public for the tests of this project only.
+#[doc(hidden)]
 pub mod outcome;
 mod probe;
 mod session;
+// Public for the tests of this project only.
+#[doc(hidden)]
 pub mod wire;
 
 pub use backend::CodexBackend;

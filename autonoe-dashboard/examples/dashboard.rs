@@ -17,7 +17,7 @@ use autonoe_dashboard::terminal::{
 use autonoe_dashboard::web::{ViewToken, serve};
 use autonoe_dashboard::{
     AlertLine, AlertSeverity, Dashboard, DashboardFeed, DashboardSource, FleetAction, FleetIntent,
-    FleetPhase, Member, MemberStatus, Progress,
+    FleetPhase, MemberRow, MemberRowStatus, Progress,
 };
 use futures::StreamExt;
 use ratatui::Terminal;
@@ -51,7 +51,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         };
         let mut changes = feed.watch();
         intents.send(intent).await?;
-        let is_paused = |fleet: &Arc<Dashboard>| fleet.members[0].status == MemberStatus::Paused;
+        let is_paused = |fleet: &Arc<Dashboard>| fleet.members[0].status == MemberRowStatus::Paused;
         changes.wait_for(is_paused).await?;
 
         let mut terminal = Terminal::new(TestBackend::new(100, 16))?;
@@ -76,14 +76,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn fleet() -> Dashboard {
-    let mut api = Member::new("api", "codex");
-    api.status = MemberStatus::Running;
+    let mut api = MemberRow::new("api", "codex");
+    api.status = MemberRowStatus::Running;
     api.task = Some("Write the handlers".to_owned());
     api.progress = Progress::new(0.4);
     api.iteration = 2;
     api.cost = CostTotal::known(CostUsd::from_cents(120));
-    let mut pages = Member::new("pages", "gemini");
-    pages.status = MemberStatus::Failed;
+    let mut pages = MemberRow::new("pages", "gemini");
+    pages.status = MemberRowStatus::Failed;
     pages.cost = CostTotal::unknown();
     // Text from an agent is displayed and never interpreted.
     pages.error = Some("\u{1b}[2J<script>alert('hello')</script>".to_owned());
@@ -112,7 +112,7 @@ async fn work(feed: DashboardFeed, mut asked: mpsc::Receiver<FleetIntent>) {
                 None => fleet.elapsed += Duration::from_secs(1),
             }
             for member in &mut fleet.members {
-                if member.status == MemberStatus::Running {
+                if member.status == MemberRowStatus::Running {
                     member.progress = Progress::new(member.progress.share() + 0.01);
                 }
             }
@@ -128,9 +128,9 @@ fn apply(fleet: &mut Dashboard, intent: &FleetIntent) {
         .find(|member| member.id == intent.member);
     let Some(member) = found else { return };
     match &intent.action {
-        FleetAction::Pause => member.status = MemberStatus::Paused,
-        FleetAction::Resume => member.status = MemberStatus::Running,
-        FleetAction::Stop | FleetAction::Kill => member.status = MemberStatus::Stopped,
+        FleetAction::Pause => member.status = MemberRowStatus::Paused,
+        FleetAction::Resume => member.status = MemberRowStatus::Running,
+        FleetAction::Stop | FleetAction::Kill => member.status = MemberRowStatus::Stopped,
         FleetAction::Instruct { text } => member.log.push(format!("told: {text}")),
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{MemberId, MemberStatus};
+use crate::{MemberRowId, MemberRowStatus};
 
 /// A user's request to act on a member. Views only emit intents; the caller of the view carries
 /// them out.
@@ -23,7 +23,7 @@ use crate::{MemberId, MemberStatus};
 #[serde(rename_all = "camelCase")]
 pub struct FleetIntent {
     /// Member to act on.
-    pub member: MemberId,
+    pub member: MemberRowId,
     /// Requested action.
     #[serde(flatten)]
     pub action: FleetAction,
@@ -52,15 +52,15 @@ impl FleetAction {
     /// Returns whether the action makes sense for a member with this status.
     ///
     /// ```
-    /// use autonoe_dashboard::{FleetAction, MemberStatus};
+    /// use autonoe_dashboard::{FleetAction, MemberRowStatus};
     ///
-    /// assert!(FleetAction::Pause.is_valid_for(MemberStatus::Running));
-    /// assert!(!FleetAction::Stop.is_valid_for(MemberStatus::Completed));
+    /// assert!(FleetAction::Pause.is_valid_for(MemberRowStatus::Running));
+    /// assert!(!FleetAction::Stop.is_valid_for(MemberRowStatus::Completed));
     /// ```
-    pub fn is_valid_for(&self, status: MemberStatus) -> bool {
+    pub fn is_valid_for(&self, status: MemberRowStatus) -> bool {
         match self {
-            Self::Pause => matches!(status, MemberStatus::Pending | MemberStatus::Running),
-            Self::Resume => status == MemberStatus::Paused,
+            Self::Pause => matches!(status, MemberRowStatus::Pending | MemberRowStatus::Running),
+            Self::Resume => status == MemberRowStatus::Paused,
             Self::Stop | Self::Kill | Self::Instruct { .. } => !status.has_ended(),
         }
     }
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn valid_actions_depend_on_member_status() {
-        use MemberStatus::{Completed, Failed, Paused, Pending, Running, Stopped};
+        use MemberRowStatus::{Completed, Failed, Paused, Pending, Running, Stopped};
         let fits = |action: FleetAction| {
             let all = [Pending, Running, Paused, Completed, Failed, Stopped];
             all.map(|status| action.is_valid_for(status))

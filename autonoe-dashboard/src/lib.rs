@@ -5,16 +5,18 @@
 //! never delays the fleet.
 //!
 //! ```
-//! use autonoe_dashboard::{Dashboard, DashboardFeed, FleetPhase, Member, MemberStatus, Progress};
+//! use autonoe_dashboard::{
+//!     Dashboard, DashboardFeed, FleetPhase, MemberRow, MemberRowStatus, Progress,
+//! };
 //!
 //! let feed = DashboardFeed::new(
 //!     Dashboard::new("Build the shop", "parallel")
-//!         .with_members(vec![Member::new("api", "codex"), Member::new("pages", "claude")]),
+//!         .with_members(vec![MemberRow::new("api", "codex"), MemberRow::new("pages", "claude")]),
 //! );
 //!
 //! feed.update(|fleet| {
 //!     fleet.phase = FleetPhase::Running;
-//!     fleet.members[0].status = MemberStatus::Running;
+//!     fleet.members[0].status = MemberRowStatus::Running;
 //!     fleet.members[0].progress = Progress::new(0.25);
 //!     fleet.update_totals();
 //! });
@@ -44,15 +46,15 @@
 
 mod intent;
 mod model;
-mod run_view;
+mod run_page;
 mod source;
 pub mod terminal;
 pub mod web;
 
 pub use intent::{FleetAction, FleetIntent};
 pub use model::{
-    AlertLine, AlertSeverity, Dashboard, FleetPhase, Member, MemberId, MemberStatus, Progress,
-    Totals, format_cost, format_tokens, schemas,
+    AlertLine, AlertSeverity, Dashboard, FleetPhase, MemberRow, MemberRowId, MemberRowStatus,
+    Progress, Totals, format_cost, format_tokens, schemas,
 };
-pub use run_view::{RunAction, RunFeed, RunIntent, RunPhase, RunView};
+pub use run_page::{RunFeed, RunIntent, RunPage, RunPageAction, RunPagePhase};
 pub use source::{DashboardFeed, DashboardSource};

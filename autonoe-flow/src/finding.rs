@@ -1,4 +1,4 @@
-//! [`Finding`]: a problem of a definition, with its location and a hint.
+//! [`DefinitionFinding`]: a problem of a definition, with its location and a hint.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Finding {
+pub struct DefinitionFinding {
     /// The kind of the problem, for programs.
     pub kind: FindingKind,
     /// The file.
@@ -55,7 +55,7 @@ pub struct Finding {
     pub hint: String,
 }
 
-impl Finding {
+impl DefinitionFinding {
     pub(crate) fn new(
         kind: FindingKind,
         file: impl Into<PathBuf>,
@@ -81,7 +81,7 @@ impl Finding {
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for DefinitionFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.file.display())?;
         if let (Some(line), Some(column)) = (self.line, self.column) {

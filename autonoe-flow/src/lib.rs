@@ -3,17 +3,19 @@
 //! A flow is a folder, usually `.autonoe/flows/{name}`, with `agent.json`
 //! ([`FlowAgent`](definition::FlowAgent)), `steps_registry.json`
 //! ([`StepsRegistry`](definition::StepsRegistry)) and prompts. [`load()`] reads it, and no file
-//! outside of it. [`validate()`] finds its problems and changes nothing: each [`Finding`] has a
-//! file, a pointer, a message and a hint. Only a [`ValidatedFlow`] can be built and run.
+//! outside of it. [`validate()`] finds its problems and changes nothing: each
+//! [`DefinitionFinding`] has a file, a pointer, a message and a hint. Only a [`ValidatedFlow`] can be
+//! built and run.
 //!
 //! ```
-//! use autonoe_flow::definition::{Parameter, WorkStep};
+//! use autonoe_flow::definition::{ParameterDefinition, WorkStep};
 //! use autonoe_flow::{FlowBuilder, FlowGraph, ParameterValues};
 //! use serde_json::json;
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     // `autonoe_flow::load(folder)` reads the same from files.
-//!     let who: Parameter = serde_json::from_value(json!({"type": "string", "default": "world"}))?;
+//!     let who: ParameterDefinition =
+//!         serde_json::from_value(json!({"type": "string", "default": "world"}))?;
 //!     let definition = FlowBuilder::new("hello")
 //!         .parameter("who", who)
 //!         .step("greet", "Say hello to {uv-who}.", WorkStep::default())
@@ -41,7 +43,7 @@
 //! | read parameters from JSON or from flags | [`ParameterValues`] |
 //! | draw a flow | [`FlowGraph`] |
 //! | import a flow from climpt | [`import()`], [`ImportedFlow`](import::ImportedFlow) |
-//! | check a step | [`StepChecker`](check::StepChecker), [`Judge`], [`CommandRunner`] |
+//! | check a step | [`StepChecker`](check::StepChecker), [`StepJudge`], [`CommandRunner`] |
 //! | check whether a flow is complete | [`build_completion`](completion::build_completion), [`FlowProgress`](progress::FlowProgress) |
 //! | let an agent set outputs and send signals | [`iteration_tools`](tools::iteration_tools), [`verdict_tool`](tools::verdict_tool) |
 //! | notify someone of a failure | [`Notifiers`](escalation::Notifiers), [`Notifier`] |
@@ -99,12 +101,12 @@ mod walk;
 /// Crates whose types are part of this API, in the versions that it uses.
 pub use {autonoe_core, autonoe_process};
 
-pub use check::{Judge, Verdict};
+pub use check::{JudgeVerdict, StepJudge};
 pub use command::CommandRunner;
 pub use definition::{FlowName, StepId};
 pub use error::{FlowError, FlowErrorKind};
 pub use escalation::Notifier;
-pub use finding::Finding;
+pub use finding::DefinitionFinding;
 pub use graph::FlowGraph;
 pub use import::import;
 pub use load::{FlowBuilder, FlowDefinition, LoadError, load};

@@ -37,7 +37,7 @@ pub struct FlowProgress {
     /// The awaited keywords that the agent has used.
     pub keywords_seen: BTreeSet<String>,
     /// The signals that the agent sent, in order.
-    pub signals: Vec<Signal>,
+    pub signals: Vec<AgentSignal>,
     /// The phases with at least one passed step.
     pub phases: BTreeSet<String>,
     /// Whether the steps have reached their end.
@@ -57,7 +57,7 @@ impl FlowProgress {
     }
 
     /// Records the signals that the agent sent in an iteration.
-    pub fn record_signals(&mut self, signals: impl IntoIterator<Item = Signal>) {
+    pub fn record_signals(&mut self, signals: impl IntoIterator<Item = AgentSignal>) {
         self.signals.extend(signals);
     }
 
@@ -82,7 +82,7 @@ impl FlowProgress {
 /// A signal that an agent sent with the tool `signal`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Signal {
+pub struct AgentSignal {
     /// The name of the signal, for example `done`.
     pub name: String,
     /// The fields.
@@ -90,7 +90,7 @@ pub struct Signal {
     pub fields: Map<String, Value>,
 }
 
-impl Signal {
+impl AgentSignal {
     /// Creates a signal without fields.
     pub fn new(name: impl Into<String>) -> Self {
         Self {

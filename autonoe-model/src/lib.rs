@@ -74,8 +74,8 @@ pub use {autonoe_core, autonoe_process};
 pub use agent::{ModelAgentOptions, ModelBackend};
 pub use backend::ModelSpec;
 pub use contract::{
-    Message, ModelClient, ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelRequest,
-    ModelStream, Part, StopReason, ToolChoice, model_fn,
+    Message, MessagePart, ModelClient, ModelError, ModelErrorCode, ModelEvent, ModelReply,
+    ModelRequest, ModelStream, StopReason, ToolChoice, model_fn,
 };
 pub use price::{PriceTable, PricedBackend};
 pub use provider::{

@@ -11,8 +11,8 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::{
-    Exit, InvalidMarker, Launch, LaunchError, Marker, OsSandbox, ShutdownPolicy, Started, Stdout,
-    find_program,
+    Exit, InvalidMarker, Launch, LaunchError, Marker, OsSandbox, ShutdownPolicy, StartedProcess,
+    Stdout, find_program,
 };
 
 /// The environment variable that marks the processes of commands.
@@ -181,7 +181,7 @@ impl ProcessRunner {
         time: Duration,
         limit: usize,
     ) -> Result<CommandOutput, CommandError> {
-        let Started {
+        let StartedProcess {
             process,
             mut stdin,
             mut stdout,

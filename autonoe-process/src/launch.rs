@@ -23,7 +23,7 @@ use crate::{LaunchError, Marker, SessionFolder, ShutdownPolicy, inherited, marke
 /// that were not opened as close-on-exec, which Rust does.)
 ///
 /// ```
-/// use autonoe_process::{EndedBy, Exit, ShutdownPolicy, Launch, Marker, Started};
+/// use autonoe_process::{EndedBy, Exit, ShutdownPolicy, Launch, Marker, StartedProcess};
 /// use tokio::io::{AsyncReadExt, AsyncWriteExt};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -33,7 +33,7 @@ use crate::{LaunchError, Marker, SessionFolder, ShutdownPolicy, inherited, marke
 ///     .args(["-c", "read line; echo \"$GREETING, $line\" >&2; echo done; exit 3"])
 ///     .env("GREETING", "Good morning");
 ///
-/// let Started { process, mut stdin, mut stdout } = launch.start().await?;
+/// let StartedProcess { process, mut stdin, mut stdout } = launch.start().await?;
 /// stdin.write_all(b"Ada\n").await?;
 /// let mut output = String::new();
 /// stdout.read_to_string(&mut output).await?;

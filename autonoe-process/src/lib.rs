@@ -6,7 +6,7 @@
 //! handle is dropped, and as far as possible when this program dies.
 //!
 //! ```
-//! use autonoe_process::{EndedBy, Exit, Launch, Marker, ShutdownPolicy, Started};
+//! use autonoe_process::{EndedBy, Exit, Launch, Marker, ShutdownPolicy, StartedProcess};
 //! use tokio::io::{AsyncReadExt, AsyncWriteExt};
 //!
 //! #[tokio::main(flavor = "current_thread")]
@@ -16,7 +16,7 @@
 //!         .args(["-c", "read line; echo \"$GREETING, $line\" >&2; echo done; exit 3"])
 //!         .env("GREETING", "Good morning");
 //!
-//!     let Started { process, mut stdin, mut stdout } = launch.start().await?;
+//!     let StartedProcess { process, mut stdin, mut stdout } = launch.start().await?;
 //!     stdin.write_all(b"Ada\n").await?;
 //!     let mut output = String::new();
 //!     stdout.read_to_string(&mut output).await?;
@@ -102,5 +102,5 @@ pub use shutdown_policy::{
     EndedBy, KillReport, ProcessInfo, ShutdownAction, ShutdownPolicy, ShutdownReport, ShutdownStep,
 };
 pub use signal::Signal;
-pub use start::Started;
+pub use start::StartedProcess;
 pub use stdio::{Stdin, Stdout};

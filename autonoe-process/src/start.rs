@@ -17,7 +17,7 @@ use crate::{Launch, LaunchError, Process, before_exec, exit, inherited};
 
 /// A started child, and the ends of its pipes.
 #[derive(Debug)]
-pub struct Started {
+pub struct StartedProcess {
     /// The child.
     pub process: Process,
     /// Writes to its standard input.
@@ -41,7 +41,7 @@ impl Launch {
     /// # Panics
     ///
     /// Panics outside of a tokio runtime with I/O enabled.
-    pub async fn start(mut self) -> Result<Started, LaunchError> {
+    pub async fn start(mut self) -> Result<StartedProcess, LaunchError> {
         let (program, marker) = (self.program.clone(), self.marker.clone());
         let failed = |source| LaunchError::system(&program, source);
         let mut descriptors = self.open_secrets().map_err(failed)?;
@@ -61,7 +61,7 @@ impl Launch {
         let stdin = child.shared.stdin.clone().open(OwnedFd::from(child.stdin));
         let stdout = Stdout::open(OwnedFd::from(child.stdout));
         let process = Process::new(child.pid, marker, child.shared, child.lifeline);
-        Ok(Started {
+        Ok(StartedProcess {
             process,
             stdin: stdin.map_err(failed)?,
             stdout: stdout.map_err(failed)?,

@@ -106,7 +106,7 @@ fn hide_injected_panics() {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::project::StopReason;
+    use autonoe_core::project::RunStopReason;
 
     use super::*;
 
@@ -124,7 +124,7 @@ mod tests {
             assert_eq!(reported.passed, counts.passed, "{what}");
             assert_eq!(reported.blocked, counts.blocked, "{what}");
             let stories = after.project.journal().run_histories();
-            let ended = StopReason::Ended(report.clone());
+            let ended = RunStopReason::Ended(report.clone());
             assert_eq!(stories[0].stop_reason(), &ended, "{what}");
         }
     }

@@ -97,6 +97,6 @@ pub use captured_spans::{CapturedSpan, CapturedSpans};
 pub use cassette::{Cassette, Recorder, Replayer};
 pub use chaos::{Fault, FaultHit, FaultyAgents, FaultyRepository, RepositoryCall};
 pub use clock::VirtualClock;
-pub use crash::{CrashPoint, CrashPoints, CrashReport, RunAttempt, Totals};
+pub use crash::{CrashPoint, CrashPoints, CrashReport, RunAttempt, TotalsAccuracy};
 pub use event_log::EventLog;
 pub use temp_project::TempProject;

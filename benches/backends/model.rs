@@ -8,7 +8,7 @@ use std::time::Duration;
 use autonoe_testkit::model_server::anthropic::AnthropicServer;
 use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::openai::OpenAiServer;
-use autonoe_testkit::model_server::{Prompt, Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, ReceivedPrompt, Turn};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
@@ -96,7 +96,7 @@ pub(crate) fn serve(arguments: &[String]) {
         .find(|known| &format!("{known:?}") == vendor)
         .expect("a vendor");
     let marker = workspace::marker(place);
-    let script = Script::by(move |prompt: &Prompt| {
+    let script = ModelScript::by(move |prompt: &ReceivedPrompt| {
         if prompt.tool_results().is_empty() {
             let (tool, input) = vendor.hello();
             return Turn::tool(tool, input);

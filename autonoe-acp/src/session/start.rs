@@ -14,7 +14,7 @@ use autonoe_backend::{
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::time::AgentSessionId;
 use autonoe_core::{AgentError, SessionSpec, StreamEvent};
-use autonoe_process::{Launch, Process, ShutdownAction, ShutdownPolicy, Signal, Started};
+use autonoe_process::{Launch, Process, ShutdownAction, ShutdownPolicy, Signal, StartedProcess};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -97,7 +97,7 @@ impl RunningAgent {
         launch: Launch,
         translator: Translator,
     ) -> Result<Self, AgentError> {
-        let Started {
+        let StartedProcess {
             process,
             stdin,
             stdout,

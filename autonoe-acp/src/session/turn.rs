@@ -7,7 +7,7 @@ use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{
     CancelNotification, ContentBlock, PromptRequest, TextContent,
 };
-use autonoe_backend::{DeniedCall, Turn, TurnEnd, TurnStep};
+use autonoe_backend::{DeniedCall, ProgramTurn, TurnEnd, TurnStep};
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::time::AgentSessionId;
 use autonoe_core::{AgentError, SessionSpec, StreamEvent};
@@ -140,7 +140,7 @@ impl<'l> AcpTurn<'l> {
     }
 }
 
-impl Turn for AcpTurn<'_> {
+impl ProgramTurn for AcpTurn<'_> {
     type Input = Input;
     type Ending = TurnEnding;
 

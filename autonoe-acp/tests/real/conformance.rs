@@ -9,7 +9,7 @@ use autonoe_acp::AcpBackend;
 use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
 use autonoe_testkit::conformance::{self, AgentHarness, Scenario};
 use autonoe_testkit::model_server::{
-    FaultPosition, Message, Prompt, Refusal, Script, StreamFault, Turn,
+    FaultPosition, ModelScript, ReceivedPrompt, Refusal, ScriptedMessage, StreamFault, Turn,
 };
 
 use crate::fixture::{Fixture, TIMEOUT, shell};
@@ -27,7 +27,7 @@ struct RealGemini {
 impl AgentHarness for RealGemini {
     async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
         let scenario = scenario.clone();
-        let script = Script::by(move |request| answer(&scenario, request));
+        let script = ModelScript::by(move |request| answer(&scenario, request));
         let setting = Fixture::new(script).unverified();
         Some(Arc::new(Served {
             agents: setting.agents(),
@@ -45,14 +45,14 @@ impl AgentHarness for RealGemini {
 }
 
 /// Returns the next turn of the model.
-fn answer(scenario: &Scenario, request: &Prompt) -> Turn {
+fn answer(scenario: &Scenario, request: &ReceivedPrompt) -> Turn {
     if !request.tool_results().is_empty() {
         return Turn::text("Done.");
     }
     match scenario {
         Scenario::Says { text } => Turn::text(text),
         Scenario::RunsCommand { command } => shell(command),
-        Scenario::Hangs => Message::new()
+        Scenario::Hangs => ScriptedMessage::new()
             .says("working on it")
             .breaks(FaultPosition::AfterBlock(0), StreamFault::Hang)
             .into(),

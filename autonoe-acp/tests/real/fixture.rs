@@ -12,7 +12,7 @@ use autonoe_core::tool::Toolbox;
 use autonoe_core::{AgentClient, AgentClientFactory, AgentError, RunId, SessionSpec, StreamEvent};
 use autonoe_process::{Marker, ProcessInfo, find_program};
 use autonoe_testkit::model_server::gemini::GeminiServer;
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 pub(crate) use autonoe_testkit::program::{TIMEOUT, collect_events, eventually, within};
 use autonoe_testkit::program::{names_in, sessions_in};
 use serde_json::json;
@@ -39,7 +39,7 @@ pub(crate) struct TestFolders {
 }
 
 impl Fixture {
-    pub(crate) fn new(script: impl Into<Script>) -> Self {
+    pub(crate) fn new(script: impl Into<ModelScript>) -> Self {
         let folders = tempfile::tempdir().expect("a directory can be made");
         for name in ["tmp", "project"] {
             fs::create_dir(folders.path().join(name)).expect("it can be made");

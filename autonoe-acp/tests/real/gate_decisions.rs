@@ -7,7 +7,7 @@ use autonoe_acp::{AcpBackend, HomeFolder};
 use autonoe_backend::SandboxNetwork;
 use autonoe_core::agent::{AgentErrorKind, OuterSandbox, SessionField};
 use autonoe_core::{AgentClientFactory, HookDecision, hook_fn};
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::json;
 
 use crate::fixture::{Fixture, collect_events, within};
@@ -16,7 +16,7 @@ use crate::fixture::{Fixture, collect_events, within};
 async fn a_command_in_another_folder_is_judged_there() {
     let input = json!({"command": "touch made.txt", "dir_path": "sub", "description": "makes it"});
     let command = Turn::tool("run_shell_command", input);
-    let setting = Fixture::new(Script::new([command, Turn::text("Done.")]));
+    let setting = Fixture::new(ModelScript::new([command, Turn::text("Done.")]));
     fs::create_dir(setting.file("sub")).expect("it can be made");
     let seen = Arc::new(Mutex::new(Vec::new()));
     let see = seen.clone();
@@ -38,7 +38,7 @@ async fn a_command_in_another_folder_is_judged_there() {
 
 #[tokio::test]
 async fn unsupported_sessions_are_refused() {
-    let setting = Fixture::new(Script::new::<Turn>([]));
+    let setting = Fixture::new(ModelScript::new::<Turn>([]));
     let server = json!({"type": "http", "url": "http://127.0.0.1:1/mcp"});
     let server = serde_json::from_value(server).expect("a server");
     let mut cut_off = setting.options();

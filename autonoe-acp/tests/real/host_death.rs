@@ -1,7 +1,7 @@
 //! Sessions whose host is killed. The test starts itself again as the host.
 
 use autonoe_core::agent::OuterSandbox;
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use autonoe_testkit::program::Host;
 use futures::StreamExt;
 
@@ -44,7 +44,7 @@ fn start_host(setting: &Fixture, test: &str, has_walls: bool) -> Host {
 
 async fn nothing_is_left_of_a_killed_host(test: &str, has_walls: bool) {
     let endless = shell("setsid sleep 500 & echo 1 > begun && sleep 600");
-    let setting = Fixture::new(Script::new([endless, Turn::text("Hello.")]));
+    let setting = Fixture::new(ModelScript::new([endless, Turn::text("Hello.")]));
     let host = start_host(&setting, test, has_walls);
     setting.written("begun").await;
     let sleeps = || {

@@ -6,7 +6,7 @@ use autonoe_core::agent::{AgentErrorKind, OuterSandbox, Sandbox, SessionField};
 use autonoe_core::gate::Grants;
 use autonoe_core::tool::ToolStatus;
 use autonoe_core::{AgentClientFactory, SessionSpec, StreamEvent};
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::json;
 
 use crate::fixture::{Fixture, collect_events, shell, within, write};
@@ -40,7 +40,7 @@ async fn unasked(setting: &Fixture, options: AcpOptions, spec: SessionSpec) -> V
 
 #[tokio::test]
 async fn a_session_that_needs_a_sandbox_is_not_made_without_one() {
-    let setting = Fixture::new(Script::new::<Turn>([]));
+    let setting = Fixture::new(ModelScript::new::<Turn>([]));
     let mut spec = setting.spec();
     spec.sandbox = Sandbox::Required;
     let error = setting.agents().create(spec).expect_err("there is none");
@@ -60,7 +60,7 @@ async fn a_session_that_needs_a_sandbox_is_not_made_without_one() {
 
 #[tokio::test]
 async fn a_session_does_not_start_where_its_sandbox_cannot_be_made() {
-    let setting = Fixture::new(Script::new::<Turn>([]));
+    let setting = Fixture::new(ModelScript::new::<Turn>([]));
     let mut options = setting.options();
     options.program.sandbox = SandboxConfig::new(Some("/bin/false".into()));
     let agents = AcpBackend::new(options);
@@ -82,7 +82,7 @@ async fn an_ungated_echo_sees_only_what_the_sandbox_shows() {
         let secrets = folders.path().canonicalize().expect("it is there");
         std::fs::write(secrets.join("a-secret-name"), "").expect("writable");
         let look = shell(&format!("echo {}/*", secrets.display()));
-        let setting = Fixture::new(Script::new([look, Turn::text("Seen.")]));
+        let setting = Fixture::new(ModelScript::new([look, Turn::text("Seen.")]));
         let mut options = setting.options();
         options.program.sandbox.hidden.push(secrets);
         let mut spec = setting.spec_with(Grants::none());
@@ -106,7 +106,7 @@ async fn allowed_commands_write_only_the_project_and_end_with_the_sandbox() {
     let stray = "(setsid sleep 600 >/dev/null 2>&1 &) ; echo 1 > begun";
     let elsewhere = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let outside = elsewhere.path().join("outside.txt");
-    let setting = Fixture::new(Script::new([
+    let setting = Fixture::new(ModelScript::new([
         write("inside.txt", "1\n"),
         shell(&format!("echo 1 > {}", outside.display())),
         shell("echo 1 > .autonoe/status.json"),
@@ -135,7 +135,7 @@ async fn allowed_commands_write_only_the_project_and_end_with_the_sandbox() {
 
 #[tokio::test]
 async fn nothing_is_reachable_without_a_network() {
-    let setting = Fixture::new(Script::by(|_| Turn::text("I am here."))).unverified();
+    let setting = Fixture::new(ModelScript::by(|_| Turn::text("I am here."))).unverified();
     // With more than one attempt, the program retries for minutes before it reports the failure.
     let home = setting.folder.join("home");
     let settings = json!({"general": {"maxAttempts": 1}});
@@ -171,7 +171,7 @@ fn tempt(setting: &Fixture) {
 
 #[tokio::test]
 async fn settings_of_the_project_open_nothing_in_the_sandbox() {
-    let script = Script::new([shell("touch trace.txt"), Turn::text("Done.")]);
+    let script = ModelScript::new([shell("touch trace.txt"), Turn::text("Done.")]);
     let setting = Fixture::new(script);
     tempt(&setting);
     let spec = sandboxed(setting.spec_with(Grants::none()));
@@ -188,7 +188,7 @@ async fn settings_of_the_project_open_nothing_in_the_sandbox() {
 
 #[tokio::test]
 async fn a_project_with_settings_is_refused_without_a_sandbox() {
-    let setting = Fixture::new(Script::new::<Turn>([]));
+    let setting = Fixture::new(ModelScript::new::<Turn>([]));
     tempt(&setting);
     let mut client = setting.client(setting.spec());
 

@@ -5,7 +5,7 @@ use std::fs;
 use autonoe_acp::{AcpBackend, HomeFolder};
 use autonoe_core::agent::{AgentErrorKind, OuterSandbox, Sandbox};
 use autonoe_core::{AgentClientFactory, AgentError, SessionSpec};
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::json;
 
 use crate::fixture::{Fixture, collect_events, within};
@@ -33,7 +33,7 @@ async fn received(
 /// Settings can start servers and hooks, and name further memory files.
 #[tokio::test]
 async fn the_model_receives_the_file_but_no_settings_of_the_project_apply() {
-    let setting = Fixture::new(Script::new([Turn::text("Hello.")]));
+    let setting = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
     let touch = |name: &str| format!("touch {}", setting.file(name).display());
     let hooks = [("SessionStart", "*"), ("BeforeAgent", "*")].map(|(event, matcher)| {
         let hook = json!({"type": "command", "command": touch("by-hook")});
@@ -65,7 +65,7 @@ async fn the_model_receives_the_file_but_no_settings_of_the_project_apply() {
 /// the setting names, the setting can turn the file off.
 #[tokio::test]
 async fn the_program_reads_its_own_file_beside_those_that_settings_name() {
-    let setting = Fixture::new(Script::new([Turn::text("Hello.")]));
+    let setting = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
     let home = setting.folder.join("home");
     let settings = json!({"context": {"fileName": "OTHER.md"}}).to_string();
     fs::create_dir_all(home.join(".gemini")).expect("writable");
@@ -90,7 +90,7 @@ async fn the_program_reads_its_own_file_beside_those_that_settings_name() {
 #[tokio::test]
 async fn a_session_without_memory_is_refused_where_the_program_would_read_the_file() {
     for name in ["GEMINI.md", "parts/GEMINI.md"] {
-        let setting = Fixture::new(Script::new::<Turn>([]));
+        let setting = Fixture::new(ModelScript::new::<Turn>([]));
         let file = setting.file(name);
         fs::create_dir_all(file.parent().expect("a folder")).expect("writable");
         fs::write(&file, MEMORY).expect("writable");
@@ -106,7 +106,7 @@ async fn a_session_without_memory_is_refused_where_the_program_would_read_the_fi
 
 #[tokio::test]
 async fn a_session_without_memory_starts_where_there_is_no_file() {
-    let setting = Fixture::new(Script::new([Turn::text("Hello.")]));
+    let setting = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
     fs::write(setting.file("AGENTS.md"), MEMORY).expect("writable");
 
     let (text, error) = received(&setting, |spec| spec.project_memory = false).await;

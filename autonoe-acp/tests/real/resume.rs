@@ -5,13 +5,16 @@ use std::time::Duration;
 use autonoe_acp::{AcpBackend, HomeFolder};
 use autonoe_core::agent::{AgentErrorKind, OuterSandbox, Sandbox, SessionField, SessionOutcome};
 use autonoe_core::{AgentClientFactory, StreamEvent};
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 
 use crate::fixture::{Fixture, collect_events, within};
 
 #[tokio::test]
 async fn a_resumed_conversation_does_not_repeat_its_history() {
-    let setting = Fixture::new(Script::new([Turn::text("First."), Turn::text("Second.")]));
+    let setting = Fixture::new(ModelScript::new([
+        Turn::text("First."),
+        Turn::text("Second."),
+    ]));
     let mut options = setting.options();
     options.home = HomeFolder::Persistent(setting.folder.join("home"));
     options.history_limit = Duration::from_secs(10);
@@ -55,7 +58,7 @@ async fn a_resumed_conversation_does_not_repeat_its_history() {
 #[tokio::test]
 async fn a_conversation_is_resumed_twice_within_a_minute_from_its_directory() {
     let answers = ["First.", "Second.", "Third."].map(Turn::text);
-    let setting = Fixture::new(Script::new(answers));
+    let setting = Fixture::new(ModelScript::new(answers));
     let agents = setting.agents();
     let mut spec = setting.spec();
     spec.sandbox = Sandbox::Required;
@@ -84,7 +87,7 @@ async fn a_conversation_is_resumed_twice_within_a_minute_from_its_directory() {
 
 #[tokio::test]
 async fn a_conversation_whose_home_went_with_it_is_refused_at_once() {
-    let setting = Fixture::new(Script::new::<Turn>([]));
+    let setting = Fixture::new(ModelScript::new::<Turn>([]));
     let mut spec = setting.spec();
     spec.resume = Some(autonoe_core::time::AgentSessionId::new("some"));
 

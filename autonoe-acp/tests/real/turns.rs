@@ -7,7 +7,8 @@ use autonoe_core::gate::Grants;
 use autonoe_core::tool::ToolStatus;
 use autonoe_core::{AgentClientFactory, StreamEvent};
 use autonoe_testkit::model_server::{
-    FaultPosition, Message, Prompt, Refusal, Script, StopReason, StreamFault, Turn,
+    FaultPosition, MessageStopReason, ModelScript, ReceivedPrompt, Refusal, ScriptedMessage,
+    StreamFault, Turn,
 };
 use futures::StreamExt;
 use serde_json::json;
@@ -46,7 +47,7 @@ fn calls(events: &[StreamEvent]) -> Vec<(String, serde_json::Value, Option<ToolS
 
 #[tokio::test]
 async fn the_program_is_found_and_claims_no_more_than_it_can() {
-    let setting = Fixture::new(Script::new::<Turn>([]));
+    let setting = Fixture::new(ModelScript::new::<Turn>([]));
 
     let can = within(setting.agents().probe()).await.expect("it is there");
 
@@ -65,7 +66,7 @@ async fn the_program_is_found_and_claims_no_more_than_it_can() {
 
 #[tokio::test]
 async fn the_answers_that_a_probe_knows_are_those_of_the_program() {
-    let setting = Fixture::new(Script::new::<Turn>([]));
+    let setting = Fixture::new(ModelScript::new::<Turn>([]));
     let known = within(setting.agents().probe()).await.expect("it is there");
     let mut options = setting.options();
     // The probe cannot read the version of a script outside of the package.
@@ -82,7 +83,7 @@ async fn the_answers_that_a_probe_knows_are_those_of_the_program() {
 
 #[tokio::test]
 async fn without_a_key_a_probe_reports_the_missing_credentials() {
-    let setting = Fixture::new(Script::new::<Turn>([]));
+    let setting = Fixture::new(ModelScript::new::<Turn>([]));
     let mut options = setting.options();
     options
         .program
@@ -103,10 +104,10 @@ async fn without_a_key_a_probe_reports_the_missing_credentials() {
 /// The prompt of the last turn looks like a command of the program, and must reach the model.
 #[tokio::test]
 async fn turns_report_text_thoughts_tokens_and_calls() {
-    let said = Message::new()
+    let said = ScriptedMessage::new()
         .thinks("**Plan** first")
         .says("Good morning.");
-    let setting = Fixture::new(Script::new([
+    let setting = Fixture::new(ModelScript::new([
         said.into(),
         shell("echo hello"),
         write("made.txt", "hello\n"),
@@ -171,7 +172,7 @@ fn assert_greets(events: &[StreamEvent]) {
 // Shows: interfaces/hooks/reason
 #[tokio::test]
 async fn denied_calls_leave_no_files_and_turn_completes() {
-    let setting = Fixture::new(Script::new([
+    let setting = Fixture::new(ModelScript::new([
         shell("touch trace.txt"),
         write("trace.txt", "x"),
         Turn::text("Then not."),
@@ -204,7 +205,7 @@ async fn refusals_of_the_service_have_their_meaning() {
     ];
     let refusal = Arc::new(Mutex::new(refusals[0].0.clone()));
     let current = refusal.clone();
-    let script = Script::by(move |_| current.lock().expect("no panic").clone().into());
+    let script = ModelScript::by(move |_| current.lock().expect("no panic").clone().into());
     let setting = Fixture::new(script).unverified();
     let mut client = setting.client(setting.spec());
 
@@ -222,7 +223,7 @@ async fn refusals_of_the_service_have_their_meaning() {
 
 #[tokio::test]
 async fn a_spent_quota_is_reported() {
-    let setting = Fixture::new(Script::by(|_| Refusal::quota_spent().into())).unverified();
+    let setting = Fixture::new(ModelScript::by(|_| Refusal::quota_spent().into())).unverified();
 
     let (events, error) = one_turn(&setting).await;
 
@@ -234,20 +235,26 @@ async fn a_spent_quota_is_reported() {
 #[tokio::test]
 async fn an_incomplete_answer_is_not_a_success() {
     let cut = || {
-        let cut = Message::new()
+        let cut = ScriptedMessage::new()
             .says("I will")
             .breaks(FaultPosition::AfterEvents(0), StreamFault::End);
         Turn::from(cut)
     };
     let cut_later = || {
-        let cut = Message::new()
+        let cut = ScriptedMessage::new()
             .says("I will do it.")
             .in_pieces_of(5)
             .breaks(FaultPosition::AfterEvents(2), StreamFault::End);
         Turn::from(cut)
     };
-    let blocked = || Turn::from(Message::new().says("").stops(StopReason::Refusal));
-    let cut_after_a_tool = move |request: &Prompt| {
+    let blocked = || {
+        Turn::from(
+            ScriptedMessage::new()
+                .says("")
+                .stops(MessageStopReason::Refusal),
+        )
+    };
+    let cut_after_a_tool = move |request: &ReceivedPrompt| {
         if request.tool_results().is_empty() {
             shell("echo 1")
         } else {
@@ -256,7 +263,7 @@ async fn an_incomplete_answer_is_not_a_success() {
     };
     let what = Arc::new(Mutex::new(""));
     let current = what.clone();
-    let script = Script::by(move |request| match *current.lock().expect("no panic") {
+    let script = ModelScript::by(move |request| match *current.lock().expect("no panic") {
         "cut" => cut(),
         "cut among its words" => cut_later(),
         "blocked" => blocked(),
@@ -281,7 +288,7 @@ async fn an_incomplete_answer_is_not_a_success() {
 
 #[tokio::test]
 async fn a_limit_of_turns_and_a_system_prompt_are_kept() {
-    let setting = Fixture::new(Script::by(|_| shell("echo more"))).unverified();
+    let setting = Fixture::new(ModelScript::by(|_| shell("echo more"))).unverified();
     let mut spec = setting.spec();
     spec.max_turns = Some(2);
     spec.system_prompt = Some("You are a very special agent.".to_owned());
@@ -305,7 +312,7 @@ async fn a_limit_of_turns_and_a_system_prompt_are_kept() {
 #[tokio::test]
 async fn a_turn_that_is_interrupted_ends_its_tool() {
     let endless = shell("echo 1 > begun && sleep 600");
-    let setting = Fixture::new(Script::new([endless, Turn::text("I am back.")]));
+    let setting = Fixture::new(ModelScript::new([endless, Turn::text("I am back.")]));
     let mut client = setting.client(setting.spec());
     let control = client.control();
 
@@ -344,7 +351,7 @@ async fn a_turn_that_is_interrupted_ends_its_tool() {
 
 #[tokio::test]
 async fn a_turn_that_waits_for_the_gate_can_be_interrupted() {
-    let setting = Fixture::new(Script::new([shell("touch trace.txt")]));
+    let setting = Fixture::new(ModelScript::new([shell("touch trace.txt")]));
     let mut spec = setting.spec();
     let asked = Arc::new(tokio::sync::Notify::new());
     let told = asked.clone();
@@ -391,10 +398,10 @@ impl autonoe_core::PreToolUseHook for Thinker {
 
 #[tokio::test]
 async fn a_silent_agent_is_given_up_and_ended() {
-    let hang = Message::new()
+    let hang = ScriptedMessage::new()
         .says("Well..")
         .breaks(FaultPosition::AfterBlock(0), StreamFault::Hang);
-    let setting = Fixture::new(Script::new([hang])).unverified();
+    let setting = Fixture::new(ModelScript::new([hang])).unverified();
     let mut options = setting.options();
     options.program.silence_limit = std::time::Duration::from_secs(3);
     let agents = autonoe_acp::AcpBackend::new(options);
@@ -409,7 +416,8 @@ async fn a_silent_agent_is_given_up_and_ended() {
 
 #[tokio::test]
 async fn a_stream_that_is_dropped_ends_the_tool() {
-    let setting = Fixture::new(Script::new([shell("echo 1 > begun && sleep 600")])).unverified();
+    let setting =
+        Fixture::new(ModelScript::new([shell("echo 1 > begun && sleep 600")])).unverified();
     let mut client = setting.client(setting.spec());
     let mut stream = client.query("Wait.".into());
     let listened = async { while stream.next().await.is_some() {} };

@@ -8,7 +8,7 @@ use autonoe_core::agent::{AgentErrorKind, CredentialFilter, OuterSandbox, Sandbo
 use autonoe_core::gate::Grants;
 use autonoe_core::{AgentClientFactory, SessionSpec, StreamEvent};
 use autonoe_testkit::model_server::gemini::GeminiServer;
-use autonoe_testkit::model_server::{Credential, Script, Turn};
+use autonoe_testkit::model_server::{Credential, ModelScript, Turn};
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -50,8 +50,8 @@ async fn model_request(proxy: &TcpListener) -> TcpStream {
 async fn an_env_file_does_not_change_where_the_key_is_sent() {
     let proxy = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let proxy_address = proxy.local_addr().expect("it is bound");
-    let other = GeminiServer::start(Script::by(|_| Turn::text("Thank you."))).unverified();
-    let setting = Fixture::new(Script::new::<Turn>([]));
+    let other = GeminiServer::start(ModelScript::by(|_| Turn::text("Thank you."))).unverified();
+    let setting = Fixture::new(ModelScript::new::<Turn>([]));
     let line = format!("GOOGLE_GEMINI_BASE_URL={}\n", other.url());
     fs::write(setting.file(".env"), line).expect("writable");
     let mut options = setting.options();
@@ -92,7 +92,7 @@ async fn an_env_file_does_not_change_where_the_key_is_sent() {
 async fn tools_get_no_secrets_and_an_env_file_does_not_change_permissions() {
     let look = shell("echo key=$GEMINI_API_KEY token=$NPM_TOKEN other=$OTHER");
     let touch = shell("touch trace.txt");
-    let setting = Fixture::new(Script::new([look, touch, Turn::text("Done.")]));
+    let setting = Fixture::new(ModelScript::new([look, touch, Turn::text("Done.")]));
     let policies = setting.file("home/.gemini/policies");
     fs::create_dir_all(&policies).expect("it can be made");
     let allow =
@@ -122,7 +122,7 @@ async fn tools_get_no_secrets_and_an_env_file_does_not_change_permissions() {
 
 #[tokio::test]
 async fn a_project_with_an_env_file_is_refused_where_settings_are_not_ours() {
-    let setting = Fixture::new(Script::new::<Turn>([]));
+    let setting = Fixture::new(ModelScript::new::<Turn>([]));
     fs::write(setting.file(".env"), "A=b\n").expect("writable");
     let mut options = setting.options();
     options.home = HomeFolder::User;
@@ -155,7 +155,7 @@ async fn no_environment_has_the_key_and_an_allowed_variable_reaches_tools() {
             "echo npm=$NPM_TOKEN; env | grep -a {hush}; cat /proc/[0-9]*/environ 2>/dev/null | \
              tr '\\0' '\\n' | grep -a {hush}; grep -rs {hush} ~/.gemini/settings.json; echo end"
         ));
-        let setting = Fixture::new(Script::new([search, Turn::text("Seen.")]));
+        let setting = Fixture::new(ModelScript::new([search, Turn::text("Seen.")]));
         let mut options = setting.options();
         if home == "kept" {
             options.home = HomeFolder::Persistent(setting.folder.join("home"));
@@ -201,7 +201,7 @@ async fn files_that_a_tool_leaves_in_a_kept_home_do_not_affect_the_next_session(
     let settings = json!({"tools": {"allowed": ["run_shell_command"]}});
     let allow =
         r#"[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"allow\"\npriority = 900\n"#;
-    let setting = Fixture::new(Script::new([
+    let setting = Fixture::new(ModelScript::new([
         shell(&format!("echo '{settings}' > ~/.gemini/settings.json")),
         shell(&format!(
             "mkdir -p ~/.gemini/policies; printf \"{allow}\" > ~/.gemini/policies/a.toml"

@@ -12,7 +12,7 @@ use autonoe_core::event::InstructionName;
 use autonoe_core::time::{Epoch, SessionKey};
 use autonoe_core::{Mode, RunId};
 use autonoe_testkit::model_server::openai::OpenAiServer;
-use autonoe_testkit::model_server::{MainRequests, Script, Turn};
+use autonoe_testkit::model_server::{MainRequests, ModelScript, Turn};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -71,7 +71,7 @@ impl Fixture {
 
     /// Configures a model in the project that answers with these turns.
     pub(crate) fn served(&self, turns: impl IntoIterator<Item = Turn>) -> OpenAiServer {
-        let script = Script::new(turns).with_main_requests(MainRequests::All);
+        let script = ModelScript::new(turns).with_main_requests(MainRequests::All);
         let server = OpenAiServer::start(script);
         let provider =
             json!({"type": "openai", "key": {"env": "THE_KEY"}, "baseUrl": server.api_url()});

@@ -7,7 +7,7 @@ use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
 use autonoe_core::{AgentError, SessionSpec, StreamEvent};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{AfterQuery, Command, CommandQueue, Program, Query};
+use super::{AfterQuery, CommandQueue, Program, ProgramCommand, Query};
 
 /// Owns the program of a session, and shuts it down.
 ///
@@ -53,18 +53,18 @@ impl<P: Program> Actor<P> {
         let mut disposed = None;
         while let Some(command) = self.commands.recv().await {
             match command {
-                Command::Query(query) => {
+                ProgramCommand::Query(query) => {
                     if let Some(done) = self.query(query).await {
                         disposed = Some(done);
                         break;
                     }
                 }
                 // There is no turn to stop.
-                Command::Interrupt(reply) => {
+                ProgramCommand::Interrupt(reply) => {
                     let _ = reply.send(Ok(()));
                 }
-                Command::Steer(_, reply) => refuse_steering(reply),
-                Command::Dispose(done) => {
+                ProgramCommand::Steer(_, reply) => refuse_steering(reply),
+                ProgramCommand::Dispose(done) => {
                     disposed = Some(done);
                     break;
                 }
@@ -139,14 +139,14 @@ impl<P: Program> Actor<P> {
                 }
             };
             match command {
-                Some(Command::Interrupt(reply)) => {
+                Some(ProgramCommand::Interrupt(reply)) => {
                     let _ = reply.send(Ok(()));
                     return StartOutcome::Interrupted;
                 }
                 // Delivered when the turn has begun.
-                Some(steer @ Command::Steer(..)) => self.commands.defer(steer),
-                Some(Command::Query(other)) => other.refuse(),
-                Some(Command::Dispose(done)) => return StartOutcome::Disposed(done),
+                Some(steer @ ProgramCommand::Steer(..)) => self.commands.defer(steer),
+                Some(ProgramCommand::Query(other)) => other.refuse(),
+                Some(ProgramCommand::Dispose(done)) => return StartOutcome::Disposed(done),
                 None => return StartOutcome::Unwanted,
             }
         }
@@ -167,8 +167,8 @@ fn refuse_steering(reply: oneshot::Sender<Result<(), AgentError>>) {
 
 /// Sends a command to the actor, and waits for the reply.
 pub(super) async fn request<T>(
-    commands: &mpsc::Sender<Command>,
-    make: impl FnOnce(oneshot::Sender<T>) -> Command,
+    commands: &mpsc::Sender<ProgramCommand>,
+    make: impl FnOnce(oneshot::Sender<T>) -> ProgramCommand,
 ) -> Option<T> {
     let (reply, answer) = oneshot::channel();
     commands.send(make(reply)).await.ok()?;

@@ -11,14 +11,14 @@ use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::actor::{Actor, request};
-use super::{Command, CommandQueue, Program, Query};
+use super::{CommandQueue, Program, ProgramCommand, Query};
 
 /// The client of one session. The program starts with the first query.
 ///
 /// A task owns the program. It runs whether or not the stream is polled, and shuts the program down
 /// when the client is disposed of or dropped. A control does not keep the program running.
 pub struct ProgramClient<P: Program> {
-    commands: mpsc::Sender<Command>,
+    commands: mpsc::Sender<ProgramCommand>,
     /// The actor, until it is started.
     actor: Option<Actor<P>>,
     /// Whether the last query is over.
@@ -69,7 +69,7 @@ impl<P: Program> AgentClient for ProgramClient<P> {
             // being stopped.
             last.cancelled().await;
             // If the actor has ended, the stream of batches ends without an `End` event.
-            let _ = commands.send(Command::Query(query)).await;
+            let _ = commands.send(ProgramCommand::Query(query)).await;
             Batches {
                 batches,
                 _guard: dropped.drop_guard(),
@@ -92,7 +92,7 @@ impl<P: Program> AgentClient for ProgramClient<P> {
     async fn dispose(self: Box<Self>) -> Result<(), AgentError> {
         if self.actor.is_none() {
             // An actor that has ended has shut everything down already.
-            let _ = request(&self.commands, Command::Dispose).await;
+            let _ = request(&self.commands, ProgramCommand::Dispose).await;
         }
         Ok(())
     }
@@ -124,7 +124,7 @@ async fn next(mut state: Batches) -> Option<(Vec<Item>, Batches)> {
 ///
 /// It does not keep the session alive: a forgotten control must not keep a program running.
 struct ProgramControl {
-    commands: mpsc::WeakSender<Command>,
+    commands: mpsc::WeakSender<ProgramCommand>,
     no_steering: Option<&'static str>,
 }
 
@@ -135,7 +135,7 @@ impl SessionControl for ProgramControl {
         let Some(commands) = self.commands.upgrade() else {
             return Ok(());
         };
-        request(&commands, Command::Interrupt)
+        request(&commands, ProgramCommand::Interrupt)
             .await
             .unwrap_or(Ok(()))
     }
@@ -147,7 +147,7 @@ impl SessionControl for ProgramControl {
         let over = || AgentError::new(AgentErrorKind::Other, "the session is over");
         let commands = self.commands.upgrade().ok_or_else(over)?;
         let text = text.to_owned();
-        let steered = request(&commands, |reply| Command::Steer(text, reply)).await;
+        let steered = request(&commands, |reply| ProgramCommand::Steer(text, reply)).await;
         steered.unwrap_or_else(|| Err(over()))
     }
 }

@@ -10,13 +10,13 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 /// Receives the commands to the owner of a program.
 #[derive(Debug)]
 pub struct CommandQueue {
-    queue: mpsc::Receiver<Command>,
+    queue: mpsc::Receiver<ProgramCommand>,
     /// Commands that arrived too early.
-    deferred: VecDeque<Command>,
+    deferred: VecDeque<ProgramCommand>,
 }
 
 impl CommandQueue {
-    pub(super) fn new(queue: mpsc::Receiver<Command>) -> Self {
+    pub(super) fn new(queue: mpsc::Receiver<ProgramCommand>) -> Self {
         Self {
             queue,
             deferred: VecDeque::new(),
@@ -25,7 +25,7 @@ impl CommandQueue {
 
     /// Waits for the next command; `None` if all senders are dropped. Dropping the future loses
     /// nothing.
-    pub async fn recv(&mut self) -> Option<Command> {
+    pub async fn recv(&mut self) -> Option<ProgramCommand> {
         match self.deferred.pop_front() {
             Some(command) => Some(command),
             None => self.queue.recv().await,
@@ -33,19 +33,19 @@ impl CommandQueue {
     }
 
     /// Waits for the next new command, and skips deferred ones.
-    pub(super) async fn recv_new(&mut self) -> Option<Command> {
+    pub(super) async fn recv_new(&mut self) -> Option<ProgramCommand> {
         self.queue.recv().await
     }
 
     /// Defers a command that arrived too early until the next [`recv`](Self::recv).
-    pub(super) fn defer(&mut self, command: Command) {
+    pub(super) fn defer(&mut self, command: ProgramCommand) {
         self.deferred.push_back(command);
     }
 }
 
 /// A command to the owner of a program.
 #[derive(Debug)]
-pub enum Command {
+pub enum ProgramCommand {
     /// Runs a prompt.
     Query(Query),
     /// Stops the turn.

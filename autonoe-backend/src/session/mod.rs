@@ -10,7 +10,7 @@ mod turn;
 
 pub use answers::{AnswerTasks, DeniedCall, FAILED_CHECK, decide_call};
 pub use client::ProgramClient;
-pub use commands::{Command, CommandQueue, Query};
+pub use commands::{CommandQueue, ProgramCommand, Query};
 pub use program::{AfterQuery, Program};
 pub use transport::{PendingRequests, line_writer, ready_within, shutdown_program, wait_for_exit};
-pub use turn::{Turn, TurnEnd, TurnStep, run_turn};
+pub use turn::{ProgramTurn, TurnEnd, TurnStep, run_turn};

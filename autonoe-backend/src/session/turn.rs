@@ -1,4 +1,4 @@
-//! [`Turn`], one turn of a program, and the loop that drives it.
+//! [`ProgramTurn`], one turn of a program, and the loop that drives it.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use autonoe_core::{AgentError, StreamEvent};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
-use super::{AfterQuery, Command, CommandQueue, Query};
+use super::{AfterQuery, CommandQueue, ProgramCommand, Query};
 
 /// Time limit for the end of an interrupted turn.
 const INTERRUPT_LIMIT: Duration = Duration::from_secs(10);
 
 /// One turn of a program, from its prompt to its end. [`run_turn`] drives it.
-pub trait Turn: Send {
+pub trait ProgramTurn: Send {
     /// A message of the program, or the end of its output.
     type Input: Send;
 
@@ -92,7 +92,7 @@ impl TurnEnd {
 /// Runs `turn` to its end, and handles `commands` meanwhile.
 ///
 /// The turn is interrupted when the query is dropped.
-pub async fn run_turn<T: Turn>(
+pub async fn run_turn<T: ProgramTurn>(
     mut turn: T,
     query: Query,
     commands: &mut CommandQueue,
@@ -116,13 +116,13 @@ pub async fn run_turn<T: Turn>(
                 stop = true;
             }
             command = commands.recv() => match command {
-                Some(Command::Interrupt(reply)) => {
+                Some(ProgramCommand::Interrupt(reply)) => {
                     stop = true;
                     let _ = reply.send(Ok(()));
                 }
-                Some(Command::Steer(text, reply)) => turn.steer(text, reply),
-                Some(Command::Query(other)) => other.refuse(),
-                Some(Command::Dispose(done)) => {
+                Some(ProgramCommand::Steer(text, reply)) => turn.steer(text, reply),
+                Some(ProgramCommand::Query(other)) => other.refuse(),
+                Some(ProgramCommand::Dispose(done)) => {
                     turn.abandon().await;
                     return AfterQuery::Disposed(done);
                 }

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::probe::LoginCheck;
-use crate::wire::PermissionMode;
+use crate::wire::ClaudePermissionMode;
 
 /// Options of Claude Code that are the same for all sessions.
 ///
@@ -50,7 +50,7 @@ pub struct ClaudeOptions {
     ///
     /// In plan mode, build 2.1.325 refuses writes even if the gate allows them; build 2.1.197 does
     /// not.
-    pub permission_mode: PermissionMode,
+    pub permission_mode: ClaudePermissionMode,
     /// Whether the program runs its commands in its own sandbox in every session, even if the
     /// session does not require it.
     ///
@@ -86,7 +86,7 @@ impl ClaudeOptions {
             thinking: None,
             max_turns: None,
             max_cost: None,
-            permission_mode: PermissionMode::DontAsk,
+            permission_mode: ClaudePermissionMode::DontAsk,
             own_sandbox: Sandbox::Off,
             tools: None,
             deny: Vec::new(),

@@ -19,7 +19,7 @@ use super::credentials::{BASH_SETUP, Credentials};
 use super::git_excludes::git_excludes;
 use super::settings::own_sandbox;
 use super::{ClaudeOptions, ConfigFolder, SettingSources, Settings, check_project_path};
-use crate::wire::PermissionMode;
+use crate::wire::ClaudePermissionMode;
 
 /// The prefix of the names of session folders.
 pub(crate) const FOLDER: &str = "autonoe-claude-";
@@ -54,7 +54,7 @@ impl LaunchPlan {
             return Err(AgentError::new(AgentErrorKind::Unsupported, message).with_remedy(remedy));
         }
         let mode = options.permission_mode;
-        if ![PermissionMode::DontAsk, PermissionMode::Plan].contains(&mode) {
+        if ![ClaudePermissionMode::DontAsk, ClaudePermissionMode::Plan].contains(&mode) {
             let mode = mode.as_str();
             return Err(AgentError::new(
                 AgentErrorKind::Configuration,

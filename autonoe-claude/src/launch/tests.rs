@@ -12,7 +12,7 @@ use autonoe_core::{Budget, RunId, SessionSpec};
 use super::command_line::{Files, arguments};
 use super::command_line::{Folders, environment};
 use super::{ClaudeOptions, ConfigFolder, LaunchPlan, SettingSources, Settings};
-use crate::wire::PermissionMode;
+use crate::wire::ClaudePermissionMode;
 
 fn spec() -> SessionSpec {
     let key = SessionKey {
@@ -117,10 +117,10 @@ fn the_environment_is_what_the_caller_gave_and_what_keeps_the_program_quiet() {
 #[test]
 fn a_mode_in_which_the_program_allows_by_itself_is_refused() {
     for (mode, is_fine) in [
-        (PermissionMode::DontAsk, true),
-        (PermissionMode::Plan, true),
-        (PermissionMode::Default, false),
-        (PermissionMode::AcceptEdits, false),
+        (ClaudePermissionMode::DontAsk, true),
+        (ClaudePermissionMode::Plan, true),
+        (ClaudePermissionMode::Default, false),
+        (ClaudePermissionMode::AcceptEdits, false),
     ] {
         let mut options = options();
         options.permission_mode = mode;

@@ -6,7 +6,7 @@ use autonoe_core::{AgentError, SessionSpec};
 use serde_json::Value;
 
 use crate::launch::{ClaudeOptions, OfferedTools, Settings};
-use crate::wire::{Init, PermissionMode};
+use crate::wire::{ClaudePermissionMode, Init};
 
 /// The mode, settings, tools and servers that a session must have before any call is allowed.
 ///
@@ -14,7 +14,7 @@ use crate::wire::{Init, PermissionMode};
 /// its state, and allows nothing before the answer.
 #[derive(Clone, Debug)]
 pub(super) struct Expectation {
-    mode: PermissionMode,
+    mode: ClaudePermissionMode,
     settings: Settings,
     tools: OfferedTools,
     /// Tools that the program does not offer because a rule denies all of their calls.

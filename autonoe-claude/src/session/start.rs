@@ -12,7 +12,7 @@ use autonoe_backend::{
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::tool::Toolbox;
 use autonoe_core::{AgentError, SessionSpec, StreamEvent};
-use autonoe_process::{Exit, ShutdownPolicy, Started};
+use autonoe_process::{Exit, ShutdownPolicy, StartedProcess};
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
@@ -74,7 +74,7 @@ impl Program for Connection {
         } = LaunchPlan::prepare(options, spec).await?;
         let expectation = Expectation::new(options, spec, settings);
         let (staging, started) = (StagingFolders::record(&spec.cwd), SystemTime::now());
-        let Started {
+        let StartedProcess {
             process,
             stdin,
             stdout,

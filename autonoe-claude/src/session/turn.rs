@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use autonoe_backend::{Turn, TurnEnd, TurnStep, wait_for_exit};
+use autonoe_backend::{ProgramTurn, TurnEnd, TurnStep, wait_for_exit};
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::{AgentError, StreamEvent};
 use jiff::Timestamp;
@@ -86,7 +86,7 @@ impl<'l> ClaudeTurn<'l> {
     }
 }
 
-impl Turn for ClaudeTurn<'_> {
+impl ProgramTurn for ClaudeTurn<'_> {
     type Input = Result<Vec<Line>, EndOfInput>;
     type Ending = Ending;
 

@@ -9,7 +9,7 @@ use autonoe_claude::ClaudeBackend;
 use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
 use autonoe_testkit::conformance::{self, AgentHarness, ProbeCall, Scenario};
 use autonoe_testkit::model_server::anthropic::{
-    Claim, Message, MessagesRequest, RateLimits, Refusal, Script, Turn,
+    Claim, ModelScript, RateLimits, ReceivedPrompt, Refusal, ScriptedMessage, Turn,
 };
 use serde_json::json;
 
@@ -37,7 +37,7 @@ impl AgentHarness for RealClaude {
             Scenario::HitsQuota { .. } => Login::Subscription,
             _ => Login::ApiKey,
         };
-        let script = Script::by(move |request| answer(&scenario, request));
+        let script = ModelScript::by(move |request| answer(&scenario, request));
         let setting = Fixture::with_login(self.build, script, login).unverified();
         Some(Arc::new(Served {
             agents: setting.agents(),
@@ -55,7 +55,7 @@ impl AgentHarness for RealClaude {
 }
 
 /// Returns the next turn of the model.
-fn answer(scenario: &Scenario, request: &MessagesRequest) -> Turn {
+fn answer(scenario: &Scenario, request: &ReceivedPrompt) -> Turn {
     if !request.tool_results().is_empty() {
         return Turn::text("Done.");
     }
@@ -67,11 +67,11 @@ fn answer(scenario: &Scenario, request: &MessagesRequest) -> Turn {
         ),
         Scenario::UsesTools { calls } => calls
             .iter()
-            .fold(Message::new(), |message, call: &ProbeCall| {
+            .fold(ScriptedMessage::new(), |message, call: &ProbeCall| {
                 message.uses_tool(call.qualified_name(), call.input.clone())
             })
             .into(),
-        Scenario::Hangs => Message::new()
+        Scenario::Hangs => ScriptedMessage::new()
             .says("working on it")
             .breaks(
                 autonoe_testkit::model_server::anthropic::FaultPosition::AfterBlock(0),

@@ -7,7 +7,7 @@ use autonoe_claude::{ClaudeBackend, ClaudeOptions};
 use autonoe_core::agent::{CredentialFilter, Sandbox};
 use autonoe_core::{AgentClientFactory, StreamEvent};
 use autonoe_testkit::model_server::Credential;
-use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, Turn};
 use serde_json::json;
 
 use crate::build::{Build, on_both_builds};
@@ -64,7 +64,7 @@ fn secret() -> String {
 /// Returns a setting whose tool searches for a credential, and that credential.
 fn setting(build: Build, login: Login) -> (Fixture, String) {
     let secret = secret();
-    let script = Script::new([search(&secret), Turn::text("Seen.")]);
+    let script = ModelScript::new([search(&secret), Turn::text("Seen.")]);
     (Fixture::with_login(build, script, login), secret)
 }
 
@@ -155,7 +155,7 @@ async fn an_mcp_server_gets_its_credentials_and_no_tool_reads_them_from_a_file(b
     let secret = secret();
     // The shell prints a pattern without matches unchanged.
     let input = json!({"command": "echo ../tmp/*/mcp-servers.json", "description": "look"});
-    let script = Script::new([Turn::tool("Bash", input), Turn::text("Seen.")]);
+    let script = ModelScript::new([Turn::tool("Bash", input), Turn::text("Seen.")]);
     let setting = Fixture::new(build, script);
     let server = setting.folder.join("server.sh");
     fs::write(&server, SERVER).expect("writable");

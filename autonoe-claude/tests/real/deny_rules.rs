@@ -1,11 +1,11 @@
 //! Deny rules of the program, which refuse calls although the gate would allow them.
 
-use autonoe_claude::{ClaudeBackend, ClaudeOptions, PermissionMode};
+use autonoe_claude::{ClaudeBackend, ClaudeOptions, ClaudePermissionMode};
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::gate::PermissionRule;
 use autonoe_core::tool::ToolStatus;
 use autonoe_core::{AgentClientFactory, StreamEvent};
-use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, Turn};
 use serde_json::json;
 
 use crate::build::{Build, on_both_builds};
@@ -28,7 +28,7 @@ async fn calls_that_the_rules_refuse_leave_no_trace(build: Build) {
     let outside = outside.path().canonicalize().expect("it is there");
     let [refused, allowed] =
         ["refused", "allowed"].map(|name| outside.join(name).display().to_string());
-    let script = Script::new([
+    let script = ModelScript::new([
         write("secret/here.txt"),
         write(&format!("{refused}/there.txt")),
         bash("touch by-touch.txt"),
@@ -70,7 +70,7 @@ async fn calls_that_the_rules_refuse_leave_no_trace(build: Build) {
 async fn in_plan_mode_the_newer_build_refuses_to_write(build: Build) {
     let setting = Fixture::new(build, [write("here.txt"), Turn::text("Done.")]);
     let mut options = setting.options();
-    options.permission_mode = PermissionMode::Plan;
+    options.permission_mode = ClaudePermissionMode::Plan;
     let agents = ClaudeBackend::new(options);
     let mut client = agents.create(setting.spec([])).expect("it can be made");
 

@@ -7,7 +7,7 @@ use autonoe_core::agent::Sandbox;
 use autonoe_core::gate::{Gate, ProjectPaths};
 use autonoe_core::tool::ToolStatus;
 use autonoe_core::{HookDecision, SessionSpec, StreamEvent, hook_fn};
-use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, Turn};
 use serde_json::json;
 
 use crate::build::{Build, on_both_builds};
@@ -25,7 +25,7 @@ fn write(path: &str) -> Turn {
 /// Returns a setting whose user has a name for commits.
 fn setting(build: Build, turns: impl IntoIterator<Item = Turn>) -> Fixture {
     let turns = turns.into_iter().chain([Turn::text("Done.")]);
-    let setting = Fixture::new(build, Script::new(turns));
+    let setting = Fixture::new(build, ModelScript::new(turns));
     let config = "[user]\nname = A\nemail = a@example.com\n[init]\ndefaultBranch = main\n";
     fs::write(setting.folder.join("home/.gitconfig"), config).expect("a file");
     fs::create_dir(setting.file(".autonoe")).expect("a directory");

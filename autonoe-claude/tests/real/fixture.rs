@@ -12,7 +12,7 @@ use autonoe_core::time::SessionKey;
 use autonoe_core::tool::Toolbox;
 use autonoe_core::{AgentClient, AgentClientFactory, RunId, SessionSpec, Tool};
 use autonoe_process::{Marker, ProcessInfo};
-use autonoe_testkit::model_server::anthropic::{AnthropicServer, Script};
+use autonoe_testkit::model_server::anthropic::{AnthropicServer, ModelScript};
 pub(crate) use autonoe_testkit::program::{TIMEOUT, collect_events, eventually, within};
 use autonoe_testkit::program::{files_in, sessions_in};
 use rustix::process::{Pid, Signal, kill_process};
@@ -56,7 +56,7 @@ pub(crate) enum Login {
 }
 
 impl Fixture {
-    pub(crate) fn new(build: Build, script: impl Into<Script>) -> Self {
+    pub(crate) fn new(build: Build, script: impl Into<ModelScript>) -> Self {
         Self::with_login(build, script, Login::ApiKey)
     }
 
@@ -64,13 +64,13 @@ impl Fixture {
     pub(crate) fn in_project(
         build: Build,
         name: &'static str,
-        script: impl FnOnce(&Path) -> Script,
+        script: impl FnOnce(&Path) -> ModelScript,
     ) -> Self {
         Self::create(build, Login::ApiKey, name, script)
     }
 
     /// Creates a setting outside of `/tmp`. `script` gets the path of the project.
-    pub(crate) fn outside_tmp(build: Build, script: impl FnOnce(&Path) -> Script) -> Self {
+    pub(crate) fn outside_tmp(build: Build, script: impl FnOnce(&Path) -> ModelScript) -> Self {
         let folders = tempfile::tempdir_in("/var/tmp").expect("a directory can be made");
         Self::create_in(folders, build, Login::ApiKey, PROJECT, script)
     }
@@ -81,7 +81,7 @@ impl Fixture {
         self
     }
 
-    pub(crate) fn with_login(build: Build, script: impl Into<Script>, login: Login) -> Self {
+    pub(crate) fn with_login(build: Build, script: impl Into<ModelScript>, login: Login) -> Self {
         Self::create(build, login, PROJECT, |_| script.into())
     }
 
@@ -89,7 +89,7 @@ impl Fixture {
         build: Build,
         login: Login,
         project: &'static str,
-        script: impl FnOnce(&Path) -> Script,
+        script: impl FnOnce(&Path) -> ModelScript,
     ) -> Self {
         let folders = tempfile::tempdir().expect("a directory can be made");
         Self::create_in(folders, build, login, project, script)
@@ -100,7 +100,7 @@ impl Fixture {
         build: Build,
         login: Login,
         project: &'static str,
-        script: impl FnOnce(&Path) -> Script,
+        script: impl FnOnce(&Path) -> ModelScript,
     ) -> Self {
         let folder = folders.path().canonicalize().expect("it is there");
         for name in ["home", "tmp", project] {

@@ -14,7 +14,7 @@ use autonoe_core::{
     AgentClientFactory, HookDecision, PreToolUseHook, ToolCall, ToolContext, ToolError, ToolOutput,
     TypedTool,
 };
-use autonoe_testkit::model_server::anthropic::{Message, Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, ScriptedMessage, Turn};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -117,7 +117,9 @@ fn call(tool: &str, file: &str) -> Turn {
         "Write" => json!({"file_path": file, "content": "1"}),
         _ => json!({"file": file}),
     };
-    Message::new().uses_tool_as(file, tool, input).into()
+    ScriptedMessage::new()
+        .uses_tool_as(file, tool, input)
+        .into()
 }
 
 fn cases() -> impl Iterator<Item = (String, &'static str, Result<(), &'static str>)> {
@@ -130,7 +132,7 @@ fn cases() -> impl Iterator<Item = (String, &'static str, Result<(), &'static st
 
 async fn a_call_runs_only_if_the_hook_allows_it_in_time(build: Build) {
     let calls = cases().map(|(file, tool, _)| call(tool, &file));
-    let setting = Fixture::new(build, Script::new(calls.chain([Turn::text("Done.")])));
+    let setting = Fixture::new(build, ModelScript::new(calls.chain([Turn::text("Done.")])));
     let project = setting.project();
     let mut spec = setting.spec([Note { project }.into_tool()]);
     let patient = spec.gate.with_time_limit(TIMEOUT).expect("a limit");

@@ -7,7 +7,7 @@ use std::thread;
 use autonoe_claude::ClaudeBackend;
 use autonoe_core::AgentClientFactory;
 use autonoe_core::agent::AgentErrorKind;
-use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, Turn};
 use serde_json::{Value, json};
 
 use crate::build::{Build, on_newer_build};
@@ -34,7 +34,7 @@ fn start_server(status: &'static str) -> String {
 
 /// Returns the error of a session with `server`. The model is not called.
 async fn failure(build: Build, server: Value) -> String {
-    let setting = Fixture::new(build, Script::new::<Turn>([]));
+    let setting = Fixture::new(build, ModelScript::new::<Turn>([]));
     let server = serde_json::from_value(server).expect("a server");
     let mut options = setting.options();
     options.program.mcp_servers.insert("ext".into(), server);

@@ -9,7 +9,7 @@ use autonoe_core::agent::{AgentErrorKind, OuterSandbox, Sandbox};
 use autonoe_core::time::AgentSessionId;
 use autonoe_core::tool::ToolStatus;
 use autonoe_core::{AgentClientFactory, AgentError, SessionSpec, StreamEvent};
-use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, Turn};
 use serde_json::json;
 
 use crate::build::{Build, on_newer_build};
@@ -64,7 +64,7 @@ async fn allowed_commands_write_only_the_project(build: Build) {
     use ToolStatus::{Error, Ok};
     let by_command = outside(build, "command");
     let by_tool = outside(build, "tool");
-    let script = Script::new([
+    let script = ModelScript::new([
         // The program parses commands, and refuses writes to `.autonoe`; it does not parse scripts.
         write(
             Path::new("trick.sh"),
@@ -100,7 +100,7 @@ async fn a_command_reaches_the_network_that_the_program_has(build: Build) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("it has one").port();
     let connect = bash(&format!("exec 3<>/dev/tcp/127.0.0.1/{port}"));
-    let setting = Fixture::new(build, Script::new([connect, Turn::text("Done.")]));
+    let setting = Fixture::new(build, ModelScript::new([connect, Turn::text("Done.")]));
 
     let spec = sandboxed(setting.spec([]));
     let (events, error) = played(&setting, setting.options(), spec).await;
@@ -112,7 +112,7 @@ async fn a_command_reaches_the_network_that_the_program_has(build: Build) {
 }
 
 async fn nothing_is_reachable_without_a_network(build: Build) {
-    let setting = Fixture::new(build, Script::by(|_| Turn::text("I am here."))).unverified();
+    let setting = Fixture::new(build, ModelScript::by(|_| Turn::text("I am here."))).unverified();
     let mut options = setting.options();
     options.program.sandbox.network = SandboxNetwork::Off;
     let once = ("CLAUDE_CODE_MAX_RETRIES".into(), "0".into());
@@ -126,7 +126,7 @@ async fn nothing_is_reachable_without_a_network(build: Build) {
 
 async fn hidden_paths_are_not_visible(build: Build) {
     let secrets = outside(build, "secrets");
-    let script = Script::new([
+    let script = ModelScript::new([
         bash(&format!("cat {}/key", secrets.display())),
         Turn::text("Done."),
     ]);
@@ -145,7 +145,7 @@ async fn hidden_paths_are_not_visible(build: Build) {
 }
 
 async fn a_conversation_that_is_kept_is_resumed(build: Build) {
-    let script = Script::new([Turn::text("I will remember."), Turn::text("I do.")]);
+    let script = ModelScript::new([Turn::text("I will remember."), Turn::text("I do.")]);
     let setting = Fixture::new(build, script);
     let kept = ConfigFolder::Persistent(setting.folder.join("kept"));
     let mut resumed: Option<AgentSessionId> = None;
@@ -168,7 +168,7 @@ async fn a_conversation_that_is_kept_is_resumed(build: Build) {
 
 async fn a_detached_tool_ends_with_the_sandbox(build: Build) {
     let stray = bash("(setsid sleep 600 >/dev/null 2>&1 &) ; echo 1 > begun");
-    let setting = Fixture::new(build, Script::new([stray, Turn::text("Done.")]));
+    let setting = Fixture::new(build, ModelScript::new([stray, Turn::text("Done.")]));
 
     let spec = sandboxed(setting.spec([]));
     let (events, error) = played(&setting, setting.options(), spec).await;
@@ -178,7 +178,7 @@ async fn a_detached_tool_ends_with_the_sandbox(build: Build) {
 }
 
 async fn a_session_does_not_start_where_its_sandbox_cannot_be_made(build: Build) {
-    let setting = Fixture::new(build, Script::new::<Turn>([]));
+    let setting = Fixture::new(build, ModelScript::new::<Turn>([]));
     let mut options = setting.options();
     options.program.sandbox = SandboxConfig::new(None);
     let spec = sandboxed(setting.spec([]));
@@ -196,7 +196,7 @@ async fn a_session_does_not_start_where_its_sandbox_cannot_be_made(build: Build)
 }
 
 async fn its_own_sandbox_is_refused_inside_of_ours(build: Build) {
-    let setting = Fixture::new(build, Script::new::<Turn>([]));
+    let setting = Fixture::new(build, ModelScript::new::<Turn>([]));
     let mut options = setting.options();
     options.own_sandbox = Sandbox::Required;
 

@@ -4,13 +4,13 @@ use std::fs;
 
 use autonoe_claude::{ClaudeBackend, ConfigFolder};
 use autonoe_core::{AgentClientFactory, StreamEvent};
-use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, Turn};
 
 use crate::build::{Build, on_newer_build};
 use crate::fixture::{Fixture, collect_events};
 
 async fn a_conversation_is_resumed_by_its_id(build: Build) {
-    let script = Script::new([
+    let script = ModelScript::new([
         Turn::text("I keep the word walnut."),
         Turn::text("The word was walnut."),
     ]);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use autonoe_core::Project;
 use autonoe_core::project::{ProjectError, RunLock};
-use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, Turn};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -24,7 +24,7 @@ fn holds(process: u32, file: &Path) -> bool {
 /// marker of the session finds the tools.
 async fn the_lock_of_a_run_reaches_the_program_and_not_its_tools(build: Build) {
     let input = json!({"command": "echo 1 > begun; sleep 600", "description": "wait"});
-    let setting = Fixture::new(build, Script::new([Turn::tool("Bash", input)]));
+    let setting = Fixture::new(build, ModelScript::new([Turn::tool("Bash", input)]));
     let project = Project::find(&setting.project(), None).expect("a project");
     let lock = RunLock::acquire(&project, Timestamp::now()).expect("it is free");
     let mut spec = setting.spec([]);

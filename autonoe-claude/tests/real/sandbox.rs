@@ -7,7 +7,7 @@ use std::path::Path;
 use autonoe_core::StreamEvent;
 use autonoe_core::agent::Sandbox;
 use autonoe_process::SessionParent;
-use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, Turn};
 use serde_json::json;
 
 use crate::build::{Build, on_both_builds};
@@ -47,7 +47,7 @@ async fn assert_reached(build: Build, sandbox: Sandbox, expected: &Reached) {
     let stays = commands.iter().map(|command| (command, false));
     let calls = stays.chain(commands.iter().map(|command| (command, true)));
     let turns = calls.map(call).chain([Turn::text("Done.")]);
-    let setting = Fixture::new(build, Script::new(turns));
+    let setting = Fixture::new(build, ModelScript::new(turns));
     let mut spec = setting.spec([]);
     spec.sandbox = sandbox;
     let mut client = setting.client(spec);
@@ -157,7 +157,7 @@ async fn tmp_is_writable_in_the_sandbox_and_the_folders_of_sessions_are_not(buil
             let input = json!({"command": command, "description": "as the script says"});
             Turn::tool("Bash", input)
         };
-        Script::new(commands.map(call).into_iter().chain([Turn::text("Done.")]))
+        ModelScript::new(commands.map(call).into_iter().chain([Turn::text("Done.")]))
     });
     let mut spec = setting.spec([]);
     spec.sandbox = Sandbox::Required;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
 use autonoe_core::{AgentClientFactory, StreamEvent};
-use autonoe_testkit::model_server::anthropic::{Refusal, Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, Refusal, Turn};
 use serde_json::json;
 
 use crate::build::{Build, on_newer_build};
@@ -14,7 +14,7 @@ use crate::fixture::{Fixture, collect_events};
 const MAX_RETRIES: usize = 10;
 
 async fn refused_credentials_are_reported_at_once(build: Build) {
-    let script = Script::by(|_| Refusal::unauthorized().into());
+    let script = ModelScript::by(|_| Refusal::unauthorized().into());
     let setting = Fixture::new(build, script).unverified();
     let mut client = setting.client(setting.spec([]));
 
@@ -28,7 +28,7 @@ async fn refused_credentials_are_reported_at_once(build: Build) {
 }
 
 async fn a_server_in_the_background_does_not_keep_a_session_open(build: Build) {
-    let script = Script::new([
+    let script = ModelScript::new([
         Turn::tool(
             "Bash",
             json!({

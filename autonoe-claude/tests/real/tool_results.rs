@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use autonoe_core::StreamEvent;
 use autonoe_core::gate::{Gate, ProjectPaths};
-use autonoe_testkit::model_server::{Script, ToolResult, Turn};
+use autonoe_testkit::model_server::{ModelScript, PromptToolResult, Turn};
 use autonoe_testkit::program::Camera;
 use serde_json::{Value, json};
 
@@ -12,12 +12,16 @@ use crate::build::{Build, on_both_builds};
 use crate::fixture::{Fixture, collect_events};
 
 /// Calls the camera once. Returns the result that the model received, and the events of the stream.
-async fn photo(build: Build, camera: &Arc<Camera>, input: Value) -> (ToolResult, Vec<StreamEvent>) {
+async fn photo(
+    build: Build,
+    camera: &Arc<Camera>,
+    input: Value,
+) -> (PromptToolResult, Vec<StreamEvent>) {
     let turns = [
         Turn::tool("mcp__autonoe__photo", input),
         Turn::text("Seen."),
     ];
-    let setting = Fixture::new(build, Script::new(turns));
+    let setting = Fixture::new(build, ModelScript::new(turns));
     let mut client = setting.client(setting.spec([camera.clone() as _]));
 
     let (events, error) = collect_events(client.as_mut(), "Take a photo.").await;
@@ -90,7 +94,7 @@ const ASSIGNMENT: &str = "Photograph the garden.";
 // Shows: framework/tools/context-session-id-message-id
 async fn a_tool_knows_the_sub_agent_that_calls_it(build: Build) {
     let camera = Camera::new();
-    let script = Script::by(|prompt| {
+    let script = ModelScript::by(|prompt| {
         let is_sub_agent = prompt
             .user_texts()
             .iter()

@@ -4,14 +4,17 @@ use autonoe_core::HookDecision;
 use autonoe_core::agent::SessionOutcome;
 use autonoe_core::tool::ToolStatus;
 use autonoe_core::{StreamEvent, hook_fn};
-use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, Turn};
 use serde_json::json;
 
 use crate::build::{Build, on_newer_build};
 use crate::fixture::{Fixture, collect_events};
 
 async fn agent_text_is_streamed(build: Build) {
-    let setting = Fixture::new(build, Script::new([Turn::text("Hello from the script.")]));
+    let setting = Fixture::new(
+        build,
+        ModelScript::new([Turn::text("Hello from the script.")]),
+    );
     let mut client = setting.client(setting.spec([]));
 
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
@@ -41,7 +44,7 @@ async fn agent_text_is_streamed(build: Build) {
 }
 
 async fn an_allowed_command_runs_and_a_denied_one_leaves_no_trace(build: Build) {
-    let script = Script::new([
+    let script = ModelScript::new([
         Turn::tool(
             "Bash",
             json!({"command": "echo yes > allowed.txt", "description": "write"}),

@@ -1,7 +1,7 @@
 //! `Facts`, the data of a report.
 
 use autonoe_core::project::{
-    FileDeliverableRepository, Journal, RunHistory, RunLock, RunTimeline, StopReason,
+    FileDeliverableRepository, Journal, RunHistory, RunLock, RunStopReason, RunTimeline,
 };
 use autonoe_core::{DeliverableStatus, Project};
 
@@ -86,7 +86,7 @@ impl Facts {
     pub(crate) fn live(
         project: &Project,
         timeline: RunTimeline,
-        why: &StopReason,
+        why: &RunStopReason,
         is_under_way: bool,
     ) -> Self {
         Self {
@@ -109,16 +109,16 @@ pub(crate) fn project_name(project: &Project) -> String {
 }
 
 impl RunState {
-    fn new(why: &StopReason, is_under_way: bool) -> Self {
+    fn new(why: &RunStopReason, is_under_way: bool) -> Self {
         match why {
-            StopReason::Ended(report) if report.exit.is_success() => {
+            RunStopReason::Ended(report) if report.exit.is_success() => {
                 Self::Done(report.exit.to_string())
             }
-            StopReason::Ended(report) => Self::Stopped(report.exit.to_string()),
-            StopReason::FlowEnded(report) if report.exit.is_success() => {
+            RunStopReason::Ended(report) => Self::Stopped(report.exit.to_string()),
+            RunStopReason::FlowEnded(report) if report.exit.is_success() => {
                 Self::Done(report.exit.to_string())
             }
-            StopReason::FlowEnded(report) => Self::Stopped(report.exit.to_string()),
+            RunStopReason::FlowEnded(report) => Self::Stopped(report.exit.to_string()),
             _ if is_under_way => Self::InProgress,
             why => Self::Interrupted(why.to_string()),
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use autonoe_testkit::ScriptedBackend;
-use autonoe_testkit::model_server::{MainRequests, Prompt, Refusal, Script, Turn};
+use autonoe_testkit::model_server::{MainRequests, ModelScript, ReceivedPrompt, Refusal, Turn};
 
 use crate::backends::dialect::Dialect;
 use crate::backends::model_server::{self, Server, Vendor};
@@ -52,7 +52,7 @@ impl Backend {
     }
 
     /// Runs a story in `place`, and returns the requests that its model received.
-    pub(crate) async fn prompts(self, story: &Story, place: &TempWorkspace) -> Vec<Prompt> {
+    pub(crate) async fn prompts(self, story: &Story, place: &TempWorkspace) -> Vec<ReceivedPrompt> {
         let server = self.serve(story, &place.root());
         run(story, self.agents(place, &server), place).await;
         server.verify();
@@ -77,7 +77,7 @@ impl Backend {
     }
 
     /// Starts a scripted model for an agent.
-    pub(crate) fn serve_script(self, script: Script) -> Server {
+    pub(crate) fn serve_script(self, script: ModelScript) -> Server {
         match self {
             Self::Claude(_) => Vendor::Anthropic.serve(script),
             Self::Codex => Vendor::OpenAi.serve(script),

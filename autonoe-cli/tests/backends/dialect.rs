@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use autonoe_testkit::model_server::{Message, ToolResult, Turn};
+use autonoe_testkit::model_server::{PromptToolResult, ScriptedMessage, Turn};
 use serde_json::{Value, json};
 
 use crate::backends::story::{Call, Effect};
@@ -19,13 +19,13 @@ pub(crate) enum Dialect {
 impl Dialect {
     /// Returns a model answer that makes these calls in parallel, in the project `root`.
     pub(crate) fn turn(self, calls: &[Call], root: &Path) -> Turn {
-        let message = calls.iter().fold(Message::new(), |message, call| {
+        let message = calls.iter().fold(ScriptedMessage::new(), |message, call| {
             self.add(message, call, root)
         });
         message.into()
     }
 
-    fn add(self, message: Message, call: &Call, root: &Path) -> Message {
+    fn add(self, message: ScriptedMessage, call: &Call, root: &Path) -> ScriptedMessage {
         let (tool, input) = match self {
             Self::Claude => claude(&call.what, root),
             Self::Gemini => gemini(&call.what, root),
@@ -43,7 +43,7 @@ impl Dialect {
     }
 
     /// Returns whether a result reports that its call failed or was denied.
-    pub(crate) fn is_failure(self, result: &ToolResult) -> bool {
+    pub(crate) fn is_failure(self, result: &PromptToolResult) -> bool {
         match self {
             // Our agent on models reports the exit code of a failed command in the output.
             Self::Claude => result.is_error || result.text.contains("[exit code "),

@@ -7,7 +7,9 @@ use std::sync::Mutex;
 use autonoe_testkit::model_server::anthropic::AnthropicServer;
 use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::openai::OpenAiServer;
-use autonoe_testkit::model_server::{Message, ModelServer, Prompt, Refusal, Script, Turn};
+use autonoe_testkit::model_server::{
+    ModelScript, ModelServer, ReceivedPrompt, Refusal, ScriptedMessage, Turn,
+};
 use serde_json::json;
 
 use crate::backends::dialect::Dialect;
@@ -32,7 +34,7 @@ pub(crate) enum Server {
 }
 
 impl Vendor {
-    pub(crate) fn serve(self, script: Script) -> Server {
+    pub(crate) fn serve(self, script: ModelScript) -> Server {
         match self {
             Self::Anthropic => Server::Anthropic(AnthropicServer::start(script)),
             Self::OpenAi => Server::OpenAi(OpenAiServer::start(script)),
@@ -81,11 +83,11 @@ pub(crate) fn script(
     dialect: Dialect,
     root: &Path,
     quota_spent: &Refusal,
-) -> Script {
-    let mut script = Script::new::<Turn>([]);
+) -> ModelScript {
+    let mut script = ModelScript::new::<Turn>([]);
     for session in &story.sessions {
         let turns = session.steps.iter().map(|calls| dialect.turn(calls, root));
-        script = turns.fold(script, Script::then);
+        script = turns.fold(script, ModelScript::then);
         let refusal = match session.end {
             End::Says(text) => {
                 script = script.then(Turn::text(text));
@@ -108,7 +110,7 @@ pub(crate) fn script(
 ///
 /// The number of requests depends on the machine, so the server does not verify that the script was
 /// played to its end.
-pub(crate) fn patient_codex_script(story: &Story, root: &Path) -> Script {
+pub(crate) fn patient_codex_script(story: &Story, root: &Path) -> ModelScript {
     let mut turns = VecDeque::new();
     for session in &story.sessions {
         let steps = session.steps.iter();
@@ -119,7 +121,7 @@ pub(crate) fn patient_codex_script(story: &Story, root: &Path) -> Script {
         turns.push_back(Turn::text(text));
     }
     let turns = Mutex::new(turns);
-    Script::by(move |prompt| {
+    ModelScript::by(move |prompt| {
         let next = || turns.lock().ok()?.pop_front();
         let turn = waits_for_command(prompt).or_else(next);
         turn.unwrap_or_else(|| Turn::text("The script is over."))
@@ -127,12 +129,16 @@ pub(crate) fn patient_codex_script(story: &Story, root: &Path) -> Script {
 }
 
 /// Returns a turn that waits for the last command, if it is still running.
-fn waits_for_command(prompt: &Prompt) -> Option<Turn> {
+fn waits_for_command(prompt: &ReceivedPrompt) -> Option<Turn> {
     let results = prompt.tool_results();
     let last = results.last()?;
     let (_, session) = last.text.split_once("Process running with session ID ")?;
     let session: u32 = session.split_whitespace().next()?.parse().ok()?;
     let input = json!({"session_id": session, "chars": "", "yield_time_ms": 30_000});
     let id = format!("{}{CONTINUED}", last.tool_use_id);
-    Some(Message::new().uses_tool_as(id, "write_stdin", input).into())
+    Some(
+        ScriptedMessage::new()
+            .uses_tool_as(id, "write_stdin", input)
+            .into(),
+    )
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use autonoe_process::{Marker, ProcessInfo};
-use autonoe_testkit::model_server::anthropic::{AnthropicServer, Script};
+use autonoe_testkit::model_server::anthropic::{AnthropicServer, ModelScript};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -25,7 +25,7 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     /// Creates a project with this ledger, for a model that follows a script.
-    pub(crate) fn new(build: Build, ledger: &Value, script: impl Into<Script>) -> Self {
+    pub(crate) fn new(build: Build, ledger: &Value, script: impl Into<ModelScript>) -> Self {
         let folders = tempfile::tempdir().expect("a directory can be made");
         for name in ["home", "bin", "project/.autonoe"] {
             fs::create_dir_all(folders.path().join(name)).expect("it can be made");

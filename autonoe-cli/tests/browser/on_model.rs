@@ -1,6 +1,6 @@
 //! Runs on a model with a browser, without any program of a vendor.
 
-use autonoe_testkit::model_server::{MainRequests, Script};
+use autonoe_testkit::model_server::{MainRequests, ModelScript};
 
 use crate::browser::chromium;
 use crate::browser::fixture::Fixture;
@@ -15,7 +15,7 @@ const ON_MODEL: &str = "--backend=model:scripted/claude-sonnet-4-5";
 #[test]
 fn a_run_on_a_model_sees_the_page_with_the_built_in_server() {
     let site = Site::open();
-    let script = Script::new(page_turns(&site)).with_main_requests(MainRequests::All);
+    let script = ModelScript::new(page_turns(&site)).with_main_requests(MainRequests::All);
     let setting = Fixture::new(Build::NEWER, &ledger(false), script).models();
     setting.install_server("npx");
     let setting = setting

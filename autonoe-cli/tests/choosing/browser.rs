@@ -7,7 +7,7 @@ use std::process::Command;
 
 use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::openai::OpenAiServer;
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::{Value, json};
 
 use crate::browser::chromium;
@@ -64,7 +64,7 @@ fn codex_sees_the_page_with_the_built_in_server() {
     let site = Site::open();
     let setting = with_npx(LONGER_THAN_CODEX_WAITS).planned().with_codex();
     let browser = |tool: &str, input: &Value| in_namespace("mcp__playwright", tool, input);
-    let server = OpenAiServer::start(Script::new([
+    let server = OpenAiServer::start(ModelScript::new([
         browser("browser_navigate", &json!({"url": site.url()})),
         browser("browser_snapshot", &json!({})),
         calls_our_tool("set_status", &passed()),
@@ -86,7 +86,7 @@ fn codex_sees_the_page_with_the_built_in_server() {
 fn gemini_sees_the_page_with_the_built_in_server() {
     let site = Site::open();
     let setting = with_npx(3).planned().with_gemini();
-    let server = GeminiServer::start(Script::new([
+    let server = GeminiServer::start(ModelScript::new([
         Turn::tool(
             "mcp_playwright_browser_navigate",
             json!({"url": site.url()}),
@@ -112,7 +112,7 @@ fn gemini_sees_the_page_with_the_built_in_server() {
 fn codex_works_without_a_built_in_server_that_does_not_start() {
     let setting = setting().with_codex();
     let setting = setting.program("npx", "echo 'npm error network' >&2; exit 1");
-    let server = OpenAiServer::start(Script::new([
+    let server = OpenAiServer::start(ModelScript::new([
         calls_our_tool("create", &plan()),
         Turn::text("It is planned."),
         calls_our_tool("set_status", &passed()),

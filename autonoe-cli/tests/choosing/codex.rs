@@ -4,7 +4,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use autonoe_testkit::model_server::openai::OpenAiServer;
-use autonoe_testkit::model_server::{Message, Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, ScriptedMessage, Turn};
 use serde_json::{Value, json};
 
 use crate::choosing::fixture::{CommandOutput, Fixture, passed, plan, run_command};
@@ -27,7 +27,7 @@ pub(crate) fn in_namespace(namespace: &str, tool: &str, input: &Value) -> Turn {
         "name": tool,
         "arguments": input.to_string(),
     });
-    Message::new().with_raw_block(call).into()
+    ScriptedMessage::new().with_raw_block(call).into()
 }
 
 /// The model adds a file with one line.
@@ -40,7 +40,7 @@ fn adds(file: &str, line: &str) -> Turn {
         "name": "apply_patch",
         "input": format!("*** Begin Patch\n*** Add File: {file}\n+{line}\n*** End Patch\n"),
     });
-    Message::new().with_raw_block(call).into()
+    ScriptedMessage::new().with_raw_block(call).into()
 }
 
 pub(crate) fn shell(command: &str) -> Turn {
@@ -81,7 +81,7 @@ fn assert_greeted(setting: &Fixture, run: &CommandOutput, server: &OpenAiServer)
 #[test]
 fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {
     let setting = Fixture::new().with_codex();
-    let server = OpenAiServer::start(Script::new(turns()));
+    let server = OpenAiServer::start(ModelScript::new(turns()));
     let command = setting.command(&["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"]);
 
     let run = asking(command, &server);
@@ -94,7 +94,7 @@ fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {
 #[test]
 fn a_money_budget_ends_a_run_whose_model_has_a_price() {
     let setting = Fixture::new().with_codex();
-    let script = Script::new([
+    let script = ModelScript::new([
         calls_our_tool("create", &plan()),
         Turn::text("It is planned."),
     ]);
@@ -115,7 +115,7 @@ fn project_settings_select_codex_and_print_warning() {
     let setting = Fixture::new()
         .with_codex()
         .configured(&json!({"backend": {"type": "codex", "model": "gpt-5.5"}}));
-    let server = OpenAiServer::start(Script::new(turns()));
+    let server = OpenAiServer::start(ModelScript::new(turns()));
 
     let run = asking(setting.command(&["run", "--pause=0s"]), &server);
 
@@ -136,7 +136,7 @@ fn a_flow_runs_on_it_too() {
     setting.write("bin/npm", "#!/bin/sh\n[ -e mended.txt ]\n");
     make_executable(&setting);
     copy_flow(&setting);
-    let server = OpenAiServer::start(Script::new([
+    let server = OpenAiServer::start(ModelScript::new([
         adds("mended.txt", "It is mended."),
         Turn::text("It was the clock."),
     ]));

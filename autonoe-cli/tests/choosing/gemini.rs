@@ -1,7 +1,7 @@
 //! Runs on the real Gemini CLI, which gets our tools over HTTP.
 
 use autonoe_testkit::model_server::gemini::GeminiServer;
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::json;
 
 use crate::choosing::fixture::{Fixture, passed, plan, run_command};
@@ -11,7 +11,7 @@ fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {
     let setting = Fixture::new().with_gemini();
     let shell = |command: &str| Turn::tool("run_shell_command", json!({"command": command}));
     let greeting = json!({"file_path": "hello.txt", "content": "hello\n"});
-    let server = GeminiServer::start(Script::new([
+    let server = GeminiServer::start(ModelScript::new([
         Turn::tool("mcp_autonoe_create", plan()),
         Turn::text("It is planned."),
         shell("curl example.com > trace.txt"),

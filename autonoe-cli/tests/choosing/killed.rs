@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::openai::OpenAiServer;
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::{Value, json};
 
 use crate::choosing::codex::{calls_our_tool, shell};
@@ -57,7 +57,7 @@ fn assert_resumed(setting: &Fixture, run: &CommandOutput) {
 #[test]
 fn a_run_on_codex_is_resumed() {
     let setting = Fixture::new().planned().with_codex();
-    let server = OpenAiServer::start(Script::new([
+    let server = OpenAiServer::start(ModelScript::new([
         shell(ENDLESS),
         calls_our_tool("set_status", &passed()),
         Turn::text("It is done."),
@@ -81,7 +81,7 @@ fn a_run_on_codex_is_resumed() {
 #[test]
 fn a_run_on_gemini_is_resumed() {
     let setting = Fixture::new().planned().with_gemini();
-    let server = GeminiServer::start(Script::new([
+    let server = GeminiServer::start(ModelScript::new([
         Turn::tool("run_shell_command", json!({"command": ENDLESS})),
         Turn::tool("mcp_autonoe_set_status", passed()),
         Turn::text("It is done."),

@@ -1,6 +1,6 @@
 //! A question, and another one in the same conversation.
 
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 
 use crate::backends::backend::Backend;
 use crate::everyday::workplace::Workplace;
@@ -8,7 +8,7 @@ use crate::runs::support::autonoe::CommandOutput;
 
 pub(crate) fn a_question_is_answered_and_continued(backend: Backend) {
     let workplace = Workplace::new(backend, "project");
-    let script = Script::new([
+    let script = ModelScript::new([
         Turn::text("The greeting is missing."),
         Turn::text("In greeting.txt."),
     ]);

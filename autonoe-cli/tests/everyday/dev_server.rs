@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use autonoe_testkit::model_server::{Prompt, Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, ReceivedPrompt, Turn};
 use serde_json::json;
 
 use crate::backends::backend::Backend;
@@ -60,7 +60,7 @@ fn requests(port: u16) -> Call {
 }
 
 /// Returns a turn that stops the background command of the first Bash call.
-fn stops_background_command(prompt: &Prompt) -> Turn {
+fn stops_background_command(prompt: &ReceivedPrompt) -> Turn {
     let results = prompt.tool_results();
     let started = results.iter().find_map(|result| {
         let (_, id) = result.text.split_once("with ID: ")?;
@@ -77,7 +77,7 @@ async fn a_background_server_is_requested_and_stopped_by_other_calls(build: Buil
     workplace.plan(["The server answers"]);
     workplace.start_repository();
     let turn = |call: Call| backend.dialect().turn(&[call], &workplace.root());
-    let script = Script::new([
+    let script = ModelScript::new([
         turn(writes("server.js", SERVER)),
         turn(starts_in_background(port)),
         turn(requests(port)),

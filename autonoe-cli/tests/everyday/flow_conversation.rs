@@ -1,6 +1,6 @@
 //! A flow whose second step continues the conversation of the first.
 
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::{Value, json};
 
 use crate::backends::backend::Backend;
@@ -24,7 +24,7 @@ pub(crate) fn a_step_continues_the_conversation_of_the_step_before(backend: Back
         workplace.write(&format!(".autonoe/flows/talk/{file}"), &text);
     }
     let answers = ["I keep it in mind.", "The word was walnut."];
-    let server = backend.serve_script(Script::new(answers.map(Turn::text)));
+    let server = backend.serve_script(ModelScript::new(answers.map(Turn::text)));
 
     let flow = workplace.command_on(&server, &["flow", "run", "talk", "--json"]);
     let ended = CommandOutput::run(flow);

@@ -1,6 +1,6 @@
 //! The example of `agent.json` in the configuration guide, in a run.
 
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::Value;
 
 use crate::backends::backend::Backend;
@@ -34,7 +34,7 @@ async fn the_example_of_the_guide_grants_what_it_names(build: Build) {
             serde_json::json!({"url": url, "prompt": "Read it."}),
         )
     };
-    let script = Script::new([
+    let script = ModelScript::new([
         // There is no network, so the granted call fails after the gate.
         turn(fetch("https://api.example.com/v1")),
         turn(fetch("https://elsewhere.example.com/")),

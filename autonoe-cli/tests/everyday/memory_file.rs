@@ -1,6 +1,6 @@
 //! Memory files of the project, such as `CLAUDE.md`, that change the agent's behaviour.
 
-use autonoe_testkit::model_server::{Prompt, Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, ReceivedPrompt, Turn};
 use serde_json::json;
 
 use crate::backends::backend::Backend;
@@ -22,16 +22,16 @@ fn file_name(backend: Backend) -> &'static str {
 }
 
 /// Returns whether a request contains the rule of the memory file.
-fn contains_rule(prompt: &Prompt) -> bool {
+fn contains_rule(prompt: &ReceivedPrompt) -> bool {
     prompt.raw.to_string().contains(RULE)
 }
 
 /// A model that greets as the memory file demands, if the request contains it.
-fn script(workplace: &Workplace) -> Script {
+fn script(workplace: &Workplace) -> ModelScript {
     let (dialect, root) = (workplace.backend().dialect(), workplace.root());
     let turn = move |call: Call| dialect.turn(&[call], &root);
     let greet = turn.clone();
-    Script::new::<Turn>([])
+    ModelScript::new::<Turn>([])
         .then_by(move |prompt| {
             let greeting = if contains_rule(prompt) {
                 "salve\n"

@@ -1,7 +1,7 @@
 //! `agent.json` of the specification (5.4) and its merge with the baseline (9.3), on the real
 //! Claude Code.
 
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::{Value, json};
 
 use crate::backends::backend::Backend;
@@ -60,7 +60,7 @@ fn play(
     let turns = calls
         .iter()
         .map(|call| backend.dialect().turn(std::slice::from_ref(call), &root));
-    let script = Script::new(turns.chain([Turn::text("Done.")]));
+    let script = ModelScript::new(turns.chain([Turn::text("Done.")]));
     let server = backend.serve_script(script).unverified();
     let mut command = workplace.run(&server, flags);
     command.envs(environment.iter().map(|(name, value)| (*name, value)));

@@ -1,7 +1,7 @@
 //! A sub-agent of Claude Code with an allowed and a denied call.
 
 use autonoe_testkit::model_server::anthropic::AnthropicServer;
-use autonoe_testkit::model_server::{Prompt, Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, ReceivedPrompt, Turn};
 use serde_json::{Value, json};
 
 use crate::backends::backend::Backend;
@@ -18,13 +18,13 @@ const REPORT: &str = "The greeting is written.";
 const DENIED: &str = "curl https://example.com/greeting";
 
 /// Returns whether a request comes from the sub-agent.
-fn is_sub_agent(prompt: &Prompt) -> bool {
+fn is_sub_agent(prompt: &ReceivedPrompt) -> bool {
     let texts = prompt.user_texts();
     texts.iter().any(|text| text.contains(PROMPT))
 }
 
 /// The model of both agents: each answer follows from the conversation so far.
-fn answer(prompt: &Prompt, file: &str) -> Turn {
+fn answer(prompt: &ReceivedPrompt, file: &str) -> Turn {
     let results = prompt.tool_results().len();
     if is_sub_agent(prompt) {
         return match results {
@@ -65,7 +65,7 @@ async fn the_gate_decides_about_calls_of_a_sub_agent(build: Build) {
     workplace.configure(&json!({"allowedTools": ["Task"]}));
     workplace.plan(["There is a greeting"]);
     workplace.start_repository();
-    let script = Script::by(|prompt| answer(prompt, "greeting.txt"));
+    let script = ModelScript::by(|prompt| answer(prompt, "greeting.txt"));
     let server = Server::Anthropic(AnthropicServer::start(script));
 
     let ended = CommandOutput::run(workplace.run(&server, &["--max-iterations=2"]));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use autonoe_testkit::Expectation;
-use autonoe_testkit::model_server::ToolResult;
+use autonoe_testkit::model_server::PromptToolResult;
 use serde_json::{Value, json};
 
 use crate::backends::backend::Backend;
@@ -152,7 +152,7 @@ fn check_calls(story: &Story, backend: Backend, server: &Server, findings: &mut 
 
 /// Returns the result of a call, including the output of a command that continued in the
 /// background.
-fn result(id: &str, results: &[ToolResult]) -> Option<ToolResult> {
+fn result(id: &str, results: &[PromptToolResult]) -> Option<PromptToolResult> {
     let mut result = results.iter().find(|it| it.tool_use_id == id)?.clone();
     let prefix = format!("{id}{CONTINUED}");
     let continued = results
@@ -165,8 +165,8 @@ fn result(id: &str, results: &[ToolResult]) -> Option<ToolResult> {
 }
 
 /// Returns the results of all calls. A conversation repeats those of earlier requests.
-fn results(server: &Server) -> Vec<ToolResult> {
-    let mut results: Vec<ToolResult> = Vec::new();
+fn results(server: &Server) -> Vec<PromptToolResult> {
+    let mut results: Vec<PromptToolResult> = Vec::new();
     for request in server.log().main_requests() {
         for result in request.tool_results() {
             if !results

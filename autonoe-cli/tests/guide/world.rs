@@ -5,7 +5,9 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use autonoe_testkit::model_server::anthropic::{AnthropicServer, MessagesRequest, Script, Turn};
+use autonoe_testkit::model_server::anthropic::{
+    AnthropicServer, ModelScript, ReceivedPrompt, Turn,
+};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -23,7 +25,7 @@ impl World {
         let folder = tempfile::tempdir().expect("a folder");
         let world = Self {
             folder,
-            model: AnthropicServer::start(Script::by(answer)),
+            model: AnthropicServer::start(ModelScript::by(answer)),
         };
         for name in ["home", "bin", "installed"] {
             fs::create_dir(world.path(name)).expect("writable");
@@ -82,7 +84,7 @@ impl World {
 }
 
 /// Returns the answer of the model. The offered tools identify the instruction.
-fn answer(request: &MessagesRequest) -> Turn {
+fn answer(request: &ReceivedPrompt) -> Turn {
     let offers = |tool: &str| request.tool(&format!("mcp__autonoe__{tool}")).is_some();
     let done = request.tool_results().len();
     let id = json!({"deliverableId": "DL-001"});

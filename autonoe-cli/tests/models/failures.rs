@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use autonoe_testkit::model_server::{FaultPosition, Message, Refusal, StreamFault, Turn};
+use autonoe_testkit::model_server::{FaultPosition, Refusal, ScriptedMessage, StreamFault, Turn};
 use serde_json::json;
 
 use crate::models::fixture::{CommandOutput, Fixture, shortest_run};
@@ -89,7 +89,7 @@ fn a_run_waits_for_a_quota_if_configured_and_continues() {
 #[test]
 fn a_stream_that_is_cut_is_asked_for_again() {
     for vendor in Vendor::ALL {
-        let cut = Message::new()
+        let cut = ScriptedMessage::new()
             .says("I was about to")
             .breaks(FaultPosition::InBlock(0), StreamFault::Cut);
         let mut turns = vec![Turn::from(cut), Turn::from(Refusal::overloaded())];

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use autonoe_process::{Marker, find_program};
-use autonoe_testkit::model_server::{Prompt, Turn};
+use autonoe_testkit::model_server::{ReceivedPrompt, Turn};
 use serde_json::{Value, json};
 
 use crate::models::fixture::{CommandOutput, Fixture, KEY, passes, plans, shortest_run};
@@ -50,7 +50,7 @@ fn nothing_is_left(setting: &Fixture) {
 }
 
 /// Returns the tool results in the last request.
-fn results(prompts: &[Prompt]) -> Vec<String> {
+fn results(prompts: &[ReceivedPrompt]) -> Vec<String> {
     let last = prompts.last().expect("somebody asked");
     let results = last.tool_results().into_iter();
     results.map(|result| result.text.clone()).collect()

@@ -3,7 +3,7 @@
 use autonoe_testkit::model_server::anthropic::AnthropicServer;
 use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::openai::OpenAiServer;
-use autonoe_testkit::model_server::{MainRequests, ModelServer, Script, Turn};
+use autonoe_testkit::model_server::{MainRequests, ModelScript, ModelServer, Turn};
 use serde_json::{Value, json};
 
 /// A provider, by its protocol.
@@ -27,7 +27,7 @@ impl Vendor {
 
     /// Starts a server that answers every request with the next turn.
     pub(crate) fn serve<T: Into<Turn>>(self, turns: impl IntoIterator<Item = T>) -> Server {
-        let script = Script::new(turns).with_main_requests(MainRequests::All);
+        let script = ModelScript::new(turns).with_main_requests(MainRequests::All);
         match self {
             Self::Anthropic => Server::Anthropic(AnthropicServer::start(script)),
             Self::Responses | Self::Chat => Server::OpenAi(OpenAiServer::start(script)),

@@ -1,6 +1,6 @@
 //! A whole run on each provider: planning, real edits, a real command, denied calls, and the end.
 
-use autonoe_testkit::model_server::{Prompt, Turn};
+use autonoe_testkit::model_server::{ReceivedPrompt, Turn};
 use serde_json::{Value, json};
 
 use crate::models::fixture::{Fixture, KEY, passes, plans};
@@ -34,7 +34,7 @@ fn turns(root: &str) -> Vec<Turn> {
 }
 
 /// Returns the tool results in the last request, and whether they are errors.
-fn results(prompts: &[Prompt]) -> Vec<(bool, String)> {
+fn results(prompts: &[ReceivedPrompt]) -> Vec<(bool, String)> {
     let last = prompts.last().expect("somebody asked");
     let results = last.tool_results().into_iter();
     results

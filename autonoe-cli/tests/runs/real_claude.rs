@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use autonoe_process::Marker;
-use autonoe_testkit::model_server::anthropic::{AnthropicServer, Refusal, Script, Turn};
+use autonoe_testkit::model_server::anthropic::{AnthropicServer, ModelScript, Refusal, Turn};
 use serde_json::{Value, json};
 
 use crate::build::Build;
@@ -98,7 +98,7 @@ fn a_project_is_planned_and_built_in_a_terminal() {
         json!({"command": "curl example.com", "description": "look"}),
     );
     let turns = plans().into_iter().chain([blocked]).chain(greets());
-    let model = AnthropicServer::start(Script::new(turns));
+    let model = AnthropicServer::start(ModelScript::new(turns));
 
     let (code, screen) = Terminal::start(&run(&project, build, &model), 160).end();
 
@@ -127,7 +127,7 @@ fn an_agent_that_changes_nothing_is_stopped() {
         [tool("Bash", command), Turn::text("I looked around.")]
     };
     let turns = idles().into_iter().chain(idles());
-    let model = AnthropicServer::start(Script::new(turns));
+    let model = AnthropicServer::start(ModelScript::new(turns));
     let mut command = run(&project, build, &model);
     command.arg("--max-stalled-sessions=2");
 
@@ -144,7 +144,7 @@ fn an_agent_that_changes_nothing_is_stopped() {
 fn an_interrupt_ends_the_agent_with_the_run() {
     let build = Build::NEWER;
     let project = planned_project();
-    let model = AnthropicServer::start(Script::new([Turn::hang()])).unverified();
+    let model = AnthropicServer::start(ModelScript::new([Turn::hang()])).unverified();
     let mut terminal = Terminal::start(&run(&project, build, &model), 160);
     terminal.wait_for_text("Session 1 started (coding)");
 
@@ -160,7 +160,7 @@ fn an_interrupt_ends_the_agent_with_the_run() {
 fn a_killed_run_is_resumed_and_its_agent_has_ended() {
     let build = Build::NEWER;
     let project = planned_project();
-    let model = AnthropicServer::start(Script::new([Turn::hang()])).unverified();
+    let model = AnthropicServer::start(ModelScript::new([Turn::hang()])).unverified();
     let mut terminal = Terminal::start(&run(&project, build, &model), 160);
     terminal.wait_for_text("Session 1 started (coding)");
     let id = terminal.run_id();
@@ -168,7 +168,7 @@ fn a_killed_run_is_resumed_and_its_agent_has_ended() {
     terminal.kill();
     terminal.end();
     wait_for_processes(&project);
-    let model = AnthropicServer::start(Script::new(greets()));
+    let model = AnthropicServer::start(ModelScript::new(greets()));
     let ended = CommandOutput::run(run(&project, build, &model));
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -188,7 +188,7 @@ fn a_killed_run_is_resumed_and_its_agent_has_ended() {
 fn missing_credentials_are_reported_before_a_run() {
     let build = Build::NEWER;
     let project = project();
-    let model = AnthropicServer::start(Script::by(|_| Turn::text("nobody asks")));
+    let model = AnthropicServer::start(ModelScript::by(|_| Turn::text("nobody asks")));
     let mut command = run(&project, build, &model);
     command.env_remove("ANTHROPIC_API_KEY");
 
@@ -219,7 +219,7 @@ fn missing_and_refused_credentials_are_reported_with_a_hint() {
     let build = Build::NEWER;
     // The settings of the project may contain credentials, so the run is not refused at the start.
     let project = project();
-    let model = AnthropicServer::start(Script::by(|_| Turn::text("nobody asks")));
+    let model = AnthropicServer::start(ModelScript::by(|_| Turn::text("nobody asks")));
     let backend = json!({
         "type": "claude", "program": build.program(), "config": "perSession",
         "temporary": project.home(), "settingSources": "project",
@@ -240,7 +240,7 @@ fn missing_and_refused_credentials_are_reported_with_a_hint() {
 fn a_refused_api_key_is_reported_with_its_status_and_a_hint() {
     let build = Build::NEWER;
     let project = project();
-    let model = AnthropicServer::start(Script::by(|_| Refusal::unauthorized().into()));
+    let model = AnthropicServer::start(ModelScript::by(|_| Refusal::unauthorized().into()));
 
     let ended = CommandOutput::run(run(&project, build, &model));
 
@@ -254,7 +254,7 @@ fn a_refused_api_key_is_reported_with_its_status_and_a_hint() {
 fn agent_text_about_login_gives_no_hint() {
     let project = project();
     let text = "Not logged in · Please run /login";
-    let model = AnthropicServer::start(Script::by(move |_| Turn::text(text)));
+    let model = AnthropicServer::start(ModelScript::by(move |_| Turn::text(text)));
     let mut command = run(&project, Build::NEWER, &model);
     command.arg("--max-retries=0");
 

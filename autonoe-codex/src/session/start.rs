@@ -10,7 +10,7 @@ use autonoe_backend::{
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::run::ProjectMemory;
 use autonoe_core::{AgentError, SessionSpec, StreamEvent};
-use autonoe_process::{ShutdownPolicy, Started};
+use autonoe_process::{ShutdownPolicy, StartedProcess};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -66,7 +66,7 @@ impl Program for Connection {
         remove_abandoned_sessions(&options.program.temporary, FOLDER).await;
         let place = create_session_directory(options, &spec.cwd, spec.conversations.as_deref())?;
         let launch = LaunchPlan::launch(options, spec, place).await?;
-        let Started {
+        let StartedProcess {
             process,
             stdin,
             stdout,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use autonoe_backend::{Turn, TurnEnd, TurnStep};
+use autonoe_backend::{ProgramTurn, TurnEnd, TurnStep};
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::{AgentError, SessionSpec, StreamEvent};
 use tokio::sync::oneshot;
@@ -148,7 +148,7 @@ impl<'l> CodexTurn<'l> {
     }
 }
 
-impl Turn for CodexTurn<'_> {
+impl ProgramTurn for CodexTurn<'_> {
     type Input = Result<ThreadMessage, EndOfInput>;
     type Ending = Ending;
 

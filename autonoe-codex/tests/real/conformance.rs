@@ -10,7 +10,7 @@ use autonoe_core::agent::{HookCoverage, Sandbox};
 use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
 use autonoe_testkit::conformance::{self, AgentHarness, Scenario};
 use autonoe_testkit::model_server::{
-    FaultPosition, Message, Prompt, Refusal, Script, StreamFault, Turn,
+    FaultPosition, ModelScript, ReceivedPrompt, Refusal, ScriptedMessage, StreamFault, Turn,
 };
 
 use crate::fixture::{Fixture, TIMEOUT};
@@ -48,7 +48,7 @@ impl RealCodex {
 impl AgentHarness for RealCodex {
     async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
         let scenario = scenario.clone();
-        let script = Script::by(move |prompt| answer(&scenario, prompt));
+        let script = ModelScript::by(move |prompt| answer(&scenario, prompt));
         let setting = Fixture::new(script).unverified().sandboxed();
         Some(Arc::new(Served {
             claims: self.claims,
@@ -67,7 +67,7 @@ impl AgentHarness for RealCodex {
 }
 
 /// Returns the next turn of the model.
-fn answer(scenario: &Scenario, prompt: &Prompt) -> Turn {
+fn answer(scenario: &Scenario, prompt: &ReceivedPrompt) -> Turn {
     if !prompt.tool_results().is_empty() {
         return Turn::text("Done.");
     }
@@ -75,12 +75,12 @@ fn answer(scenario: &Scenario, prompt: &Prompt) -> Turn {
         Scenario::Says { text } => Turn::text(text),
         Scenario::RunsCommand { command } => shell(command),
         Scenario::UsesTools { calls: wanted } => {
-            let called = wanted.iter().fold(Message::new(), |message, call| {
+            let called = wanted.iter().fold(ScriptedMessage::new(), |message, call| {
                 calls(message, "autonoe", &call.tool, &call.input)
             });
             called.into()
         }
-        Scenario::Hangs => Message::new()
+        Scenario::Hangs => ScriptedMessage::new()
             .says("working on it")
             .breaks(FaultPosition::AfterBlock(0), StreamFault::Hang)
             .into(),

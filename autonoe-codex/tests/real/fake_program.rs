@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use autonoe_codex::{CodexBackend, CodexOptions};
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::{Value, json};
 
 use crate::fixture::Fixture;
@@ -36,7 +36,7 @@ impl FakeProgram {
     /// Creates a program that answers `initialize`, starts a conversation and accepts prompts, and
     /// then is silent.
     pub(crate) fn new() -> Self {
-        let setting = Fixture::new(Script::by(|_| Turn::text("Nobody asks."))).unverified();
+        let setting = Fixture::new(ModelScript::by(|_| Turn::text("Nobody asks."))).unverified();
         let odd = Self { setting };
         fs::create_dir(odd.play()).expect("it can be made");
         fs::write(odd.program(), PROGRAM).expect("writable");

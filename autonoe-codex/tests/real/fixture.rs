@@ -12,7 +12,7 @@ use autonoe_core::time::SessionKey;
 use autonoe_core::tool::Toolbox;
 use autonoe_core::{AgentClient, AgentClientFactory, RunId, SessionSpec, Tool};
 use autonoe_process::{Marker, ProcessInfo};
-use autonoe_testkit::model_server::Script;
+use autonoe_testkit::model_server::ModelScript;
 use autonoe_testkit::model_server::openai::OpenAiServer;
 pub(crate) use autonoe_testkit::program::{TIMEOUT, collect_events, eventually, within};
 use autonoe_testkit::program::{files_in, sessions_in};
@@ -56,7 +56,7 @@ impl Fixture {
         self
     }
 
-    pub(crate) fn new(script: impl Into<Script>) -> Self {
+    pub(crate) fn new(script: impl Into<ModelScript>) -> Self {
         let folders = tempfile::tempdir().expect("a directory can be made");
         for name in ["tmp", "project"] {
             fs::create_dir(folders.path().join(name)).expect("it can be made");

@@ -2,7 +2,7 @@
 
 use std::future;
 
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use autonoe_testkit::program::Host;
 use futures::StreamExt;
 
@@ -50,7 +50,7 @@ fn start_host(setting: &Fixture, test: &str) -> Host {
 
 /// Returns a setting for a host whose tool is `command`, and for a later session.
 fn setting(command: &str) -> Fixture {
-    Fixture::new(Script::new([shell(command), Turn::text("Hello.")]))
+    Fixture::new(ModelScript::new([shell(command), Turn::text("Hello.")]))
 }
 
 async fn eventually_no_process_is_left(setting: &Fixture) {

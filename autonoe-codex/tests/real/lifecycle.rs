@@ -3,7 +3,7 @@
 use autonoe_codex::{CodexBackend, CodexOptions};
 use autonoe_core::AgentClientFactory;
 use autonoe_core::agent::AgentErrorKind;
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use futures::StreamExt;
 use rustix::process::Signal;
 
@@ -14,7 +14,7 @@ const ENDLESS: &str = "(setsid sleep 601 &); echo 1 > begun; sleep 602";
 
 #[tokio::test]
 async fn a_missing_program_is_reported() {
-    let setting = Fixture::new(Script::by(|_| Turn::text("Hello."))).unverified();
+    let setting = Fixture::new(ModelScript::by(|_| Turn::text("Hello."))).unverified();
     for program in ["/nowhere/codex", "/bin/false"] {
         let mut options: CodexOptions = setting.options();
         options.program.path = program.into();
@@ -35,7 +35,7 @@ async fn a_missing_program_is_reported() {
 
 #[tokio::test]
 async fn a_disposed_session_leaves_nothing_not_even_detached_processes() {
-    let setting = Fixture::new(Script::new([shell(ENDLESS)]));
+    let setting = Fixture::new(ModelScript::new([shell(ENDLESS)]));
     let mut client = setting.client(setting.spec([]));
     {
         let mut stream = client.query("Wait.".into());
@@ -53,7 +53,7 @@ async fn a_disposed_session_leaves_nothing_not_even_detached_processes() {
 
 #[tokio::test]
 async fn a_client_that_is_dropped_leaves_nothing() {
-    let setting = Fixture::new(Script::new([shell(ENDLESS)]));
+    let setting = Fixture::new(ModelScript::new([shell(ENDLESS)]));
     let mut client = setting.client(setting.spec([]));
     {
         let mut stream = client.query("Wait.".into());
@@ -71,7 +71,7 @@ async fn a_client_that_is_dropped_leaves_nothing() {
 
 #[tokio::test]
 async fn a_program_that_is_killed_ends_the_turn_as_crashed() {
-    let setting = Fixture::new(Script::new([shell(ENDLESS)]));
+    let setting = Fixture::new(ModelScript::new([shell(ENDLESS)]));
     let mut client = setting.client(setting.spec([]));
 
     let asked = collect_events(client.as_mut(), "Wait.");
@@ -89,7 +89,7 @@ async fn a_program_that_is_killed_ends_the_turn_as_crashed() {
 
 #[tokio::test]
 async fn a_control_that_is_kept_does_not_keep_the_program() {
-    let setting = Fixture::new(Script::new([Turn::text("Hello.")]));
+    let setting = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
     let mut client = setting.client(setting.spec([]));
     let control = client.control();
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
@@ -104,7 +104,7 @@ async fn a_control_that_is_kept_does_not_keep_the_program() {
 /// They would name a configuration that is not ours.
 #[tokio::test]
 async fn a_session_does_not_choose_the_folders_of_the_program() {
-    let setting = Fixture::new(Script::new([shell("env"), Turn::text("Hello.")]));
+    let setting = Fixture::new(ModelScript::new([shell("env"), Turn::text("Hello.")]));
     let elsewhere = setting.folder.join("elsewhere");
     let mut spec = setting.spec([]);
     for name in ["HOME", "CODEX_HOME", "TMPDIR"] {
@@ -124,7 +124,7 @@ async fn a_session_does_not_choose_the_folders_of_the_program() {
 #[tokio::test]
 async fn a_project_whose_name_is_no_text_is_refused() {
     use std::os::unix::ffi::OsStrExt;
-    let setting = Fixture::new(Script::by(|_| Turn::text("Hello."))).unverified();
+    let setting = Fixture::new(ModelScript::by(|_| Turn::text("Hello."))).unverified();
     let mut spec = setting.spec([]);
     let name = std::ffi::OsStr::from_bytes(b"caf\xe9");
     spec.cwd = setting.folder.join(name);

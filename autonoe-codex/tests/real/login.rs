@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use autonoe_codex::{CodexBackend, CodexHome};
 use autonoe_core::{AgentClientFactory, StreamEvent};
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::json;
 
 use crate::build::program;
@@ -37,7 +37,7 @@ fn with_service_here(setting: &Fixture) -> std::path::PathBuf {
 
 #[tokio::test]
 async fn the_subscription_of_a_login_that_is_kept_is_used() {
-    let setting = Fixture::new(Script::by(|_| Turn::text("Hello."))).unverified();
+    let setting = Fixture::new(ModelScript::by(|_| Turn::text("Hello."))).unverified();
     let kept = setting.folder.join("kept");
     fs::create_dir(&kept).expect("it can be made");
     let token = TOKEN.join(".");

@@ -1,6 +1,6 @@
 //! Turns of the scripted model.
 
-use autonoe_testkit::model_server::{Message, Turn};
+use autonoe_testkit::model_server::{ScriptedMessage, Turn};
 use serde_json::{Value, json};
 
 /// Returns a turn that runs a command.
@@ -9,7 +9,12 @@ pub(crate) fn shell(command: &str) -> Turn {
 }
 
 /// Adds a call of one of our tools, or of an MCP server's tool, to a message.
-pub(crate) fn calls(message: Message, namespace: &str, tool: &str, input: &Value) -> Message {
+pub(crate) fn calls(
+    message: ScriptedMessage,
+    namespace: &str,
+    tool: &str,
+    input: &Value,
+) -> ScriptedMessage {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -26,7 +31,7 @@ pub(crate) fn calls(message: Message, namespace: &str, tool: &str, input: &Value
 
 /// Returns a turn that calls one of our tools.
 pub(crate) fn ours(tool: &str, input: &Value) -> Turn {
-    calls(Message::new(), "autonoe", tool, input).into()
+    calls(ScriptedMessage::new(), "autonoe", tool, input).into()
 }
 
 /// Returns a turn that applies a patch which adds a file.
@@ -38,7 +43,7 @@ pub(crate) fn adds(file: &str, line: &str) -> Turn {
 
 /// Returns a turn that applies a patch.
 pub(crate) fn patch(text: &str) -> Turn {
-    Message::new()
+    ScriptedMessage::new()
         .with_raw_block(json!({
             "type": "custom_tool_call",
             "id": "ctc_patch",

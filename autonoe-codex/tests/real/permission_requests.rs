@@ -9,7 +9,9 @@ use async_trait::async_trait;
 use autonoe_core::gate::{Gate, Grants, ProjectPaths};
 use autonoe_core::tool::ToolStatus;
 use autonoe_core::{HookDecision, PreToolUseHook, SessionSpec, StreamEvent, ToolCall, ToolKind};
-use autonoe_testkit::model_server::{MainRequests, Message, Prompt, Script, Turn};
+use autonoe_testkit::model_server::{
+    MainRequests, ModelScript, ReceivedPrompt, ScriptedMessage, Turn,
+};
 use serde_json::json;
 
 use crate::fixture::{Fixture, collect_events};
@@ -75,12 +77,18 @@ done
     path
 }
 
-fn all_kinds() -> Script {
-    Script::new([
+fn all_kinds() -> ModelScript {
+    ModelScript::new([
         shell("ls"),
         shell("touch by-command.txt"),
         adds("by-patch.txt", "1"),
-        calls(Message::new(), "mcp__other", "leave", &json!({"x": 1})).into(),
+        calls(
+            ScriptedMessage::new(),
+            "mcp__other",
+            "leave",
+            &json!({"x": 1}),
+        )
+        .into(),
         Turn::text("That was all."),
     ])
 }
@@ -147,30 +155,32 @@ async fn denied_calls_do_not_run_and_the_agent_receives_the_reason() {
 /// The program requests no permission for input that an agent types into a running command.
 #[tokio::test]
 async fn nothing_can_be_typed_into_a_running_command() {
-    let script = Script::by(|prompt: &Prompt| match prompt.tool_results().as_slice() {
-        [] => Turn::tool(
-            "exec_command",
-            json!({"cmd": "cat > typed.txt", "tty": true}),
-        ),
-        [_] => Turn::tool(
-            "exec_command",
-            json!({"cmd": "while [ ! -e go ]; do sleep 0.05; done; cat > typed.txt", "yield_time_ms": 250}),
-        ),
-        [_, started] => {
-            let (_, session) = started.text.split_once("session ID ").expect("it runs");
-            let session: u32 = session
-                .split_whitespace()
-                .next()
-                .expect("a number")
-                .parse()
-                .expect("a number");
-            Turn::tool(
-                "write_stdin",
-                json!({"session_id": session, "chars": "typed\n", "yield_time_ms": 250}),
-            )
+    let script = ModelScript::by(|prompt: &ReceivedPrompt| {
+        match prompt.tool_results().as_slice() {
+            [] => Turn::tool(
+                "exec_command",
+                json!({"cmd": "cat > typed.txt", "tty": true}),
+            ),
+            [_] => Turn::tool(
+                "exec_command",
+                json!({"cmd": "while [ ! -e go ]; do sleep 0.05; done; cat > typed.txt", "yield_time_ms": 250}),
+            ),
+            [_, started] => {
+                let (_, session) = started.text.split_once("session ID ").expect("it runs");
+                let session: u32 = session
+                    .split_whitespace()
+                    .next()
+                    .expect("a number")
+                    .parse()
+                    .expect("a number");
+                Turn::tool(
+                    "write_stdin",
+                    json!({"session_id": session, "chars": "typed\n", "yield_time_ms": 250}),
+                )
+            }
+            [_, _, _] => shell("touch go; while [ ! -e typed.txt ]; do sleep 0.05; done"),
+            _ => Turn::text("That was all."),
         }
-        [_, _, _] => shell("touch go; while [ ! -e typed.txt ]; do sleep 0.05; done"),
-        _ => Turn::text("That was all."),
     });
     let setting = Fixture::new(script).unverified();
     let (spec, recorder) = spec(&setting, || HookDecision::Approve);
@@ -195,7 +205,7 @@ async fn nothing_can_be_typed_into_a_running_command() {
 #[tokio::test]
 async fn resources_of_servers_are_read_without_a_permission_request() {
     let reads = json!({"server": "other"});
-    let script = Script::new([
+    let script = ModelScript::new([
         Turn::tool("list_mcp_resources", reads),
         Turn::text("That was all."),
     ]);
@@ -218,7 +228,7 @@ async fn resources_of_servers_are_read_without_a_permission_request() {
 /// A new version must not add a tool without permission requests unnoticed.
 #[tokio::test]
 async fn the_agent_has_these_tools_and_no_others() {
-    let setting = Fixture::new(Script::new([Turn::text("Hello.")]));
+    let setting = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
     let mut client = setting.client(setting.spec([]));
 
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
@@ -246,16 +256,18 @@ async fn the_agent_has_these_tools_and_no_others() {
 /// Newer models call tools from a script, and receive the tools in another field.
 #[tokio::test]
 async fn a_command_in_a_script_of_a_newer_model_passes_the_gate() {
-    let script = Script::by(|prompt: &Prompt| match prompt.tool_results().len() {
-        0 => Message::new()
-            .with_raw_block(json!({
-                "type": "custom_tool_call", "id": "ctc_script", "call_id": "call_script",
-                "status": "completed", "name": "exec",
-                "input": "await tools.exec_command({cmd: 'touch nested.txt'});",
-            }))
-            .into(),
-        _ => Turn::text("That was all."),
-    });
+    let script = ModelScript::by(
+        |prompt: &ReceivedPrompt| match prompt.tool_results().len() {
+            0 => ScriptedMessage::new()
+                .with_raw_block(json!({
+                    "type": "custom_tool_call", "id": "ctc_script", "call_id": "call_script",
+                    "status": "completed", "name": "exec",
+                    "input": "await tools.exec_command({cmd: 'touch nested.txt'});",
+                }))
+                .into(),
+            _ => Turn::text("That was all."),
+        },
+    );
     let script = script.with_main_requests(MainRequests::All);
     let setting = Fixture::new(script).unverified();
     let (mut spec, recorder) = spec(&setting, || HookDecision::block("it is a holiday"));

@@ -5,7 +5,7 @@ use std::fs;
 use autonoe_core::tool::ToolStatus;
 use autonoe_core::{AgentClientFactory, StreamEvent};
 use autonoe_process::SessionParent;
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 
 use crate::fixture::{Fixture, collect_events};
 
@@ -13,7 +13,7 @@ use crate::fixture::{Fixture, collect_events};
 #[tokio::test]
 async fn a_server_that_the_project_names_is_not_started() {
     for is_repository in [false, true] {
-        let setting = Fixture::new(Script::new([Turn::text("Hello.")]));
+        let setting = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
         let trace = setting.file("trace.txt");
         fs::create_dir(setting.file(".codex")).expect("it can be made");
         let config = format!(
@@ -39,7 +39,7 @@ async fn a_server_that_the_project_names_is_not_started() {
 /// A rule that allows a command would suppress its permission request; a hook would run.
 #[tokio::test]
 async fn rules_and_hooks_of_the_project_are_ignored() {
-    let setting = Fixture::new(Script::new([
+    let setting = Fixture::new(ModelScript::new([
         crate::model::shell("touch by-rule.txt"),
         Turn::text("Hello."),
     ]));
@@ -87,7 +87,7 @@ async fn files_that_an_agent_writes_for_the_program_do_not_affect_the_next_sessi
         session.join("codex").join(name).display().to_string()
     };
     let rule = "prefix_rule(pattern=[\"touch\"], decision=\"allow\")";
-    let script = Script::new([Turn::text("Hello.")])
+    let script = ModelScript::new([Turn::text("Hello.")])
         .then_by({
             let home = home.clone();
             move |_| crate::model::adds(&home("rules/default.rules"), rule)

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use autonoe_codex::{CodexBackend, CodexHome};
 use autonoe_core::{AgentClientFactory, SessionSpec, StreamEvent};
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 
 use crate::fixture::{Fixture, collect_events};
 
@@ -29,7 +29,7 @@ async fn received(
 }
 
 fn hello() -> Fixture {
-    Fixture::new(Script::new([Turn::text("Hello.")]))
+    Fixture::new(ModelScript::new([Turn::text("Hello.")]))
 }
 
 fn warnings(events: &[StreamEvent]) -> Vec<&str> {
@@ -111,7 +111,7 @@ async fn settings_of_a_project_with_memory_do_not_apply() {
 
 #[tokio::test]
 async fn a_resumed_conversation_has_the_file_once() {
-    let setting = Fixture::new(Script::new([
+    let setting = Fixture::new(ModelScript::new([
         Turn::text("Hello."),
         Turn::text("Hello again."),
     ]));

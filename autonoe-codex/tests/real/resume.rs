@@ -6,7 +6,7 @@ use std::sync::Arc;
 use autonoe_codex::{CodexBackend, CodexHome};
 use autonoe_core::agent::{AgentErrorKind, SessionField, TokenUsage};
 use autonoe_core::{AgentClientFactory, StreamEvent};
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 
 use crate::fixture::{Fixture, collect_events};
 
@@ -30,7 +30,7 @@ async fn a_conversation_is_resumed_from_its_directory_and_guarded_as_before() {
 }
 
 async fn resume(keeper: Keeper) {
-    let script = Script::new([
+    let script = ModelScript::new([
         Turn::text("I keep the word walnut."),
         crate::model::shell("touch trace.txt"),
         Turn::text("The word was walnut."),
@@ -116,7 +116,7 @@ fn used(events: &[StreamEvent]) -> TokenUsage {
 
 #[tokio::test]
 async fn a_conversation_that_was_not_kept_is_not_resumed() {
-    let setting = Fixture::new(Script::by(|_| Turn::text("Hello."))).unverified();
+    let setting = Fixture::new(ModelScript::by(|_| Turn::text("Hello."))).unverified();
     let mut spec = setting.spec([]);
     spec.resume = Some(autonoe_core::time::AgentSessionId::new("gone"));
     let agents: Arc<dyn AgentClientFactory> = Arc::new(setting.agents());
@@ -147,7 +147,7 @@ async fn an_agent_in_a_sandbox_cannot_write_the_configuration_of_a_folder_that_i
         .iter()
         .map(|command| crate::model::shell(command))
         .chain([Turn::text("That was all.")]);
-    let setting = Fixture::new(Script::new(script)).sandboxed();
+    let setting = Fixture::new(ModelScript::new(script)).sandboxed();
     let mut options = setting.options();
     options.home = CodexHome::Persistent(kept.path().into());
     let mut client = CodexBackend::new(options)

@@ -8,7 +8,7 @@ use autonoe_codex::{CodexBackend, CodexOptions};
 use autonoe_core::agent::{AgentErrorKind, CredentialFilter, Sandbox, SessionField};
 use autonoe_core::tool::ToolStatus;
 use autonoe_core::{AgentClientFactory, AgentError, StreamEvent};
-use autonoe_testkit::model_server::{Credential, Script, Turn};
+use autonoe_testkit::model_server::{Credential, ModelScript, Turn};
 
 use crate::fixture::{Fixture, collect_events, within};
 use crate::model::{adds, shell};
@@ -35,7 +35,7 @@ fn responses(events: &[StreamEvent]) -> Vec<(String, ToolStatus)> {
 async fn an_allowed_command_never_leaves_the_sandbox() {
     let folder = std::sync::Arc::new(std::sync::OnceLock::<PathBuf>::new());
     let known = folder.clone();
-    let script = Script::by(move |prompt| match prompt.tool_results().len() {
+    let script = ModelScript::by(move |prompt| match prompt.tool_results().len() {
         done @ 0..TIMES => {
             let path = format!("{}{done}", known.get().expect("it is set").display());
             shell(&format!("touch {path}"))
@@ -71,10 +71,10 @@ async fn an_allowed_command_never_leaves_the_sandbox() {
 
 #[tokio::test]
 async fn an_allowed_patch_never_leaves_the_sandbox() {
-    let setting = Fixture::new(Script::by(|_| Turn::text("That was all."))).unverified();
+    let setting = Fixture::new(ModelScript::by(|_| Turn::text("That was all."))).unverified();
     let path = outside(&setting, 0);
     let file = path.display().to_string();
-    let script = Script::new([adds(&file, "1"), Turn::text("That was all.")]);
+    let script = ModelScript::new([adds(&file, "1"), Turn::text("That was all.")]);
     let setting = Fixture::new(script).sandboxed();
     let mut client = setting.client(setting.spec([]));
 
@@ -91,7 +91,7 @@ async fn an_allowed_patch_never_leaves_the_sandbox() {
 
 #[tokio::test]
 async fn a_session_that_needs_a_sandbox_is_not_made_without_one() {
-    let setting = Fixture::new(Script::by(|_| Turn::text("Hello."))).unverified();
+    let setting = Fixture::new(ModelScript::by(|_| Turn::text("Hello."))).unverified();
     let mut spec = setting.spec([]);
     spec.sandbox = Sandbox::Required;
 
@@ -121,7 +121,7 @@ async fn a_command_sees_no_credentials_but_those_that_are_allowed() {
             grep -rs {hush} $CODEX_HOME $HOME
             echo end"
         );
-        let setting = Fixture::new(Script::new([shell(&search), Turn::text("Done.")]));
+        let setting = Fixture::new(ModelScript::new([shell(&search), Turn::text("Done.")]));
         let setting = if is_sandboxed {
             setting.sandboxed()
         } else {
@@ -166,7 +166,7 @@ async fn a_command_sees_no_credentials_but_those_that_are_allowed() {
 
 #[tokio::test]
 async fn a_session_without_the_key_of_its_provider_is_refused() {
-    let setting = Fixture::new(Script::by(|_| Turn::text("Hello."))).unverified();
+    let setting = Fixture::new(ModelScript::by(|_| Turn::text("Hello."))).unverified();
     let mut options = setting.options();
     let key = options
         .program
@@ -199,7 +199,7 @@ async fn played(
 #[tokio::test]
 async fn the_folder_of_autonoe_cannot_be_written_nor_moved() {
     use ToolStatus::{Error, Ok};
-    let script = Script::new([
+    let script = ModelScript::new([
         shell("echo 1 > inside.txt"),
         shell("echo 1 > .autonoe/status.json"),
         shell("mv .autonoe elsewhere"),
@@ -228,7 +228,8 @@ async fn a_command_reaches_the_network_that_the_program_has() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("it has one").port();
     let connect = format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'");
-    let setting = Fixture::new(Script::new([shell(&connect), Turn::text("Done.")])).sandboxed();
+    let setting =
+        Fixture::new(ModelScript::new([shell(&connect), Turn::text("Done.")])).sandboxed();
 
     let (events, error) = played(&setting, setting.options()).await;
 
@@ -240,7 +241,7 @@ async fn a_command_reaches_the_network_that_the_program_has() {
 
 #[tokio::test]
 async fn nothing_is_reachable_without_a_network() {
-    let setting = Fixture::new(Script::by(|_| Turn::text("I am here.")));
+    let setting = Fixture::new(ModelScript::by(|_| Turn::text("I am here.")));
     let setting = setting.unverified().sandboxed();
     let mut options = setting.options();
     options.program.sandbox.network = SandboxNetwork::Off;
@@ -253,7 +254,7 @@ async fn nothing_is_reachable_without_a_network() {
 
 #[tokio::test]
 async fn a_session_does_not_start_where_its_sandbox_cannot_be_made() {
-    let setting = Fixture::new(Script::new::<Turn>([])).sandboxed();
+    let setting = Fixture::new(ModelScript::new::<Turn>([])).sandboxed();
     let mut options = setting.options();
     options.program.sandbox = SandboxConfig::new(None);
     let error = CodexBackend::new(options.clone()).create(setting.spec([]));

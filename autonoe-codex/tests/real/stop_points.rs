@@ -2,16 +2,16 @@
 
 use autonoe_core::StreamEvent;
 use autonoe_core::agent::SessionOutcome;
-use autonoe_testkit::model_server::{Message, Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, ScriptedMessage, Turn};
 use futures::StreamExt;
 use serde_json::json;
 
 use crate::fixture::{Fixture, within};
 use crate::model::{adds, shell};
 
-fn script() -> Script {
-    Script::new([
-        Message::new()
+fn script() -> ModelScript {
+    ModelScript::new([
+        ScriptedMessage::new()
             .thinks("Let me see.")
             .says("I begin.")
             .uses_tool("exec_command", json!({"cmd": "echo 1 > one.txt"}))

@@ -2,7 +2,7 @@
 
 use autonoe_core::StreamEvent;
 use autonoe_core::tool::ToolStatus;
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use autonoe_testkit::program::Camera;
 use serde_json::{Value, json};
 
@@ -18,7 +18,10 @@ fn response(events: &[StreamEvent]) -> Option<(&str, ToolStatus)> {
 
 /// Calls the camera once, and returns the results that the model and the stream received.
 async fn photo(input: Value) -> (Value, String, ToolStatus) {
-    let setting = Fixture::new(Script::new([ours("photo", &input), Turn::text("Seen.")]));
+    let setting = Fixture::new(ModelScript::new([
+        ours("photo", &input),
+        Turn::text("Seen."),
+    ]));
     let mut client = setting.client(setting.spec([Camera::new() as _]));
 
     let (events, error) = collect_events(client.as_mut(), "Take a photo.").await;
@@ -89,7 +92,7 @@ async fn a_tool_gets_the_ids_of_its_call_and_turn() {
         photo(),
         Turn::text("Three."),
     ];
-    let setting = Fixture::new(Script::new(turns));
+    let setting = Fixture::new(ModelScript::new(turns));
     let camera = Camera::new();
     let spec = setting.spec([camera.clone() as _]);
     let session = spec.key.clone();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use autonoe_codex::wire::Effort;
 use autonoe_core::StreamEvent;
 use autonoe_core::agent::{SessionOutcome, ThinkingBudget, TokenUsage};
-use autonoe_testkit::model_server::{Message, Refusal, Script, Turn, Usage};
+use autonoe_testkit::model_server::{ModelScript, Refusal, ScriptedMessage, Turn, Usage};
 use futures::StreamExt;
 
 use crate::fixture::{Fixture, collect_events, eventually, within};
@@ -24,7 +24,7 @@ async fn an_interrupted_turn_ends_its_command_and_the_session_continues() {
         shell("echo 1 > begun; sleep 600"),
         Turn::text("Back again."),
     ];
-    let setting = Fixture::new(Script::new(turns));
+    let setting = Fixture::new(ModelScript::new(turns));
     let mut client = setting.client(setting.spec([]));
     let control = client.control();
 
@@ -73,7 +73,7 @@ async fn a_steering_message_reaches_the_model() {
         shell("echo 1 > begun; while [ ! -e go ]; do sleep 0.05; done"),
         Turn::text("Yes."),
     ];
-    let setting = Fixture::new(Script::new(turns));
+    let setting = Fixture::new(ModelScript::new(turns));
     let mut client = setting.client(setting.spec([]));
     let control = client.control();
 
@@ -100,8 +100,12 @@ async fn a_steering_message_reaches_the_model() {
 
 #[tokio::test]
 async fn usage_is_reported_for_each_model_call() {
-    let said = |text: &str| Message::new().says(text).with_usage(Usage::new(100, 10));
-    let setting = Fixture::new(Script::new([said("One."), said("Two.")]));
+    let said = |text: &str| {
+        ScriptedMessage::new()
+            .says(text)
+            .with_usage(Usage::new(100, 10))
+    };
+    let setting = Fixture::new(ModelScript::new([said("One."), said("Two.")]));
     let mut client = setting.client(setting.spec([]));
 
     for _ in 0..2 {
@@ -124,8 +128,8 @@ async fn usage_is_reported_for_each_model_call() {
 
 #[tokio::test]
 async fn reasoning_is_emitted() {
-    let turn = Message::new().thinks("Let me see.").says("Hello.");
-    let setting = Fixture::new(Script::new([turn]));
+    let turn = ScriptedMessage::new().thinks("Let me see.").says("Hello.");
+    let setting = Fixture::new(ModelScript::new([turn]));
     let mut client = setting.client(setting.spec([]));
 
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
@@ -147,7 +151,7 @@ async fn reasoning_is_emitted() {
 #[tokio::test]
 async fn a_session_calls_the_model_as_often_as_it_may() {
     let number = std::sync::atomic::AtomicUsize::new(0);
-    let script = Script::by(move |_| {
+    let script = ModelScript::by(move |_| {
         let number = number.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         shell(&format!("touch {number}.txt"))
     });
@@ -180,7 +184,7 @@ async fn a_session_calls_the_model_as_often_as_it_may() {
 #[tokio::test]
 async fn a_session_that_needs_all_of_its_turns_completes() {
     let turns = [shell("true"), shell("true"), Turn::text("Done.")];
-    let setting = Fixture::new(Script::new(turns));
+    let setting = Fixture::new(ModelScript::new(turns));
     let mut spec = setting.spec([]);
     spec.max_turns = Some(3);
     let mut client = setting.client(spec);
@@ -201,7 +205,7 @@ async fn the_reasoning_effort_reaches_the_model() {
         (Some(32_768), "high"),
         (None, "minimal"),
     ] {
-        let setting = Fixture::new(Script::new([Turn::text("Hello.")]));
+        let setting = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
         let mut spec = setting.spec([]);
         spec.thinking = tokens.map(|tokens| ThinkingBudget::new(tokens).expect("enough"));
         let mut options = setting.options();
@@ -224,7 +228,7 @@ async fn the_reasoning_effort_reaches_the_model() {
 /// Otherwise disabled features could be enabled.
 #[tokio::test]
 async fn the_program_knows_all_our_settings() {
-    let setting = Fixture::new(Script::new([Turn::text("Hello.")]));
+    let setting = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
     let mut client = setting.client(setting.spec([]));
 
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
@@ -244,7 +248,7 @@ async fn failures_of_the_service_have_their_kinds() {
         (Refusal::model_not_found("gpt-5.5"), "configuration"),
     ] {
         let again = refusal.clone();
-        let script = Script::by(move |_| again.clone().into());
+        let script = ModelScript::by(move |_| again.clone().into());
         let setting = Fixture::new(script).unverified();
         let mut client = setting.client(setting.spec([]));
 
@@ -259,7 +263,7 @@ async fn failures_of_the_service_have_their_kinds() {
 
 #[tokio::test]
 async fn a_service_that_is_not_there_ends_the_turn() {
-    let setting = Fixture::new(Script::by(|_| Turn::text("Nobody hears this."))).unverified();
+    let setting = Fixture::new(ModelScript::by(|_| Turn::text("Nobody hears this."))).unverified();
     let mut options = setting.options();
     let provider = options.provider.as_mut().expect("there is one");
     // Nothing listens on this port.

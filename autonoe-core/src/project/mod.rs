@@ -53,7 +53,7 @@ pub use instructions::{
 };
 pub use journal::{
     BlockedCall, FileJournal, Journal, JournalEntry, JournalIndex, JournalReadError, JournalTail,
-    RunEntries, RunHistory, RunHistoryBuilder, SessionHistory, StopReason,
+    RunEntries, RunHistory, RunHistoryBuilder, RunStopReason, SessionHistory,
 };
 pub use journal::{
     ChangeEntry, CostPoint, DeniedEntry, IdleReason, IdleSpan, ProgressPoint, RestoredEntry,
@@ -68,7 +68,7 @@ pub use no_follow::{
     create_folder, create_private_folder, open_file_to_append, remove_folder, write_new_file,
 };
 pub use open_project::{OpenProject, OpenProjectOptions};
-pub use preview::{NextStep, ResumedRun, RunPreview};
+pub use preview::{NextAction, ResumedRun, RunPreview};
 pub use project_run::{ProjectRun, ProjectRunError};
 pub use requests::{OperatorRequest, PendingRequest, RequestFolder, RequestForwarder};
 pub use run_lock::{RunLock, RunLockHeld, RunLockHolder};

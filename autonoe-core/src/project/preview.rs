@@ -22,7 +22,7 @@ use crate::tool::Toolbox;
 ///
 /// ```
 /// use autonoe_core::event::InstructionName;
-/// use autonoe_core::project::{NextStep, RunPreview, SandboxSwitch};
+/// use autonoe_core::project::{NextAction, RunPreview, SandboxSwitch};
 /// use autonoe_core::{Mode, Project};
 ///
 /// # let dir = tempfile::tempdir()?;
@@ -32,7 +32,9 @@ use crate::tool::Toolbox;
 ///
 /// let preview = RunPreview::new(&project, Mode::Run, SandboxSwitch::default())?;
 ///
-/// let NextStep::Session { instruction, .. } = &preview.next else { panic!("nothing is done yet") };
+/// let NextAction::Session { instruction, .. } = &preview.next else {
+///     panic!("nothing is done yet")
+/// };
 /// assert_eq!(instruction, &InstructionName::Initializer);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -46,7 +48,7 @@ pub struct RunPreview {
     /// The interrupted run of the project that would be resumed.
     pub resumes: Option<ResumedRun>,
     /// The first step.
-    pub next: NextStep,
+    pub next: NextAction,
     /// The holder of the run lock, if another run is running.
     pub lock_held: Option<RunLockHeld>,
 }
@@ -64,7 +66,7 @@ pub struct ResumedRun {
 /// The first step of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum NextStep {
+pub enum NextAction {
     /// The run would start a session.
     Session {
         /// Its number.
@@ -151,10 +153,10 @@ impl RunPreview {
 }
 
 /// Returns the first step of a new run.
-fn first(mode: Mode, ledger: LedgerView, project: &Project) -> Result<NextStep, ProjectRunError> {
+fn first(mode: Mode, ledger: LedgerView, project: &Project) -> Result<NextAction, ProjectRunError> {
     let workflow = Workflow::new(mode);
     match workflow.completion(&ledger, false) {
-        Some(exit) => Ok(NextStep::Finish { exit }),
+        Some(exit) => Ok(NextAction::Finish { exit }),
         None => session(1, workflow.instruction(&ledger, false), project),
     }
 }
@@ -165,12 +167,12 @@ fn after(
     now: Timestamp,
     ledger: Option<LedgerView>,
     project: &Project,
-) -> Result<NextStep, ProjectRunError> {
+) -> Result<NextAction, ProjectRunError> {
     match recorded.next(now, ledger.unwrap_or_default()) {
         RunAction::StartSession(plan) => session(plan.number, plan.instruction, project),
-        RunAction::Wait { until, .. } => Ok(NextStep::Wait { until }),
-        RunAction::Hold => Ok(NextStep::Hold),
-        RunAction::Finish { exit } => Ok(NextStep::Finish { exit }),
+        RunAction::Wait { until, .. } => Ok(NextAction::Wait { until }),
+        RunAction::Hold => Ok(NextAction::Hold),
+        RunAction::Finish { exit } => Ok(NextAction::Finish { exit }),
         // It was interrupted before it received the ledger.
         RunAction::Continue | RunAction::StopSession => {
             first(recorded.mode(), ledger.unwrap_or_default(), project)
@@ -182,8 +184,8 @@ fn session(
     number: u32,
     instruction: InstructionName,
     project: &Project,
-) -> Result<NextStep, ProjectRunError> {
-    Ok(NextStep::Session {
+) -> Result<NextAction, ProjectRunError> {
+    Ok(NextAction::Session {
         number,
         text: ProjectInstructions::new(project.state_dir()).find(&instruction)?,
         tools: tool_names(&instruction),

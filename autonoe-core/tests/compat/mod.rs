@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use autonoe_core::event::InstructionName;
 use autonoe_core::ledger::Ledger;
 use autonoe_core::project::{
-    AgentConfig, AllowCommandsConfig, FileDeliverableRepository, Journal, StopReason,
+    AgentConfig, AllowCommandsConfig, FileDeliverableRepository, Journal, RunStopReason,
     TieredCommandsConfig,
 };
 use autonoe_core::time::Epoch;
@@ -124,7 +124,7 @@ fn a_journal_is_read() {
         ),
         ("Bash", Some("rm -rf /"), "bash-security")
     );
-    let StopReason::Ended(report) = history.stop_reason() else {
+    let RunStopReason::Ended(report) = history.stop_reason() else {
         panic!("it ended: {history:?}");
     };
     assert_eq!(report.exit, ExitReason::AllPassed);

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use autonoe_core::agent::{CostTotal, SessionEnd};
-use autonoe_core::project::{OpenProject, ProjectError, ProjectRunError, RunTimeline, StopReason};
+use autonoe_core::project::{
+    OpenProject, ProjectError, ProjectRunError, RunStopReason, RunTimeline,
+};
 use autonoe_core::run::{Durability, FlowExit, JournalLine};
 use autonoe_core::session::{FlowStart, OpenSessions};
 use autonoe_core::time::SeededIds;
@@ -73,7 +75,10 @@ async fn a_flow_needs_no_specification_and_is_in_the_journal() {
         panic!("one flow, one story");
     };
     assert_eq!((story.flow.as_deref(), story.mode), (Some("review"), None));
-    assert_eq!(story.stop_reason(), &StopReason::FlowEnded(report.clone()));
+    assert_eq!(
+        story.stop_reason(),
+        &RunStopReason::FlowEnded(report.clone())
+    );
     assert_eq!(story.stop_reason().to_string(), "it ended: it is complete");
     assert_eq!(story.cost(), CostTotal::known(CostUsd::from_cents(10)));
     assert_eq!(story.sessions[0].instruction.as_str(), "greet");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use autonoe_core::engine::{HostedOutcome, HostedSession, SessionHost, SessionHostError};
 use autonoe_core::event::{InstructionName, Retry};
-use autonoe_core::project::{Journal, ProjectSessionHost, RunLock, RunTimeline, StopReason};
+use autonoe_core::project::{Journal, ProjectSessionHost, RunLock, RunStopReason, RunTimeline};
 use autonoe_core::run::{JournalLine, RunLimits, RunMachine};
 use autonoe_core::time::{Epoch, SessionKey};
 use autonoe_core::{CostUsd, ExitReason, Mode, RunId, RunReport};
@@ -93,7 +93,7 @@ async fn an_ended_run_is_not_interrupted_for_any_reader() {
         panic!("one run, one story");
     };
     let ended = report(ExitReason::AllPassed);
-    assert_eq!(story.stop_reason(), &StopReason::Ended(ended.clone()));
+    assert_eq!(story.stop_reason(), &RunStopReason::Ended(ended.clone()));
     assert_eq!(story.cost().to_string(), "$0.05");
     let timeline = RunTimeline::from_journal(&journal, &run()).expect("it is there");
     assert_eq!((timeline.sessions.len(), timeline.report), (1, Some(ended)));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use autonoe_core::event::InstructionName;
 use autonoe_core::project::{
-    InstructionOrigin, NextStep, ProjectRunError, RunLock, RunPreview, SandboxSwitch,
+    InstructionOrigin, NextAction, ProjectRunError, RunLock, RunPreview, SandboxSwitch,
 };
 use autonoe_core::{ExitReason, Mode};
 use autonoe_testkit::TempProject;
@@ -70,7 +70,7 @@ fn the_first_session_depends_on_mode_and_ledger_and_nothing_is_written() {
 
         let preview = preview(&project, mode);
 
-        let NextStep::Session {
+        let NextAction::Session {
             number: 1,
             instruction: chosen,
             text,
@@ -132,8 +132,8 @@ fn the_first_instruction_follows_the_file_of_the_ledger() {
         let next = preview(&project, mode).next;
 
         let chosen = match &next {
-            NextStep::Session { instruction, .. } => Some(instruction.clone()),
-            NextStep::Finish { .. } => None,
+            NextAction::Session { instruction, .. } => Some(instruction.clone()),
+            NextAction::Finish { .. } => None,
             other => panic!("{mode} {status:?}: {other:?}"),
         };
         assert_eq!(chosen, expected, "{mode} {status:?}: {next:?}");
@@ -150,7 +150,7 @@ fn a_text_of_the_project_has_its_file() {
 
     let file = project.project().state_dir().join("initializer.md");
     assert!(
-        matches!(&preview.next, NextStep::Session { text, .. }
+        matches!(&preview.next, NextAction::Session { text, .. }
             if text.text == "Plan it." && text.origin == InstructionOrigin::File(file)),
         "{:?}",
         preview.next
@@ -164,7 +164,7 @@ fn a_finished_ledger_ends_a_run_at_once() {
     let next = preview(&project, Mode::Run).next;
 
     let exit = ExitReason::AllPassed;
-    assert_eq!(next, NextStep::Finish { exit });
+    assert_eq!(next, NextAction::Finish { exit });
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use autonoe_core::run::{JournalLine, LimitOverrides, RecordedRun, RunAction, RunFact, RunMachine};
 use autonoe_core::time::Epoch;
-use autonoe_testkit::simulation::{Fenced, Script};
+use autonoe_testkit::simulation::{Fenced, SimulatedWork};
 
 use crate::simulation::local::{Drive, Event, Hosts};
 use crate::simulation::{facts, sessions};
@@ -57,7 +57,7 @@ pub(crate) fn perform_pending(world: &mut Hosts, host: usize) {
         RunAction::Wait { .. } | RunAction::Hold => {}
         RunAction::StopSession => sessions::stop_session(world, host, epoch),
         RunAction::Finish { exit } => {
-            let report = machine.report(&Script::run(), exit, world.at());
+            let report = machine.report(&SimulatedWork::run(), exit, world.at());
             let _ = world.store.append(epoch, JournalLine::RunEnded { report });
             world.store.release_lock(epoch);
             world.hosts[host].state.drive = None;
@@ -74,12 +74,12 @@ fn begin(world: &mut Hosts, host: usize, epoch: Epoch) {
     let machine = replay(world);
     let line = match machine {
         None => JournalLine::RunStarted {
-            limits: Script::limits(),
+            limits: SimulatedWork::limits(),
             epoch,
         },
         Some(_) => JournalLine::RunResumed { epoch },
     };
-    let machine = machine.unwrap_or_else(|| RunMachine::new(Script::limits()));
+    let machine = machine.unwrap_or_else(|| RunMachine::new(SimulatedWork::limits()));
     let under_way = match machine.action() {
         RunAction::StartSession(plan) => Some(plan.number),
         RunAction::StopSession => Some(sessions::last(&machine)),
@@ -120,7 +120,7 @@ fn change_limits(world: &mut Hosts, host: usize) {
 
 fn replay(world: &mut Hosts) -> Option<RunMachine> {
     let lines = &world.store.journal;
-    let recorded = RecordedRun::replay(Script::run(), lines);
+    let recorded = RecordedRun::replay(SimulatedWork::run(), lines);
     let mut machine = None;
     for line in lines {
         match (line, &mut machine) {

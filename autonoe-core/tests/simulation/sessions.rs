@@ -4,7 +4,7 @@ use autonoe_core::ExitReason;
 use autonoe_core::agent::{SessionEnd, SessionReport};
 use autonoe_core::run::{RunFact, RunMachine, SessionPlan};
 use autonoe_core::time::Epoch;
-use autonoe_testkit::simulation::{Fenced, Script};
+use autonoe_testkit::simulation::{Fenced, SimulatedWork};
 use jiff::Timestamp;
 
 use crate::simulation::facts;
@@ -39,7 +39,7 @@ pub(crate) fn start_session(world: &mut Hosts, host: usize, epoch: Epoch, plan: 
                     epoch,
                     number: planned,
                 };
-                let at = world.now + world.script.duration(planned);
+                let at = world.now + world.work.duration(planned);
                 world.plan(at, host, over);
             }
         },
@@ -52,7 +52,7 @@ pub(crate) fn session_over(world: &mut Hosts, host: usize, epoch: Epoch, number:
         return;
     }
     let at = world.at();
-    let (result, ledger) = world.script.perform(number, at, world.store.ledger());
+    let (result, ledger) = world.work.perform(number, at, world.store.ledger());
     let ended = RunFact::SessionEnded {
         at,
         number,
@@ -90,7 +90,7 @@ pub(crate) fn stop_session(world: &mut Hosts, host: usize, epoch: Epoch) {
 /// Returns the number of the last requested session.
 pub(crate) fn last(machine: &RunMachine) -> u32 {
     let report = machine.report(
-        &Script::run(),
+        &SimulatedWork::run(),
         ExitReason::Interrupted,
         Timestamp::UNIX_EPOCH,
     );

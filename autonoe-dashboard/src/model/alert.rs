@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::MemberId;
+use super::MemberRowId;
 
 /// An alert of a member or of the coordinator.
 ///
@@ -31,7 +31,7 @@ pub struct AlertLine {
     pub kind: String,
     /// Member that raised the alert; `None` for the coordinator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub member: Option<MemberId>,
+    pub member: Option<MemberRowId>,
     /// Text of the alert.
     pub message: String,
     /// Time when the alert was raised.
@@ -57,7 +57,7 @@ impl AlertLine {
 
     /// Sets the member that raised the alert.
     #[must_use]
-    pub fn member(mut self, harness: impl Into<MemberId>) -> Self {
+    pub fn member(mut self, harness: impl Into<MemberRowId>) -> Self {
         self.member = Some(harness.into());
         self
     }

@@ -10,18 +10,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{AlertLine, Member, MemberId, Totals};
-use crate::{FleetIntent, RunIntent, RunView};
+use super::{AlertLine, MemberRow, MemberRowId, Totals};
+use crate::{FleetIntent, RunIntent, RunPage};
 
 /// Snapshot of a fleet, as displayed by views.
 ///
 /// ```
-/// use autonoe_dashboard::{Dashboard, Member, MemberStatus};
+/// use autonoe_dashboard::{Dashboard, MemberRow, MemberRowStatus};
 ///
-/// let mut api = Member::new("api", "codex");
-/// api.status = MemberStatus::Completed;
+/// let mut api = MemberRow::new("api", "codex");
+/// api.status = MemberRowStatus::Completed;
 /// let fleet = Dashboard::new("Build the shop", "parallel")
-///     .with_members(vec![api, Member::new("pages", "claude")]);
+///     .with_members(vec![api, MemberRow::new("pages", "claude")]);
 ///
 /// assert_eq!((fleet.totals.done, fleet.totals.total), (1, 2));
 /// ```
@@ -43,7 +43,7 @@ pub struct Dashboard {
     #[schemars(with = "u64")]
     pub elapsed: Duration,
     /// Members, in the order of the fleet.
-    pub members: Vec<Member>,
+    pub members: Vec<MemberRow>,
     /// Totals of all members. May exceed the sum of the members, because a coordinator also uses
     /// tokens and money.
     pub totals: Totals,
@@ -68,7 +68,7 @@ impl Dashboard {
 
     /// Sets the members, and the totals to their sum.
     #[must_use]
-    pub fn with_members(mut self, members: Vec<Member>) -> Self {
+    pub fn with_members(mut self, members: Vec<MemberRow>) -> Self {
         self.members = members;
         self.update_totals();
         self
@@ -80,7 +80,7 @@ impl Dashboard {
     }
 
     /// Returns the member with this ID.
-    pub fn member(&self, id: &MemberId) -> Option<&Member> {
+    pub fn member(&self, id: &MemberRowId) -> Option<&MemberRow> {
         self.members.iter().find(|member| member.id == *id)
     }
 }
@@ -150,7 +150,7 @@ pub fn schemas() -> BTreeMap<String, Value> {
     [
         ("dashboard", plain_schema::<Dashboard>()),
         ("dashboard.intent", plain_schema::<FleetIntent>()),
-        ("dashboard.run", plain_schema::<RunView>()),
+        ("dashboard.run", plain_schema::<RunPage>()),
         ("dashboard.run-intent", plain_schema::<RunIntent>()),
     ]
     .map(|(name, schema)| (name.to_owned(), schema.to_value()))

@@ -4,7 +4,7 @@ use autonoe_core::agent::{CostTotal, TokenUsage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Member, MemberStatus};
+use super::{MemberRow, MemberRowStatus};
 
 /// Sums over all members of a fleet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -25,18 +25,18 @@ pub struct Totals {
 
 impl Totals {
     /// Sums up `members`.
-    pub fn from_members(members: &[Member]) -> Self {
+    pub fn from_members(members: &[MemberRow]) -> Self {
         let mut totals = Self::default();
         for member in members {
             totals.cost.merge(member.cost);
             totals.tokens += member.tokens;
             totals.total = totals.total.saturating_add(1);
             match member.status {
-                MemberStatus::Completed => totals.done = totals.done.saturating_add(1),
-                MemberStatus::Failed | MemberStatus::Stopped => {
+                MemberRowStatus::Completed => totals.done = totals.done.saturating_add(1),
+                MemberRowStatus::Failed | MemberRowStatus::Stopped => {
                     totals.lost = totals.lost.saturating_add(1);
                 }
-                MemberStatus::Pending | MemberStatus::Running | MemberStatus::Paused => {}
+                MemberRowStatus::Pending | MemberRowStatus::Running | MemberRowStatus::Paused => {}
             }
         }
         totals

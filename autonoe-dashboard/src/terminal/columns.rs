@@ -4,7 +4,7 @@ use Column::{Backend, Cost, Iteration, Member, Progress, Status, Task, Tokens};
 use ratatui::layout::Constraint;
 use ratatui::style::{Color, Modifier, Style};
 
-use crate::{AlertSeverity, FleetPhase, MemberStatus};
+use crate::{AlertSeverity, FleetPhase, MemberRowStatus};
 
 /// Column of the member table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,14 +78,14 @@ pub(super) const DIM: Style = Style::new().fg(Color::DarkGray);
 pub(super) const QUESTION: Style = Style::new().fg(Color::Yellow);
 pub(super) const SELECTED: Style = Style::new().add_modifier(Modifier::REVERSED);
 
-pub(super) fn status_style(status: MemberStatus) -> Style {
+pub(super) fn status_style(status: MemberRowStatus) -> Style {
     Style::new().fg(match status {
-        MemberStatus::Pending => Color::DarkGray,
-        MemberStatus::Running => Color::Cyan,
-        MemberStatus::Paused => Color::Yellow,
-        MemberStatus::Completed => Color::Green,
-        MemberStatus::Failed => Color::Red,
-        MemberStatus::Stopped => Color::Magenta,
+        MemberRowStatus::Pending => Color::DarkGray,
+        MemberRowStatus::Running => Color::Cyan,
+        MemberRowStatus::Paused => Color::Yellow,
+        MemberRowStatus::Completed => Color::Green,
+        MemberRowStatus::Failed => Color::Red,
+        MemberRowStatus::Stopped => Color::Magenta,
     })
 }
 

@@ -14,12 +14,12 @@ use crate::Dashboard;
 ///
 /// ```
 /// use autonoe_dashboard::terminal::{ViewState, draw};
-/// use autonoe_dashboard::{Dashboard, Member};
+/// use autonoe_dashboard::{Dashboard, MemberRow};
 /// use ratatui::Terminal;
 /// use ratatui::backend::TestBackend;
 ///
 /// let fleet = Dashboard::new("Build the shop", "parallel")
-///     .with_members(vec![Member::new("api", "codex")]);
+///     .with_members(vec![MemberRow::new("api", "codex")]);
 /// let mut terminal = Terminal::new(TestBackend::new(80, 20))?;
 ///
 /// terminal.draw(|frame| draw(frame, &fleet, &ViewState::default()))?;

@@ -1,7 +1,7 @@
 //! [`press`]: key bindings of the terminal view.
 
 use super::state::{Pane, ViewState};
-use crate::{Dashboard, FleetAction, FleetIntent, Member};
+use crate::{Dashboard, FleetAction, FleetIntent, MemberRow};
 
 /// Number of members that page up and page down skip.
 const PAGE: usize = 10;
@@ -57,10 +57,10 @@ pub enum Reaction {
 ///
 /// ```
 /// use autonoe_dashboard::terminal::{Key, Reaction, ViewState, press};
-/// use autonoe_dashboard::{Dashboard, Member, MemberStatus};
+/// use autonoe_dashboard::{Dashboard, MemberRow, MemberRowStatus};
 ///
-/// let mut api = Member::new("api", "codex");
-/// api.status = MemberStatus::Running;
+/// let mut api = MemberRow::new("api", "codex");
+/// api.status = MemberRowStatus::Running;
 /// let fleet = Dashboard::new("Build the shop", "parallel").with_members(vec![api]);
 ///
 /// let (view, reaction) = press(Key::Char('k'), &fleet, &ViewState::default());
@@ -152,12 +152,12 @@ fn confirm(key: Key, dashboard: &Dashboard, state: ViewState) -> (ViewState, Rea
 }
 
 /// Returns the reason why an action makes no sense for a member.
-fn refusal(action: &FleetAction, member: &Member) -> Option<String> {
-    let Member { id, status, .. } = member;
+fn refusal(action: &FleetAction, member: &MemberRow) -> Option<String> {
+    let MemberRow { id, status, .. } = member;
     (!member.accepts(action)).then(|| format!("cannot {action} {id}: it is {status}"))
 }
 
-fn request(action: FleetAction, member: &Member, state: ViewState) -> (ViewState, Reaction) {
+fn request(action: FleetAction, member: &MemberRow, state: ViewState) -> (ViewState, Reaction) {
     let note = format!("sent to {}: {action}", member.id);
     let intent = FleetIntent {
         member: member.id.clone(),

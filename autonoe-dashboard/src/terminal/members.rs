@@ -13,7 +13,7 @@ use super::columns::{Column, columns, progress_width};
 use super::columns::{DIM, QUESTION, SELECTED, TITLE, phase_style, status_style};
 use super::sanitize::sanitize;
 use super::state::{Pane, ViewState};
-use crate::{Dashboard, Member, Progress, format_cost, format_tokens};
+use crate::{Dashboard, MemberRow, Progress, format_cost, format_tokens};
 
 /// Draws as many members as fit, including the selected one.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, dashboard: &Dashboard, state: &ViewState) {
@@ -49,7 +49,7 @@ fn first_row(members: usize, rows: usize, selected: usize) -> usize {
     selected.saturating_sub(rows / 2).min(last_first)
 }
 
-fn cell(column: Column, member: &Member, width: u16) -> Cell<'static> {
+fn cell(column: Column, member: &MemberRow, width: u16) -> Cell<'static> {
     match column {
         Column::Member => Cell::from(sanitize(member.id.as_str())),
         Column::Status => Cell::from(member.status.to_string()).style(status_style(member.status)),

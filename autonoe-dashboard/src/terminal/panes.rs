@@ -9,7 +9,7 @@ use ratatui::widgets::{Block, Borders, Clear, Paragraph, Wrap};
 use super::columns::{DIM, QUESTION, TITLE, severity_style, status_style};
 use super::members::bar;
 use super::sanitize::sanitize;
-use crate::{AlertLine, Dashboard, Member, MemberId, format_cost, format_tokens};
+use crate::{AlertLine, Dashboard, MemberRow, MemberRowId, format_cost, format_tokens};
 
 const KEYS: [(&str, &str); 10] = [
     ("q, ctrl-c", "close this view; the fleet keeps running"),
@@ -38,7 +38,7 @@ pub(super) fn alerts(frame: &mut Frame<'_>, area: Rect, dashboard: &Dashboard) {
 }
 
 fn alert(alert: &AlertLine) -> Line<'static> {
-    let member = alert.member.as_ref().map(MemberId::as_str);
+    let member = alert.member.as_ref().map(MemberRowId::as_str);
     let text = format!(
         " {}{}: {}",
         sanitize(&alert.kind),
@@ -54,7 +54,7 @@ fn alert(alert: &AlertLine) -> Line<'static> {
 }
 
 /// Draws all fields of a member and the end of its log.
-pub(super) fn details(frame: &mut Frame<'_>, area: Rect, member: &Member) {
+pub(super) fn details(frame: &mut Frame<'_>, area: Rect, member: &MemberRow) {
     let title = sanitize(member.id.as_str());
     let block = Block::new().borders(Borders::TOP).title(title);
     let inner = block.inner(area);
@@ -69,7 +69,7 @@ pub(super) fn details(frame: &mut Frame<'_>, area: Rect, member: &Member) {
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
-fn facts(member: &Member, width: usize) -> Vec<Line<'static>> {
+fn facts(member: &MemberRow, width: usize) -> Vec<Line<'static>> {
     let fact = |name: &'static str, text: String| {
         Line::from(vec![
             Span::styled(format!("{name:<9} "), DIM),
@@ -140,7 +140,7 @@ pub(super) fn help(frame: &mut Frame<'_>, area: Rect) {
 }
 
 /// Draws the confirmation of a kill, over everything else.
-pub(super) fn question(frame: &mut Frame<'_>, area: Rect, member: &MemberId) {
+pub(super) fn question(frame: &mut Frame<'_>, area: Rect, member: &MemberRowId) {
     let width = area.width.min(56);
     let height = area.height.min(5);
     let place = Rect {

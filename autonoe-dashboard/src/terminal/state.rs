@@ -1,12 +1,12 @@
 //! [`ViewState`]: selection and open pane of the terminal view.
 
-use crate::{Dashboard, Member, MemberId};
+use crate::{Dashboard, MemberRow, MemberRowId};
 
 /// Selection, open pane and note of the terminal view. Only [`press`](super::press) changes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ViewState {
     /// Selected member and its last known index.
-    pub(super) selected: Option<(MemberId, usize)>,
+    pub(super) selected: Option<(MemberRowId, usize)>,
     pub(super) pane: Pane,
     /// Short note about the last key.
     pub(super) note: Option<String>,
@@ -23,7 +23,7 @@ pub(super) enum Pane {
     /// Key help.
     Help,
     /// Confirmation to kill this member.
-    ConfirmKill(MemberId),
+    ConfirmKill(MemberRowId),
 }
 
 impl ViewState {
@@ -34,7 +34,7 @@ impl ViewState {
         let Some((id, place)) = &self.selected else {
             return Some(0);
         };
-        let is_it = |member: &Member| member.id == *id;
+        let is_it = |member: &MemberRow| member.id == *id;
         let known = dashboard.members.get(*place).is_some_and(is_it);
         let found = if known {
             Some(*place)
@@ -45,7 +45,7 @@ impl ViewState {
     }
 
     /// Returns the selected member.
-    pub(super) fn member<'d>(&self, dashboard: &'d Dashboard) -> Option<&'d Member> {
+    pub(super) fn member<'d>(&self, dashboard: &'d Dashboard) -> Option<&'d MemberRow> {
         dashboard.members.get(self.selected_index(dashboard)?)
     }
 
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     fn fleet(ids: &[&str]) -> Dashboard {
-        let members = ids.iter().map(|id| Member::new(*id, "claude"));
+        let members = ids.iter().map(|id| MemberRow::new(*id, "claude"));
         Dashboard::new("o", "race").with_members(members.collect())
     }
 

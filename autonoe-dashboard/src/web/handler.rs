@@ -19,7 +19,7 @@ use super::folder::{NAME, within};
 use super::origin::{Route, Verb, route};
 use super::response::{Body, Page, document, json, refusal};
 use super::{Exposure, ServeLimits, Site, ViewToken, stream};
-use crate::{FleetAction, FleetIntent, MemberId, RunAction, RunIntent};
+use crate::{FleetAction, FleetIntent, MemberRowId, RunIntent, RunPageAction};
 
 /// State shared by all connections of a server.
 pub(super) struct ServerState {
@@ -211,12 +211,12 @@ fn action(verb: Verb, headers: &HeaderMap, body: &[u8]) -> Result<FleetAction, R
 }
 
 /// Parses the text of an action on the run; empty unless it is a message.
-fn run_text(action: RunAction, headers: &HeaderMap, body: &[u8]) -> Result<String, Refusal> {
+fn run_text(action: RunPageAction, headers: &HeaderMap, body: &[u8]) -> Result<String, Refusal> {
     let verb = match action {
-        RunAction::Pause => Verb::Pause,
-        RunAction::Resume => Verb::Resume,
-        RunAction::Stop => Verb::Stop,
-        RunAction::Instruct => Verb::Instruct,
+        RunPageAction::Pause => Verb::Pause,
+        RunPageAction::Resume => Verb::Resume,
+        RunPageAction::Stop => Verb::Stop,
+        RunPageAction::Instruct => Verb::Instruct,
     };
     Ok(match self::action(verb, headers, body)? {
         FleetAction::Instruct { text } => text,
@@ -233,7 +233,7 @@ fn is_json(kind: Option<&HeaderValue>) -> bool {
 /// Sends an intent to the driver. 202 means accepted, not carried out.
 fn send_intent(
     desk: &ServerState,
-    member: MemberId,
+    member: MemberRowId,
     action: FleetAction,
 ) -> Result<Response<Body>, Refusal> {
     let part = desk.site.fleet.as_ref().ok_or_else(not_found)?;

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `GET /` | the page |
 //! | `GET /api/dashboard` | the newest [`Dashboard`](crate::Dashboard), as JSON |
-//! | `GET /api/run` | the newest [`RunView`](crate::RunView), as JSON |
+//! | `GET /api/run` | the newest [`RunPage`](crate::RunPage), as JSON |
 //! | `GET /run.html` | its document |
 //! | `GET /api/events` | server-sent events: `snapshot` (fleet) and `run` at first and on change, `alive` as a heartbeat, `end` after the last one |
 //! | `POST /api/members/{id}/pause`, `resume`, `stop`, `kill` | sends a [`FleetIntent`](crate::FleetIntent); 202 means accepted, not carried out, and 409 explains why the member cannot do it now |

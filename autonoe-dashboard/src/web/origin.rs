@@ -7,7 +7,7 @@ use hyper::{Method, StatusCode};
 use percent_encoding::percent_decode_str;
 
 use super::Exposure;
-use crate::{MemberId, RunAction};
+use crate::{MemberRowId, RunPageAction};
 
 /// Host names of the loopback interface. No other site can claim them.
 const LOOPBACK_NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
@@ -117,9 +117,9 @@ pub(super) enum Route {
     /// The document of the run.
     RunDocument,
     /// Action on the run.
-    ActOnRun(RunAction),
+    ActOnRun(RunPageAction),
     /// Action on a member.
-    Act { member: MemberId, verb: Verb },
+    Act { member: MemberRowId, verb: Verb },
 }
 
 /// Action of a request, without its parameters.
@@ -144,10 +144,10 @@ pub(super) fn route(method: &Method, path: &str) -> Result<Route, StatusCode> {
         "/api/events" => (Route::Events, Method::GET),
         "/api/run" => (Route::Run, Method::GET),
         "/run.html" => (Route::RunDocument, Method::GET),
-        "/api/run/pause" => (Route::ActOnRun(RunAction::Pause), Method::POST),
-        "/api/run/resume" => (Route::ActOnRun(RunAction::Resume), Method::POST),
-        "/api/run/stop" => (Route::ActOnRun(RunAction::Stop), Method::POST),
-        "/api/run/instruct" => (Route::ActOnRun(RunAction::Instruct), Method::POST),
+        "/api/run/pause" => (Route::ActOnRun(RunPageAction::Pause), Method::POST),
+        "/api/run/resume" => (Route::ActOnRun(RunPageAction::Resume), Method::POST),
+        "/api/run/stop" => (Route::ActOnRun(RunPageAction::Stop), Method::POST),
+        "/api/run/instruct" => (Route::ActOnRun(RunPageAction::Instruct), Method::POST),
         _ => (act(path).ok_or(StatusCode::NOT_FOUND)?, Method::POST),
     };
     if *method == wanted {
@@ -168,7 +168,7 @@ fn act(path: &str) -> Option<Route> {
         _ => return None,
     };
     let member = percent_decode_str(member).decode_utf8().ok()?;
-    let member = MemberId::new(member);
+    let member = MemberRowId::new(member);
     Some(Route::Act { member, verb })
 }
 
@@ -263,12 +263,12 @@ mod tests {
             (
                 "POST",
                 "/api/run/stop",
-                Ok(Route::ActOnRun(RunAction::Stop)),
+                Ok(Route::ActOnRun(RunPageAction::Stop)),
             ),
             (
                 "POST",
                 "/api/run/instruct",
-                Ok(Route::ActOnRun(RunAction::Instruct)),
+                Ok(Route::ActOnRun(RunPageAction::Instruct)),
             ),
             ("GET", "/api/run/stop", not_allowed()),
             ("POST", "/api/run", not_allowed()),

@@ -8,16 +8,16 @@ use tokio::sync::{mpsc, watch};
 
 use super::server::start;
 use super::{DashboardServer, ServeError, ServeLimits, ViewToken};
-use crate::{Dashboard, DashboardSource, FleetIntent, RunFeed, RunIntent, RunView};
+use crate::{Dashboard, DashboardSource, FleetIntent, RunFeed, RunIntent, RunPage};
 
 /// Content of the web server: a run, a fleet, or both, on one page.
 ///
 /// ```
 /// use autonoe_dashboard::web::{Exposure, ServeLimits, Site, ViewToken};
-/// use autonoe_dashboard::{RunFeed, RunView};
+/// use autonoe_dashboard::{RunFeed, RunPage};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-/// let feed = RunFeed::new(RunView::new("shop"));
+/// let feed = RunFeed::new(RunPage::new("shop"));
 /// let (intents, _performed) = tokio::sync::mpsc::channel(16);
 /// let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
 ///
@@ -46,7 +46,7 @@ pub(super) struct FleetPart {
 
 /// Run of a site.
 pub(super) struct RunPart {
-    pub(super) view: watch::Receiver<Arc<RunView>>,
+    pub(super) view: watch::Receiver<Arc<RunPage>>,
     pub(super) intents: mpsc::Sender<RunIntent>,
 }
 
@@ -106,7 +106,7 @@ impl Site {
     }
 
     /// Returns the newest snapshot of the run, if there is one.
-    pub(super) fn newest_run(&self) -> Option<Arc<RunView>> {
+    pub(super) fn newest_run(&self) -> Option<Arc<RunPage>> {
         self.run.as_ref().map(|run| run.view.borrow().clone())
     }
 }

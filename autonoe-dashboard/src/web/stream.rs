@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::response::{Body, set_security_headers};
 use super::{ServeLimits, Site};
-use crate::{Dashboard, RunView};
+use crate::{Dashboard, RunPage};
 
 /// Event stream to one page.
 ///
@@ -25,7 +25,7 @@ struct Watcher {
     /// `None` if the site has no fleet, or its last snapshot was sent.
     fleet: Option<watch::Receiver<Arc<Dashboard>>>,
     /// `None` if the site has no run, or its last snapshot was sent.
-    run: Option<watch::Receiver<Arc<RunView>>>,
+    run: Option<watch::Receiver<Arc<RunPage>>>,
     ending: CancellationToken,
     heartbeat: Duration,
     pace: Duration,

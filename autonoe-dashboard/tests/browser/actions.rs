@@ -1,6 +1,6 @@
 //! Tests of user actions in the page.
 
-use autonoe_dashboard::{FleetAction, FleetIntent, MemberStatus};
+use autonoe_dashboard::{FleetAction, FleetIntent, MemberRowStatus};
 use serde_json::{Value, json};
 
 use crate::browser::fixture::Fixture;
@@ -27,7 +27,7 @@ async fn a_click_on_pause_arrives() {
     // The member is paused when the fleet says so, and can be resumed then.
     setting
         .feed
-        .update(|fleet| fleet.members[0].status = MemberStatus::Paused);
+        .update(|fleet| fleet.members[0].status = MemberRowStatus::Paused);
     setting
         .browser
         .until("!document.querySelector(\"[aria-label='Resume api']\").hidden");

@@ -1,6 +1,6 @@
 //! Tests of page updates when the fleet or the server changes.
 
-use autonoe_dashboard::{Dashboard, FleetPhase, Member, MemberStatus, Progress};
+use autonoe_dashboard::{Dashboard, FleetPhase, MemberRow, MemberRowStatus, Progress};
 
 use crate::browser::fixture::{Fixture, serve_at};
 use crate::browser::sample::{fleet, member};
@@ -42,7 +42,7 @@ async fn the_page_shows_the_fleet_and_changes_without_being_loaded_again() {
         fleet.members[0].progress = Progress::new(0.75);
         fleet.members[0].task = Some("Write the tests".to_owned());
         fleet.members.remove(1);
-        fleet.members.push(Member::new("late", "gemini"));
+        fleet.members.push(MemberRow::new("late", "gemini"));
         fleet.update_totals();
     });
 
@@ -172,7 +172,7 @@ async fn the_end_of_the_server_is_seen_and_its_return_too() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hundreds_of_members_are_shown_and_found() {
-    let many = (0..600).map(|n| member(&format!("m{n:03}"), MemberStatus::Running, 0.5));
+    let many = (0..600).map(|n| member(&format!("m{n:03}"), MemberRowStatus::Running, 0.5));
     let mut setting =
         Fixture::seen(Dashboard::new("Much", "parallel").with_members(many.collect())).await;
     let rows = "document.querySelectorAll('#members tr').length";

@@ -6,7 +6,7 @@ use autonoe_core::CostUsd;
 use autonoe_core::agent::{CostTotal, TokenUsage};
 use autonoe_dashboard::terminal::{Key, ViewState, draw, press};
 use autonoe_dashboard::{
-    AlertLine, AlertSeverity, Dashboard, FleetPhase, Member, MemberStatus, Progress,
+    AlertLine, AlertSeverity, Dashboard, FleetPhase, MemberRow, MemberRowStatus, Progress,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -14,8 +14,8 @@ use proptest::prelude::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-fn status() -> impl Strategy<Value = MemberStatus> {
-    use MemberStatus::{Completed, Failed, Paused, Pending, Running, Stopped};
+fn status() -> impl Strategy<Value = MemberRowStatus> {
+    use MemberRowStatus::{Completed, Failed, Paused, Pending, Running, Stopped};
     proptest::sample::select(vec![Completed, Failed, Paused, Pending, Running, Stopped])
 }
 
@@ -39,7 +39,7 @@ fn alert() -> impl Strategy<Value = AlertLine> {
     )
 }
 
-fn a_member() -> impl Strategy<Value = Member> {
+fn a_member() -> impl Strategy<Value = MemberRow> {
     let texts = (
         any::<String>(),
         any::<String>(),
@@ -56,7 +56,7 @@ fn a_member() -> impl Strategy<Value = Member> {
     (texts, more, status(), figures, option::of(alert())).prop_map(
         |((id, backend, model), (text, log), status, figures, last_alert)| {
             let (progress, iteration, picos, unknown_parts, tokens) = figures;
-            let mut member = Member::new(id, backend);
+            let mut member = MemberRow::new(id, backend);
             member.model = model;
             member.task = text.clone();
             member.error = text;

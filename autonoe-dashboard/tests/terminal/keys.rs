@@ -1,7 +1,7 @@
 //! Tests of key bindings.
 
 use autonoe_dashboard::terminal::{Key, Reaction, ViewState, press};
-use autonoe_dashboard::{Dashboard, FleetAction, FleetIntent, MemberStatus};
+use autonoe_dashboard::{Dashboard, FleetAction, FleetIntent, MemberRowStatus};
 
 use crate::sample::{fleet, member};
 use crate::terminal::pictures::picture;
@@ -83,7 +83,7 @@ fn a_kill_hits_who_was_asked_about_whatever_changed_meanwhile() {
     assert_eq!(reaction, asks("api", FleetAction::Kill));
 
     let mut ended = before.clone();
-    ended.members[0] = member("api", MemberStatus::Completed, 1.0);
+    ended.members[0] = member("api", MemberRowStatus::Completed, 1.0);
     let (_, reaction) = press(Key::Char('y'), &ended, &view);
     assert_eq!(reaction, Reaction::Nothing);
 
@@ -102,7 +102,7 @@ fn a_member_that_asks_is_resumed_without_an_answer() {
 
     let resume = asks("api", FleetAction::Resume);
     assert_eq!(after(&fleet, &[Key::Char('r')]), resume);
-    fleet.members[0].status = MemberStatus::Completed;
+    fleet.members[0].status = MemberRowStatus::Completed;
     assert_eq!(after(&fleet, &[Key::Char('r')]), Reaction::Nothing);
 }
 

@@ -1,7 +1,7 @@
 //! Snapshot tests of the terminal view, cell by cell.
 
 use autonoe_dashboard::terminal::{Key, ViewState, draw, press};
-use autonoe_dashboard::{Dashboard, MemberStatus};
+use autonoe_dashboard::{Dashboard, MemberRowStatus};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
@@ -19,7 +19,7 @@ pub(crate) fn picture(fleet: &Dashboard, keys: &[Key], (width, height): (u16, u1
 }
 
 fn many(count: usize) -> Dashboard {
-    let members = (0..count).map(|n| member(&format!("m{n:03}"), MemberStatus::Running, 0.5));
+    let members = (0..count).map(|n| member(&format!("m{n:03}"), MemberRowStatus::Running, 0.5));
     Dashboard::new("Much", "parallel").with_members(members.collect())
 }
 

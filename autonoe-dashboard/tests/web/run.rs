@@ -2,7 +2,7 @@
 
 use autonoe_dashboard::web::{Exposure, ServeError, ServeLimits, Site, ViewToken};
 use autonoe_dashboard::{
-    Dashboard, DashboardFeed, RunAction, RunFeed, RunIntent, RunPhase, RunView,
+    Dashboard, DashboardFeed, RunFeed, RunIntent, RunPage, RunPageAction, RunPagePhase,
 };
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -15,12 +15,12 @@ async fn serve_run(
     exposure: Exposure,
     address: &str,
 ) -> (Fixture, RunFeed, mpsc::Receiver<RunIntent>) {
-    let feed = RunFeed::new(RunView {
+    let feed = RunFeed::new(RunPage {
         version: 1,
-        phase: RunPhase::Running,
-        actions: vec![RunAction::Pause, RunAction::Instruct],
+        phase: RunPagePhase::Running,
+        actions: vec![RunPageAction::Pause, RunPageAction::Instruct],
         document: "<!DOCTYPE html><p data-part=\"a\">the document</p>".into(),
-        ..RunView::new("shop")
+        ..RunPage::new("shop")
     });
     let (intents, wanted) = mpsc::channel(1);
     let listener = TcpListener::bind(address).await.expect("a port");
@@ -80,12 +80,12 @@ async fn an_action_is_sent_only_if_the_run_accepts_it_now() {
     let blank = fixture
         .ask_as_program("POST /api/run/instruct", r#"{"text": " "}"#)
         .await;
-    feed.push(RunView::new("shop"));
+    feed.push(RunPage::new("shop"));
     let late = fixture.ask_as_program("POST /api/run/pause", "").await;
 
     assert_eq!(message.status, 202);
     let expected = RunIntent {
-        action: RunAction::Instruct,
+        action: RunPageAction::Instruct,
         text: "Use tabs.".to_owned(),
     };
     assert_eq!(sent, expected);
@@ -103,9 +103,9 @@ async fn each_change_of_the_run_is_an_event() {
     assert!(events.until("event: run").await);
     assert!(events.until("\"phase\":\"running\"").await);
 
-    feed.push(RunView {
-        phase: RunPhase::Done,
-        ..RunView::new("shop")
+    feed.push(RunPage {
+        phase: RunPagePhase::Done,
+        ..RunPage::new("shop")
     });
 
     assert!(events.until("\"phase\":\"done\"").await);

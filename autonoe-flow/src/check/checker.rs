@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Judge, action};
+use super::{StepJudge, action};
 use crate::command::CommandRunner;
 use crate::definition::{ActionOutcome, Check, KeywordCheck, KeywordMode, PromptCheck};
 use crate::error::{FlowError, FlowErrorKind};
@@ -34,7 +34,7 @@ use crate::progress::{contains_word, find_words};
 /// ```
 #[derive(Clone, Copy)]
 pub struct StepChecker<'a> {
-    judge: &'a dyn Judge,
+    judge: &'a dyn StepJudge,
     commands: &'a dyn CommandRunner,
 }
 
@@ -89,7 +89,7 @@ impl StepCheckResult {
 
 impl<'a> StepChecker<'a> {
     /// Creates a checker that uses `judge` for prompt checks and `commands` for command actions.
-    pub fn new(judge: &'a dyn Judge, commands: &'a dyn CommandRunner) -> Self {
+    pub fn new(judge: &'a dyn StepJudge, commands: &'a dyn CommandRunner) -> Self {
         Self { judge, commands }
     }
 

@@ -1,4 +1,4 @@
-//! [`Judge`]: a model that judges the response of a step.
+//! [`StepJudge`]: a model that judges the response of a step.
 
 use async_trait::async_trait;
 
@@ -6,7 +6,7 @@ use super::StepCheckContext;
 use crate::definition::PromptRef;
 use crate::error::{FlowError, FlowErrorKind};
 
-pub use autonoe_core::tool::JudgeVerdict as Verdict;
+pub use autonoe_core::tool::JudgeVerdict;
 
 /// Lets a model judge the response of a step.
 ///
@@ -18,19 +18,19 @@ pub use autonoe_core::tool::JudgeVerdict as Verdict;
 /// ```
 /// use autonoe_flow::check::StepCheckContext;
 /// use autonoe_flow::definition::PromptRef;
-/// use autonoe_flow::{FlowError, Judge, Verdict};
+/// use autonoe_flow::{FlowError, JudgeVerdict, StepJudge};
 ///
 /// /// A judge that likes short answers.
 /// struct Short;
 ///
 /// #[async_trait::async_trait]
-/// impl Judge for Short {
+/// impl StepJudge for Short {
 ///     async fn judge(
 ///         &self,
 ///         _: &PromptRef,
 ///         answer: &StepCheckContext<'_>,
-///     ) -> Result<Option<Verdict>, FlowError> {
-///         Ok(Some(Verdict {
+///     ) -> Result<Option<JudgeVerdict>, FlowError> {
+///         Ok(Some(JudgeVerdict {
 ///             passed: answer.text.len() < 80,
 ///             reason: format!("it has {} bytes", answer.text.len()),
 ///         }))
@@ -38,7 +38,7 @@ pub use autonoe_core::tool::JudgeVerdict as Verdict;
 /// }
 /// ```
 #[async_trait]
-pub trait Judge: Send + Sync {
+pub trait StepJudge: Send + Sync {
     /// Judges `answer` with `prompt`. Returns `None` if the model finished without a verdict.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ pub trait Judge: Send + Sync {
         &self,
         prompt: &PromptRef,
         answer: &StepCheckContext<'_>,
-    ) -> Result<Option<Verdict>, FlowError>;
+    ) -> Result<Option<JudgeVerdict>, FlowError>;
 }
 
 /// Rejects every request. For definitions without prompt checks.
@@ -56,12 +56,12 @@ pub trait Judge: Send + Sync {
 pub struct NoJudge;
 
 #[async_trait]
-impl Judge for NoJudge {
+impl StepJudge for NoJudge {
     async fn judge(
         &self,
         _: &PromptRef,
         _: &StepCheckContext<'_>,
-    ) -> Result<Option<Verdict>, FlowError> {
+    ) -> Result<Option<JudgeVerdict>, FlowError> {
         Err(FlowError::new(
             FlowErrorKind::DependencyResolution,
             "no model is configured to judge the step",

@@ -7,4 +7,4 @@ mod judge;
 
 pub use self::checker::{StepCheckContext, StepCheckResult, StepChecker, ToolOutcome};
 pub(crate) use self::evidence::{judge_prompt, shorten_details};
-pub use self::judge::{Judge, NoJudge, Verdict};
+pub use self::judge::{JudgeVerdict, NoJudge, StepJudge};

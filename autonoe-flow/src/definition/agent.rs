@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::behavior::Behavior;
 use super::names::{FlowName, VariableName};
-use super::parameter::Parameter;
+use super::parameter::ParameterDefinition;
 use super::prompt_ref::FlowPath;
 
 /// A flow, the content of `agent.json` in its folder.
@@ -46,7 +46,7 @@ pub struct FlowAgent {
     pub behavior: Behavior,
     /// The parameters by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub parameters: BTreeMap<VariableName, Parameter>,
+    pub parameters: BTreeMap<VariableName, ParameterDefinition>,
     /// The locations of the steps and the prompts.
     #[serde(default)]
     pub prompts: PromptPaths,

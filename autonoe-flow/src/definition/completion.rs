@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::port::CompletionSpec;
 
-pub use self::composite::{Composite, CompositeMode, Condition};
+pub use self::composite::{CompletionCondition, Composite, CompositeMode};
 pub use self::kinds::{
     CheckBudget, Deliverables, ExternalState, ExternalStateSource, IterationBudget, KeywordSignal,
     NamedState, PhaseCompletion, StateCommand, StepMachine, StructuredSignal,

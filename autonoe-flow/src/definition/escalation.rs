@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 /// would end the flow with an error.
 ///
 /// ```
-/// use autonoe_flow::definition::{Escalation, NotificationMethod, ReturnFlow};
+/// use autonoe_flow::definition::{NotificationMethod, ReturnFlow, StepEscalation};
 ///
-/// let escalation: Escalation = serde_json::from_str(r#"{"escalateTo": "ask-the-lead"}"#)?;
+/// let escalation: StepEscalation = serde_json::from_str(r#"{"escalateTo": "ask-the-lead"}"#)?;
 ///
 /// assert_eq!(escalation.notification_method, NotificationMethod::InAgent);
 /// assert_eq!(escalation.return_flow, ReturnFlow::Resume);
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Escalation {
+pub struct StepEscalation {
     /// The id of a step for `in_agent`, an address for `webhook`, a name for `log`.
     pub escalate_to: String,
     /// The method of notification.

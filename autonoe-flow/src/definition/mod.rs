@@ -23,17 +23,19 @@ pub use check::{
     KeywordMode, PromptCheck, ToolAction,
 };
 pub use completion::{
-    CheckBudget, Completion, CompletionType, Composite, CompositeMode, Condition, Deliverables,
-    ExternalState, ExternalStateSource, IterationBudget, KeywordSignal, NamedState,
+    CheckBudget, Completion, CompletionCondition, CompletionType, Composite, CompositeMode,
+    Deliverables, ExternalState, ExternalStateSource, IterationBudget, KeywordSignal, NamedState,
     PhaseCompletion, StateCommand, StepMachine, StructuredSignal,
 };
 pub use data_test::{DataPath, DataQuestion, DataTest};
-pub use escalation::{Escalation, NotificationMethod, ReturnFlow};
+pub use escalation::{NotificationMethod, ReturnFlow, StepEscalation};
 pub use names::{FlowName, InvalidName, StepId, VariableName};
-pub use parameter::{Parameter, ParameterRules, ParameterType};
+pub use parameter::{ParameterDefinition, ParameterRules, ParameterType};
 pub use plan::{AfterFailure, StepPlan};
 pub use prompt_ref::{FlowPath, PathRef, PromptRef, SchemePart, SchemeRef};
 pub use registry::{DEFAULT_MAX_VISITS, DEFAULT_STEP_LOOP_LIMIT, StepLimits, StepsRegistry};
-pub use retry::{Backoff, DEFAULT_MAX_RETRIES, OnExhausted, RetryPolicy};
-pub use step::{Branch, FromData, Gateway, Sequential, Step, StepType, VariableValue, WorkStep};
+pub use retry::{Backoff, DEFAULT_MAX_RETRIES, OnExhausted, StepRetryPolicy};
+pub use step::{
+    FromData, Gateway, GatewayBranch, Sequential, Step, StepType, VariableValue, WorkStep,
+};
 pub use transition::{OnFail, OnPass, Target, Transition};

@@ -7,9 +7,9 @@ use serde_json::Value;
 /// A parameter of a flow.
 ///
 /// ```
-/// use autonoe_flow::definition::{Parameter, ParameterType};
+/// use autonoe_flow::definition::{ParameterDefinition, ParameterType};
 ///
-/// let parameter: Parameter = serde_json::from_str(
+/// let parameter: ParameterDefinition = serde_json::from_str(
 ///     r#"{"type": "integer", "default": 3, "cli": "--rounds", "validation": {"min": 1, "max": 9}}"#,
 /// )?;
 ///
@@ -18,7 +18,7 @@ use serde_json::Value;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Parameter {
+pub struct ParameterDefinition {
     /// The type of its value.
     #[serde(rename = "type")]
     pub parameter_type: ParameterType,

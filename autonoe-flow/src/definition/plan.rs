@@ -1,7 +1,7 @@
 //! [`StepPlan`]: the combined transitions and retries of a step.
 
-use super::escalation::Escalation;
-use super::retry::{Backoff, DEFAULT_MAX_RETRIES, OnExhausted, RetryPolicy};
+use super::escalation::StepEscalation;
+use super::retry::{Backoff, DEFAULT_MAX_RETRIES, OnExhausted, StepRetryPolicy};
 use super::step::WorkStep;
 use super::transition::Target;
 
@@ -41,7 +41,7 @@ pub enum AfterFailure {
     /// The flow continues as if the step had passed.
     Skip,
     /// The escalation is sent. Its definition decides how the flow continues.
-    Escalate(Escalation),
+    Escalate(StepEscalation),
 }
 
 impl WorkStep {
@@ -96,7 +96,7 @@ impl WorkStep {
             .or_else(from_transition)
     }
 
-    fn after_failure(&self, policy: Option<&RetryPolicy>) -> AfterFailure {
+    fn after_failure(&self, policy: Option<&StepRetryPolicy>) -> AfterFailure {
         let fallback = self.fallback_target();
         let on_exhausted = policy.and_then(|policy| policy.on_exhausted);
         match (on_exhausted, fallback) {

@@ -1,4 +1,4 @@
-//! [`RetryPolicy`]: retries of a failed step.
+//! [`StepRetryPolicy`]: retries of a failed step.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,9 +11,9 @@ pub const DEFAULT_MAX_RETRIES: u32 = 3;
 /// The number of retries of a failed step, and the action after the last one.
 ///
 /// ```
-/// use autonoe_flow::definition::RetryPolicy;
+/// use autonoe_flow::definition::StepRetryPolicy;
 ///
-/// let policy: RetryPolicy = serde_json::from_str("{}")?;
+/// let policy: StepRetryPolicy = serde_json::from_str("{}")?;
 ///
 /// assert_eq!(policy.max_retries, 3);
 /// assert_eq!(policy.on_exhausted, None);
@@ -21,7 +21,7 @@ pub const DEFAULT_MAX_RETRIES: u32 = 3;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct RetryPolicy {
+pub struct StepRetryPolicy {
     /// The maximum number of retries.
     pub max_retries: u32,
     /// The action after the last retry. The default is the fallback step, if set, else an error.
@@ -34,7 +34,7 @@ pub struct RetryPolicy {
     pub backoff: Backoff,
 }
 
-impl Default for RetryPolicy {
+impl Default for StepRetryPolicy {
     fn default() -> Self {
         Self {
             max_retries: DEFAULT_MAX_RETRIES,

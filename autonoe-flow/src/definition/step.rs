@@ -9,11 +9,11 @@ use serde_json::Value;
 use super::check::Check;
 use super::data_test::DataPath;
 use super::data_test::DataTest;
-use super::escalation::Escalation;
+use super::escalation::StepEscalation;
 use super::names::{StepId, VariableName};
 use super::nested::read_by_type;
 use super::prompt_ref::PromptRef;
-use super::retry::RetryPolicy;
+use super::retry::StepRetryPolicy;
 use super::transition::Target;
 use super::transition::Transition;
 
@@ -109,10 +109,10 @@ pub struct WorkStep {
     pub transition: Option<Transition>,
     /// The number of retries, and the action after the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retry: Option<RetryPolicy>,
+    pub retry: Option<StepRetryPolicy>,
     /// The escalation when the step has failed without further retries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub escalation: Option<Escalation>,
+    pub escalation: Option<StepEscalation>,
 }
 
 /// The value of a variable of a step.
@@ -154,7 +154,7 @@ pub struct Gateway {
     pub name: Option<String>,
     /// The branches, in the order in which they are tested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub branches: Vec<Branch>,
+    pub branches: Vec<GatewayBranch>,
     /// The next step if no branch matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Target>,
@@ -163,7 +163,7 @@ pub struct Gateway {
 /// A branch of a gateway.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Branch {
+pub struct GatewayBranch {
     /// The condition of the branch.
     pub when: DataTest,
     /// The next step.

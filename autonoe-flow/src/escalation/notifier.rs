@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::Notice;
-use crate::definition::{Escalation, NotificationMethod};
+use crate::definition::{NotificationMethod, StepEscalation};
 use crate::error::{FlowError, FlowErrorKind};
 
 /// Notifies an outside party that a step has failed for good.
@@ -18,7 +18,7 @@ use crate::error::{FlowError, FlowErrorKind};
 /// ```
 /// use std::sync::Mutex;
 ///
-/// use autonoe_flow::definition::Escalation;
+/// use autonoe_flow::definition::StepEscalation;
 /// use autonoe_flow::escalation::Notice;
 /// use autonoe_flow::{FlowError, Notifier};
 ///
@@ -27,7 +27,7 @@ use crate::error::{FlowError, FlowErrorKind};
 ///
 /// #[async_trait::async_trait]
 /// impl Notifier for Recorder {
-///     async fn notify(&self, _: &Escalation, notice: &Notice) -> Result<(), FlowError> {
+///     async fn notify(&self, _: &StepEscalation, notice: &Notice) -> Result<(), FlowError> {
 ///         self.0.lock().expect("nobody panics").push(notice.clone());
 ///         Ok(())
 ///     }
@@ -40,7 +40,7 @@ pub trait Notifier: Send + Sync {
     /// # Errors
     ///
     /// The notice was not accepted. The kind is [`FlowErrorKind::Notification`].
-    async fn notify(&self, escalation: &Escalation, notice: &Notice) -> Result<(), FlowError>;
+    async fn notify(&self, escalation: &StepEscalation, notice: &Notice) -> Result<(), FlowError>;
 
     /// Checks before the start of a flow whether notices can be delivered as `escalation`
     /// specifies.
@@ -48,7 +48,7 @@ pub trait Notifier: Send + Sync {
     /// # Errors
     ///
     /// They certainly cannot. The kind is [`FlowErrorKind::DependencyResolution`].
-    fn resolve(&self, escalation: &Escalation) -> Result<(), FlowError> {
+    fn resolve(&self, escalation: &StepEscalation) -> Result<(), FlowError> {
         let _ = escalation;
         Ok(())
     }
@@ -57,11 +57,11 @@ pub trait Notifier: Send + Sync {
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl<N: Notifier + ?Sized> Notifier for Arc<N> {
-    async fn notify(&self, escalation: &Escalation, notice: &Notice) -> Result<(), FlowError> {
+    async fn notify(&self, escalation: &StepEscalation, notice: &Notice) -> Result<(), FlowError> {
         (**self).notify(escalation, notice).await
     }
 
-    fn resolve(&self, escalation: &Escalation) -> Result<(), FlowError> {
+    fn resolve(&self, escalation: &StepEscalation) -> Result<(), FlowError> {
         (**self).resolve(escalation)
     }
 }
@@ -100,7 +100,7 @@ impl Notifiers {
 
     fn notifier_for(
         &self,
-        escalation: &Escalation,
+        escalation: &StepEscalation,
     ) -> Result<Option<&Arc<dyn Notifier>>, FlowError> {
         match (escalation.notification_method, &self.webhook) {
             (NotificationMethod::InAgent, _) => Ok(None),
@@ -117,14 +117,14 @@ impl Notifiers {
 #[async_trait]
 impl Notifier for Notifiers {
     /// An escalation to a step notifies no outside party.
-    async fn notify(&self, escalation: &Escalation, notice: &Notice) -> Result<(), FlowError> {
+    async fn notify(&self, escalation: &StepEscalation, notice: &Notice) -> Result<(), FlowError> {
         match self.notifier_for(escalation)? {
             Some(notifier) => notifier.notify(escalation, notice).await,
             None => Ok(()),
         }
     }
 
-    fn resolve(&self, escalation: &Escalation) -> Result<(), FlowError> {
+    fn resolve(&self, escalation: &StepEscalation) -> Result<(), FlowError> {
         match self.notifier_for(escalation)? {
             Some(notifier) => notifier.resolve(escalation),
             None => Ok(()),
@@ -149,7 +149,7 @@ pub struct LogNotifier;
 
 #[async_trait]
 impl Notifier for LogNotifier {
-    async fn notify(&self, escalation: &Escalation, notice: &Notice) -> Result<(), FlowError> {
+    async fn notify(&self, escalation: &StepEscalation, notice: &Notice) -> Result<(), FlowError> {
         tracing::warn!(
             id = notice.id(),
             to = escalation.escalate_to,

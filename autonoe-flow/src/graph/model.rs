@@ -1,8 +1,8 @@
 //! [`FlowGraph`]: the steps of a flow as nodes and edges.
 
 use crate::definition::{
-    AfterFailure, Escalation, NotificationMethod, ReturnFlow, Step, StepId, StepsRegistry, Target,
-    WorkStep,
+    AfterFailure, NotificationMethod, ReturnFlow, Step, StepEscalation, StepId, StepsRegistry,
+    Target, WorkStep,
 };
 use crate::walk::{Edge as OutEdge, EdgeKind as When, edges};
 
@@ -151,7 +151,7 @@ impl Builder<'_> {
         }
     }
 
-    fn escalation(&mut self, at: usize, id: &StepId, escalation: &Escalation) {
+    fn escalation(&mut self, at: usize, id: &StepId, escalation: &StepEscalation) {
         let back = match escalation.return_flow {
             ReturnFlow::Resume => Some(("resume", id.clone())),
             ReturnFlow::Restart => Some(("restart", self.registry.entry_step.clone())),

@@ -16,7 +16,7 @@ use self::agent::{UpstreamAgent, completion, flow_name, take_count};
 use self::note::{Notes, Source};
 use self::registry::StepContext;
 use crate::definition::FlowName;
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{DefinitionFinding, FindingKind};
 use crate::load::{AGENT_FILE, FlowFolder, LoadError, no_folder, possible_prompts, read_document};
 
 /// The file of the steps.
@@ -86,7 +86,7 @@ pub fn import(dir: &Path) -> Result<ImportedFlow, LoadError> {
     let name = name.ok_or_else(|| {
         let message = "the flow has no name";
         let hint = "add a `name` with lower-case letters, digits, - and _";
-        let finding = Finding::new(
+        let finding = DefinitionFinding::new(
             FindingKind::Name,
             dir.join(AGENT_FILE),
             "/name",
@@ -133,7 +133,7 @@ fn read_object(
 ) -> Result<Map<String, Value>, LoadError> {
     let (object, _) = read_document(folder, dir, Path::new(name), |file| {
         let hint = "a climpt agent is a folder with agent.json and steps_registry.json";
-        Finding::new(
+        DefinitionFinding::new(
             FindingKind::NotFound,
             file,
             "",

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::flow_definition::FlowDefinition;
 use crate::definition::{
-    Behavior, Completion, FlowAgent, FlowName, FlowPath, Gateway, Parameter, PermissionMode,
-    PromptPaths, PromptRef, Step, StepId, StepLimits, StepMachine, StepsRegistry, Target,
-    Transition, VariableName, WorkStep,
+    Behavior, Completion, FlowAgent, FlowName, FlowPath, Gateway, ParameterDefinition,
+    PermissionMode, PromptPaths, PromptRef, Step, StepId, StepLimits, StepMachine, StepsRegistry,
+    Target, Transition, VariableName, WorkStep,
 };
 use crate::error::{FlowError, FlowErrorKind};
 
@@ -43,7 +43,7 @@ pub struct FlowBuilder {
     completion: Completion,
     allowed_tools: Vec<String>,
     permission_mode: PermissionMode,
-    parameters: Vec<(String, Parameter)>,
+    parameters: Vec<(String, ParameterDefinition)>,
     limits: StepLimits,
     steps: Vec<AddedStep>,
 }
@@ -95,7 +95,7 @@ impl FlowBuilder {
     }
 
     /// Adds a parameter.
-    pub fn parameter(mut self, name: impl Into<String>, parameter: Parameter) -> Self {
+    pub fn parameter(mut self, name: impl Into<String>, parameter: ParameterDefinition) -> Self {
         self.parameters.push((name.into(), parameter));
         self
     }
@@ -301,7 +301,7 @@ mod tests {
             ..step()
         };
         let builder = || FlowBuilder::new("review");
-        let parameter = || -> Parameter {
+        let parameter = || -> ParameterDefinition {
             serde_json::from_value(json!({"type": "string"})).expect("a parameter")
         };
         for (call, problem, refused) in [

@@ -13,7 +13,7 @@ use super::folder::{FlowFolder, FolderError};
 use super::prompt_uses::prompt_uses;
 use crate::definition::{FlowAgent, StepsRegistry};
 use crate::error::{FlowError, FlowErrorKind};
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{DefinitionFinding, FindingKind};
 use crate::prompt::candidates;
 
 /// The name of the file that marks a folder as a flow.
@@ -47,7 +47,7 @@ pub fn load(dir: &Path) -> Result<FlowDefinition, LoadError> {
     let registry_file = agent.prompts.registry.as_path();
     let (registry, registry_source): (StepsRegistry, _) =
         read_document(&folder, dir, registry_file, |file| {
-            Finding::new(
+            DefinitionFinding::new(
                 FindingKind::NotFound,
                 file,
                 "",
@@ -99,7 +99,7 @@ pub(crate) fn read_document<T: DeserializeOwned>(
     folder: &FlowFolder,
     dir: &Path,
     name: &Path,
-    missing: impl Fn(PathBuf) -> Finding,
+    missing: impl Fn(PathBuf) -> DefinitionFinding,
 ) -> Result<(T, ConfigFile), LoadError> {
     let file = dir.join(name);
     match folder.read(name) {
@@ -117,7 +117,10 @@ pub(crate) fn read_document<T: DeserializeOwned>(
                 FolderError::File(_) | FolderError::Refused(..) => FindingKind::Unreadable,
             };
             let (message, hint) = describe(&error);
-            Err(LoadError::new(Finding::new(kind, file, "", message, hint)).because(error))
+            Err(
+                LoadError::new(DefinitionFinding::new(kind, file, "", message, hint))
+                    .because(error),
+            )
         }
     }
 }
@@ -139,7 +142,7 @@ fn shape(error: &ConfigError) -> LoadError {
     };
     let file = error.file().unwrap_or(Path::new(AGENT_FILE));
     let pointer = error.pointer().unwrap_or_default();
-    let finding = Finding::new(kind, file, pointer, error.message(), hint);
+    let finding = DefinitionFinding::new(kind, file, pointer, error.message(), hint);
     LoadError::new(finding.at(error.line().zip(error.column())))
 }
 
@@ -169,8 +172,8 @@ fn describe(error: &FolderError) -> (String, String) {
     (message, hint.to_owned())
 }
 
-fn not_a_flow(file: PathBuf) -> Finding {
-    Finding::new(
+fn not_a_flow(file: PathBuf) -> DefinitionFinding {
+    DefinitionFinding::new(
         FindingKind::NotFound,
         file,
         "",
@@ -197,18 +200,18 @@ pub(crate) fn no_folder(dir: &Path, error: io::Error) -> LoadError {
             "check its owner and permissions",
         ),
     };
-    LoadError::new(Finding::new(kind, dir, "", message, hint)).because(error)
+    LoadError::new(DefinitionFinding::new(kind, dir, "", message, hint)).because(error)
 }
 
 /// Error of loading a definition.
 #[derive(Debug)]
 pub struct LoadError {
-    finding: Box<Finding>,
+    finding: Box<DefinitionFinding>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl LoadError {
-    pub(crate) fn new(finding: Finding) -> Self {
+    pub(crate) fn new(finding: DefinitionFinding) -> Self {
         Self {
             finding: Box::new(finding),
             source: None,
@@ -224,7 +227,7 @@ impl LoadError {
     }
 
     /// Returns the problem, its location and a hint.
-    pub fn finding(&self) -> &Finding {
+    pub fn finding(&self) -> &DefinitionFinding {
         &self.finding
     }
 }

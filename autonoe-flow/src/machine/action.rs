@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::failure::FlowFailure;
 use super::{FlowMachine, Frame};
 use crate::check::ToolOutcome;
-use crate::definition::{Check, Escalation, StepId, VariableName, WorkStep};
+use crate::definition::{Check, StepEscalation, StepId, VariableName, WorkStep};
 use crate::prompt::Variables;
 
 /// A request of a [`FlowMachine`](super::FlowMachine) to its driver.
@@ -140,7 +140,7 @@ pub struct NotifyOrder {
     /// The number of the visit, counted from 1.
     pub visit: u32,
     /// The escalation, with its receiver and method.
-    pub escalation: Escalation,
+    pub escalation: StepEscalation,
     /// The reason of the failure.
     pub failure: FlowFailure,
 }

@@ -7,7 +7,7 @@ use super::{
     PendingNotification,
 };
 use crate::definition::{
-    AfterFailure, Escalation, NotificationMethod, ReturnFlow, StepPlan, Target,
+    AfterFailure, NotificationMethod, ReturnFlow, StepEscalation, StepPlan, Target,
 };
 use crate::error::FlowErrorKind;
 
@@ -192,7 +192,7 @@ impl FlowMachine {
         }
     }
 
-    fn escalate(&mut self, call: EscalationCall, escalation: Escalation) -> FlowAction {
+    fn escalate(&mut self, call: EscalationCall, escalation: StepEscalation) -> FlowAction {
         if escalation.notification_method != NotificationMethod::InAgent {
             self.state = MachineState::PendingNotification(PendingNotification {
                 call,

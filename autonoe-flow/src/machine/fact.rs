@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::failure::FlowFailure;
 use super::limits::FlowLimits;
 use crate::check::ToolOutcome;
-use crate::progress::Signal;
+use crate::progress::AgentSignal;
 
 /// An input of a [`FlowMachine`](super::FlowMachine).
 ///
@@ -173,7 +173,7 @@ pub struct Answer {
     pub outputs: Map<String, Value>,
     /// The signals that the agent sent, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub signals: Vec<Signal>,
+    pub signals: Vec<AgentSignal>,
     /// The tool calls, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<ToolOutcome>,

@@ -33,7 +33,7 @@ use self::frame::{AttemptOutcome, EscalationCall, Frame};
 pub use self::limits::FlowLimits;
 use self::limits::{between, later};
 pub use self::result::FlowResult;
-use crate::definition::{Check, Escalation, FlowName, StepId, StepsRegistry, WorkStep};
+use crate::definition::{Check, FlowName, StepEscalation, StepId, StepsRegistry, WorkStep};
 use crate::parameters::ParameterValues;
 use crate::progress::{FlowProgress, Triggers};
 use crate::validate::ValidatedFlow;
@@ -139,7 +139,7 @@ enum MachineState {
 #[serde(rename_all = "camelCase")]
 struct PendingNotification {
     call: EscalationCall,
-    escalation: Escalation,
+    escalation: StepEscalation,
     /// The number of retries.
     retry: u32,
 }

@@ -6,24 +6,24 @@ use serde_json::{Map, Value};
 
 use super::rules::wanted;
 use super::values::ParameterError;
-use crate::definition::{Parameter, ParameterType, VariableName};
+use crate::definition::{ParameterDefinition, ParameterType, VariableName};
 use autonoe_core::project::config_parts::did_you_mean;
 
 /// Returns the flag of a parameter: the explicit one, or one derived from its name.
-pub(crate) fn flag_of(name: &VariableName, parameter: &Parameter) -> String {
+pub(crate) fn flag_of(name: &VariableName, parameter: &ParameterDefinition) -> String {
     match &parameter.cli {
         Some(flag) => flag.clone(),
         None => format!("--{}", kebab(name.as_str())),
     }
 }
 
-impl Parameter {
+impl ParameterDefinition {
     /// Returns the command-line flag of the parameter `name`.
     ///
     /// ```
-    /// use autonoe_flow::definition::Parameter;
+    /// use autonoe_flow::definition::ParameterDefinition;
     ///
-    /// let parameter: Parameter = serde_json::from_str(r#"{"type": "integer"}"#)?;
+    /// let parameter: ParameterDefinition = serde_json::from_str(r#"{"type": "integer"}"#)?;
     ///
     /// assert_eq!(parameter.flag(&"maxRounds".parse()?), "--max-rounds");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -53,12 +53,12 @@ fn kebab(name: &str) -> String {
 
 /// Parses command-line arguments into values that are not yet validated.
 pub(super) fn read_args(
-    parameters: &BTreeMap<VariableName, Parameter>,
+    parameters: &BTreeMap<VariableName, ParameterDefinition>,
     args: Vec<String>,
 ) -> (Map<String, Value>, Vec<ParameterError>) {
     let mut values = Map::new();
     let mut errors = Vec::new();
-    let flags: BTreeMap<String, (&VariableName, &Parameter)> = parameters
+    let flags: BTreeMap<String, (&VariableName, &ParameterDefinition)> = parameters
         .iter()
         .map(|(name, parameter)| (flag_of(name, parameter), (name, parameter)))
         .collect();
@@ -122,9 +122,9 @@ pub(super) fn read_args(
 
 /// Finds the parameter of `flag`, and whether a `no-` prefix negates it.
 fn find<'a>(
-    flags: &BTreeMap<String, (&'a VariableName, &'a Parameter)>,
+    flags: &BTreeMap<String, (&'a VariableName, &'a ParameterDefinition)>,
     flag: &str,
-) -> Option<(&'a VariableName, &'a Parameter, bool)> {
+) -> Option<(&'a VariableName, &'a ParameterDefinition, bool)> {
     if let Some((name, parameter)) = flags.get(flag) {
         return Some((name, parameter, false));
     }

@@ -4,10 +4,13 @@ use regex_lite::Regex;
 use serde_json::Value;
 
 use super::values::ParameterValue;
-use crate::definition::{Parameter, ParameterRules, ParameterType};
+use crate::definition::{ParameterDefinition, ParameterRules, ParameterType};
 
 /// Parses and validates `value`, or returns the problem.
-pub(crate) fn value_of(parameter: &Parameter, value: &Value) -> Result<ParameterValue, String> {
+pub(crate) fn value_of(
+    parameter: &ParameterDefinition,
+    value: &Value,
+) -> Result<ParameterValue, String> {
     let read = read(parameter.parameter_type, value).ok_or_else(|| {
         let wanted = wanted(parameter.parameter_type);
         format!("expected {wanted}, found {}", shortened(value))

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::args::read_args;
 use super::rules::value_of;
-use crate::definition::{Parameter, VariableName};
+use crate::definition::{ParameterDefinition, VariableName};
 use crate::error::{FlowError, FlowErrorKind};
 use crate::prompt::Variables;
 use autonoe_core::project::config_parts::did_you_mean;
@@ -18,10 +18,10 @@ use autonoe_core::project::config_parts::did_you_mean;
 /// ```
 /// use std::collections::BTreeMap;
 ///
-/// use autonoe_flow::definition::{Parameter, VariableName};
+/// use autonoe_flow::definition::{ParameterDefinition, VariableName};
 /// use autonoe_flow::ParameterValues;
 ///
-/// let parameters: BTreeMap<VariableName, Parameter> = serde_json::from_str(
+/// let parameters: BTreeMap<VariableName, ParameterDefinition> = serde_json::from_str(
 ///     r#"{
 ///         "origin": {"type": "string", "required": true},
 ///         "days": {"type": "integer", "default": 3, "validation": {"max": 9}}
@@ -125,7 +125,7 @@ impl ParameterValues {
     /// Lists all problems: values that are missing, unknown, of another type, or invalid by their
     /// rules.
     pub fn from_json(
-        parameters: &BTreeMap<VariableName, Parameter>,
+        parameters: &BTreeMap<VariableName, ParameterDefinition>,
         values: &Value,
     ) -> Result<Self, ParameterErrors> {
         let Value::Object(values) = values else {
@@ -147,7 +147,7 @@ impl ParameterValues {
                 });
             }
         }
-        let place = |name: &VariableName, _: &Parameter| format!("`{name}`");
+        let place = |name: &VariableName, _: &ParameterDefinition| format!("`{name}`");
         Self::complete(parameters, values, errors, place)
     }
 
@@ -161,7 +161,7 @@ impl ParameterValues {
     /// Lists all problems: flags that are missing, unknown, repeated or without a value, and values
     /// of another type or invalid by their rules.
     pub fn from_args<I>(
-        parameters: &BTreeMap<VariableName, Parameter>,
+        parameters: &BTreeMap<VariableName, ParameterDefinition>,
         args: I,
     ) -> Result<Self, ParameterErrors>
     where
@@ -175,10 +175,10 @@ impl ParameterValues {
 
     /// Validates `values`, adds the defaults, and collects all problems.
     fn complete(
-        parameters: &BTreeMap<VariableName, Parameter>,
+        parameters: &BTreeMap<VariableName, ParameterDefinition>,
         values: &Map<String, Value>,
         mut errors: Vec<ParameterError>,
-        place: impl Fn(&VariableName, &Parameter) -> String,
+        place: impl Fn(&VariableName, &ParameterDefinition) -> String,
     ) -> Result<Self, ParameterErrors> {
         let mut read = BTreeMap::new();
         let reported: Vec<String> = errors.iter().map(|error| error.place.clone()).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Signal;
+use super::AgentSignal;
 use crate::definition::{Completion, StructuredSignal};
 
 /// The keywords and signals that the completion conditions of a definition wait for.
@@ -70,12 +70,15 @@ impl Triggers {
 
 impl StructuredSignal {
     /// Returns whether `signal` has the name, and a value other than `null` in each required field.
-    pub fn matches(&self, signal: &Signal) -> bool {
+    pub fn matches(&self, signal: &AgentSignal) -> bool {
         signal.name == self.signal && self.missing_in(signal).next().is_none()
     }
 
     /// Returns the required fields that are missing in `signal` or `null`.
-    pub(crate) fn missing_in<'a>(&'a self, signal: &'a Signal) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn missing_in<'a>(
+        &'a self,
+        signal: &'a AgentSignal,
+    ) -> impl Iterator<Item = &'a str> {
         let fields = self.required_fields.iter().map(String::as_str);
         fields.filter(|field| {
             signal

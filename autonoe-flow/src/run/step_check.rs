@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use super::driver::{budget_spent, failed, interrupted, resolve, until};
 use super::flow::Started;
 use super::outcome::{expense, outcome};
-use crate::check::{Judge, StepCheckContext, StepChecker, Verdict, judge_prompt};
+use crate::check::{JudgeVerdict, StepCheckContext, StepChecker, StepJudge, judge_prompt};
 use crate::definition::PromptRef;
 use crate::error::{FlowError, FlowErrorKind};
 use crate::machine::{CheckOrder, CheckVerdict, Expense, FlowFact, FlowFailure, PromptOutcome};
@@ -110,12 +110,12 @@ impl SessionJudge<'_> {
 }
 
 #[async_trait]
-impl Judge for SessionJudge<'_> {
+impl StepJudge for SessionJudge<'_> {
     async fn judge(
         &self,
         prompt: &PromptRef,
         answer: &StepCheckContext<'_>,
-    ) -> Result<Option<Verdict>, FlowError> {
+    ) -> Result<Option<JudgeVerdict>, FlowError> {
         let mut flow = self.flow.lock().await;
         let step = &self.order.at.step;
         let prompt = resolve(&flow, step, prompt, &self.order.variables)?;

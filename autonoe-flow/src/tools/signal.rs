@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::{SIGNAL, fields, refused};
 use crate::definition::StructuredSignal;
-use crate::progress::Signal;
+use crate::progress::AgentSignal;
 
 /// Sends a signal that the flow waits for, and no other.
 pub(super) struct GiveSignal {
@@ -45,7 +45,7 @@ impl GiveSignal {
     }
 
     /// Returns the problem of a signal that the flow does not wait for.
-    fn problem(&self, signal: &Signal) -> Option<String> {
+    fn problem(&self, signal: &AgentSignal) -> Option<String> {
         if self.awaited.iter().any(|awaited| awaited.matches(signal)) {
             return None;
         }
@@ -86,7 +86,7 @@ impl Tool for GiveSignal {
 
     async fn call(&self, input: Value, _: &ToolContext) -> Result<ToolOutput, ToolError> {
         let input = Value::Object(fields(SIGNAL, input)?);
-        let signal: Signal = serde_json::from_value(input)
+        let signal: AgentSignal = serde_json::from_value(input)
             .map_err(|error| refused(format!("invalid input of {SIGNAL}: {error}")))?;
         if let Some(problem) = self.problem(&signal) {
             return Err(refused(problem));
@@ -107,7 +107,7 @@ pub struct IterationReport {
     /// The outputs of the step, by name. A later value replaces an earlier one.
     pub outputs: Map<String, Value>,
     /// The signals, in order.
-    pub signals: Vec<Signal>,
+    pub signals: Vec<AgentSignal>,
 }
 
 impl IterationSlot {

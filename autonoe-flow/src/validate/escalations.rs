@@ -1,7 +1,7 @@
 //! Validates escalations and their receivers.
 
 use super::findings::Findings;
-use crate::definition::{AfterFailure, Escalation, NotificationMethod, Step, StepId, StepType};
+use crate::definition::{AfterFailure, NotificationMethod, Step, StepEscalation, StepId, StepType};
 use crate::escalation::address_problem;
 use crate::finding::FindingKind::{Escalation as Wrong, NeverUsed, UnknownStep, WebhookUrl};
 use autonoe_core::project::config_parts::did_you_mean;
@@ -73,7 +73,7 @@ fn to_step(found: &mut Findings<'_>, id: &StepId, name: &str, pointer: String) {
     }
 }
 
-fn signing_key(found: &mut Findings<'_>, escalation: &Escalation, at: &str) {
+fn signing_key(found: &mut Findings<'_>, escalation: &StepEscalation, at: &str) {
     let Some(name) = &escalation.signing_key else {
         return;
     };

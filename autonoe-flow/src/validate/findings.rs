@@ -9,7 +9,7 @@ use serde::ser::SerializeStruct;
 use super::validate;
 use crate::definition::{FlowAgent, Step, StepId, StepsRegistry, WorkStep};
 use crate::error::{FlowError, FlowErrorKind};
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{DefinitionFinding, FindingKind};
 use crate::load::{AGENT_FILE, FlowDefinition, PromptUseFile};
 use autonoe_core::project::config_parts::below;
 
@@ -18,8 +18,8 @@ pub(super) struct Findings<'a> {
     pub(super) definition: &'a FlowDefinition,
     pub(super) agent: &'a FlowAgent,
     pub(super) registry: &'a StepsRegistry,
-    errors: Vec<(Order, Finding)>,
-    warnings: Vec<(Order, Finding)>,
+    errors: Vec<(Order, DefinitionFinding)>,
+    warnings: Vec<(Order, DefinitionFinding)>,
 }
 
 /// Sort key: `agent.json` comes first, then positions in the file.
@@ -96,7 +96,7 @@ impl<'a> Findings<'a> {
         pointer: String,
         message: impl Into<String>,
         hint: impl Into<String>,
-    ) -> (Order, Finding) {
+    ) -> (Order, DefinitionFinding) {
         let (name, source) = match file {
             In::Agent => (Path::new(AGENT_FILE), self.definition.agent_file()),
             In::Registry => (
@@ -106,7 +106,7 @@ impl<'a> Findings<'a> {
         };
         let position = source.map(|source| source.position(&pointer));
         let order = (file == In::Registry, position, pointer.clone());
-        let finding = Finding::new(kind, name, pointer, message, hint).at(position);
+        let finding = DefinitionFinding::new(kind, name, pointer, message, hint).at(position);
         (order, finding)
     }
 
@@ -130,7 +130,7 @@ impl<'a> Findings<'a> {
     }
 
     pub(super) fn into_report(self) -> ValidationReport {
-        let sorted = |mut found: Vec<(Order, Finding)>| {
+        let sorted = |mut found: Vec<(Order, DefinitionFinding)>| {
             found.sort_by(|(a, _), (b, _)| a.cmp(b));
             found.into_iter().map(|(_, finding)| finding).collect()
         };
@@ -145,9 +145,9 @@ impl<'a> Findings<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ValidationReport {
     /// Problems that prevent the start of the flow, in the order of the files.
-    pub errors: Vec<Finding>,
+    pub errors: Vec<DefinitionFinding>,
     /// Suspicious places that may be intended, in the order of the files.
-    pub warnings: Vec<Finding>,
+    pub warnings: Vec<DefinitionFinding>,
 }
 
 impl ValidationReport {
@@ -195,7 +195,7 @@ impl From<ValidationReport> for FlowError {
 #[derive(Debug)]
 pub struct ValidatedFlow {
     definition: FlowDefinition,
-    warnings: Vec<Finding>,
+    warnings: Vec<DefinitionFinding>,
 }
 
 impl FlowDefinition {
@@ -224,7 +224,7 @@ impl ValidatedFlow {
     }
 
     /// Returns suspicious places that may be intended.
-    pub fn warnings(&self) -> &[Finding] {
+    pub fn warnings(&self) -> &[DefinitionFinding] {
         &self.warnings
     }
 }

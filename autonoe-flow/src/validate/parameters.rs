@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use regex_lite::Regex;
 
 use super::findings::{Findings, In};
-use crate::definition::{Parameter, ParameterType};
+use crate::definition::{ParameterDefinition, ParameterType};
 use crate::finding::FindingKind::Parameter as Wrong;
 use crate::parameters::{flag_of, value_of};
 use autonoe_core::project::config_parts::below;
@@ -29,7 +29,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
 }
 
 /// Returns the problems of a parameter's definition: pointer, message, hint.
-fn problems(parameter: &Parameter) -> Vec<(String, String, String)> {
+fn problems(parameter: &ParameterDefinition) -> Vec<(String, String, String)> {
     let mut found = Vec::new();
     let mut wrong = |pointer: &str, message: &str, hint: &str| {
         found.push((pointer.to_owned(), message.to_owned(), hint.to_owned()));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use autonoe_flow::check::{NoJudge, StepCheckContext, StepCheckResult, StepChecker, ToolOutcome};
 use autonoe_flow::command::{CommandOutcome, NoCommands};
 use autonoe_flow::definition::{ActionOutcome, Check, PromptRef};
-use autonoe_flow::{CommandRunner, FlowError, FlowErrorKind, Judge, Verdict};
+use autonoe_flow::{CommandRunner, FlowError, FlowErrorKind, JudgeVerdict, StepJudge};
 use serde_json::{Value, json};
 
 use ActionOutcome::{Failed, Succeeded};
@@ -14,21 +14,21 @@ use ActionOutcome::{Failed, Succeeded};
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A judge with a fixed verdict, which records what it received.
-struct Records(Option<Verdict>, Mutex<Vec<Value>>);
+struct Records(Option<JudgeVerdict>, Mutex<Vec<Value>>);
 
 impl Records {
-    fn with(verdict: Option<Verdict>) -> Self {
+    fn with(verdict: Option<JudgeVerdict>) -> Self {
         Self(verdict, Mutex::default())
     }
 }
 
 #[async_trait::async_trait]
-impl Judge for Records {
+impl StepJudge for Records {
     async fn judge(
         &self,
         prompt: &PromptRef,
         answer: &StepCheckContext<'_>,
-    ) -> Result<Option<Verdict>, FlowError> {
+    ) -> Result<Option<JudgeVerdict>, FlowError> {
         let evidence: Value = serde_json::from_str(&answer.evidence()).expect("JSON");
         let received = json!({"prompt": prompt, "evidence": evidence});
         self.1.lock().expect("no panic").push(received);
@@ -275,7 +275,7 @@ fn judged() -> (Check, Vec<ToolOutcome>) {
 async fn a_check_by_prompt_returns_the_verdict_of_a_judge_who_received_the_whole_response() {
     let (check, actions) = judged();
     for passed in [true, false] {
-        let judge = Records::with(Some(Verdict {
+        let judge = Records::with(Some(JudgeVerdict {
             passed,
             reason: "the tests say so".to_owned(),
         }));

@@ -14,7 +14,7 @@ use autonoe_flow::completion::{
 };
 use autonoe_flow::definition::{Behavior, Completion};
 use autonoe_flow::port::{CompletionContext, CompletionResult};
-use autonoe_flow::progress::{FlowProgress, Signal, Triggers};
+use autonoe_flow::progress::{AgentSignal, FlowProgress, Triggers};
 use autonoe_flow::{CompletionHandler, CompletionSpec, FlowError, FlowErrorKind, StepId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ async fn a_check_updates_and_the_queries_only_read() {
 #[tokio::test]
 async fn each_condition_completes_with_a_reason() {
     type Note = fn(&mut FlowProgress);
-    let done = || Signal::new("done");
+    let done = || AgentSignal::new("done");
     let cases: &[(&str, Value, &[Note], Note, &str)] = &[
         (
             "stepMachine",
@@ -135,10 +135,12 @@ async fn each_condition_completes_with_a_reason() {
             "structuredSignal",
             json!({"signal": "done", "requiredFields": ["summary"]}),
             &[
-                |it| it.record_signals([Signal::new("stuck").with_field("summary", "x")]),
-                |it| it.record_signals([Signal::new("done").with_field("summary", Value::Null)]),
+                |it| it.record_signals([AgentSignal::new("stuck").with_field("summary", "x")]),
+                |it| {
+                    it.record_signals([AgentSignal::new("done").with_field("summary", Value::Null)])
+                },
             ],
-            |it| it.record_signals([Signal::new("done").with_field("summary", "all of it")]),
+            |it| it.record_signals([AgentSignal::new("done").with_field("summary", "all of it")]),
             "the agent sent the signal `done`",
         ),
         (

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use autonoe_flow::definition::{Parameter, VariableName};
+use autonoe_flow::definition::{ParameterDefinition, VariableName};
 use autonoe_flow::parameters::ParameterValue;
 use autonoe_flow::{FlowError, ParameterValues};
 use serde_json::{Value, json};
 
-fn parameters() -> BTreeMap<VariableName, Parameter> {
+fn parameters() -> BTreeMap<VariableName, ParameterDefinition> {
     serde_json::from_value(json!({
         "origin": {"type": "string", "required": true, "validation": {"min": 2, "max": 10, "pattern": "^[A-Z]"}},
         "maxDays": {"type": "integer", "default": 3, "validation": {"min": 1, "max": 9}},

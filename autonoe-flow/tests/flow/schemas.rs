@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use autonoe_flow::definition::{
-    Escalation, FlowAgent, NotificationMethod, RetryPolicy, ReturnFlow, StepLimits, StepsRegistry,
+    FlowAgent, NotificationMethod, ReturnFlow, StepEscalation, StepLimits, StepRetryPolicy,
+    StepsRegistry,
 };
 use autonoe_flow::finding::FindingKind;
 use autonoe_flow::load;
@@ -97,9 +98,10 @@ fn a_definition_is_written_as_it_was_read() {
 
 #[test]
 fn the_numbers_of_the_design_are_the_defaults() {
-    let escalation: Escalation = serde_json::from_value(json!({"escalateTo": "a"})).expect("one");
+    let escalation: StepEscalation =
+        serde_json::from_value(json!({"escalateTo": "a"})).expect("one");
     let limits = StepLimits::default();
-    let policy = RetryPolicy::default();
+    let policy = StepRetryPolicy::default();
 
     assert_eq!((limits.step_loop, limits.max_visits), (10, 100));
     assert_eq!(policy.max_retries, 3);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use autonoe_core::time::SessionKey;
 use autonoe_core::tool::{ToolErrorCode, Toolbox};
 use autonoe_core::{RunId, Tool, ToolContext, ToolError};
-use autonoe_flow::Verdict;
+use autonoe_flow::JudgeVerdict;
 use autonoe_flow::definition::{Behavior, VariableName};
-use autonoe_flow::progress::{Signal, Triggers};
+use autonoe_flow::progress::{AgentSignal, Triggers};
 use autonoe_flow::tools::{
     IterationReport, IterationSlot, SET_OUTPUTS, SIGNAL, VERDICT_TOOL, VerdictSlot,
     iteration_tools, verdict_tool,
@@ -132,10 +132,10 @@ async fn a_signal_is_taken_when_the_flow_waits_for_it_and_it_has_its_fields() {
         .await
         .expect("taken");
 
-    let done = Signal::new("done")
+    let done = AgentSignal::new("done")
         .with_field("summary", "all of it")
         .with_field("count", 3);
-    assert_eq!(slot.take().signals, [Signal::new("stuck"), done]);
+    assert_eq!(slot.take().signals, [AgentSignal::new("stuck"), done]);
 }
 
 #[tokio::test]
@@ -203,7 +203,7 @@ async fn a_verdict_is_given_once_and_with_a_reason() {
         .await
         .expect_err("it was given");
 
-    let expected = Verdict {
+    let expected = JudgeVerdict {
         passed: false,
         reason: "two tests fail".to_owned(),
     };

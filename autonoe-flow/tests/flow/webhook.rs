@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use autonoe_core::RunId;
 use autonoe_core::time::Clock;
-use autonoe_flow::definition::{Escalation, ReturnFlow};
+use autonoe_flow::definition::{ReturnFlow, StepEscalation};
 use autonoe_flow::escalation::{
     DeliveryPolicy, LogNotifier, Notice, NoticeFailure, Notifiers, SigningKey, SigningKeys,
     WebhookNotifier,
@@ -68,7 +68,7 @@ pub(crate) fn notice(iteration: u64) -> Notice {
     }
 }
 
-pub(crate) fn escalation(to: &str, signing_key: Option<&str>) -> Escalation {
+pub(crate) fn escalation(to: &str, signing_key: Option<&str>) -> StepEscalation {
     let json = json!({
         "escalateTo": to, "notificationMethod": "webhook", "signingKey": signing_key,
     });
@@ -430,7 +430,8 @@ async fn neither_errors_nor_logs_show_a_key_or_the_path_of_an_address() {
 #[tokio::test]
 async fn an_escalation_is_sent_by_its_method() {
     let json = |method: &str| json!({"escalateTo": "lead", "notificationMethod": method});
-    let of = |method| serde_json::from_value::<Escalation>(json(method)).expect("an escalation");
+    let of =
+        |method| serde_json::from_value::<StepEscalation>(json(method)).expect("an escalation");
     let logs = CapturedLogs::start();
     let notifiers = Notifiers::default();
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use autonoe_core::{Budget, CostUsd};
-use autonoe_testkit::conformance::{Checks, Conformance, Finding, Flaw};
+use autonoe_testkit::conformance::{CheckOutcome, Checks, Conformance, Flaw};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -202,11 +202,11 @@ fn accounts(cents: i64) -> Account {
     Account::new(Allowance::new(money))
 }
 
-fn good<T>(done: Result<T, StateError>) -> Finding<T> {
+fn good<T>(done: Result<T, StateError>) -> CheckOutcome<T> {
     done.map_err(|error| Flaw::Failed(format!("the store returned an error: {error}")))
 }
 
-fn same<T: std::fmt::Debug + PartialEq>(what: &str, found: &T, expected: &T) -> Finding {
+fn same<T: std::fmt::Debug + PartialEq>(what: &str, found: &T, expected: &T) -> CheckOutcome {
     if found == expected {
         Ok(())
     } else {
@@ -214,20 +214,20 @@ fn same<T: std::fmt::Debug + PartialEq>(what: &str, found: &T, expected: &T) -> 
     }
 }
 
-fn fenced<T: std::fmt::Debug>(done: Result<T, StateError>) -> Finding {
+fn fenced<T: std::fmt::Debug>(done: Result<T, StateError>) -> CheckOutcome {
     match done {
         Err(StateError::Fenced { .. }) => Ok(()),
         other => failed(format!("the old epoch is not refused: {other:?}")),
     }
 }
 
-fn conflict<T: std::fmt::Debug>(done: Result<T, StateError>) -> Finding {
+fn conflict<T: std::fmt::Debug>(done: Result<T, StateError>) -> CheckOutcome {
     match done {
         Err(StateError::Conflict(_)) => Ok(()),
         other => failed(format!("the call is not refused: {other:?}")),
     }
 }
 
-fn failed<T>(what: impl Into<String>) -> Finding<T> {
+fn failed<T>(what: impl Into<String>) -> CheckOutcome<T> {
     Err(Flaw::Failed(what.into()))
 }

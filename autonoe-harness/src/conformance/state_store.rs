@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_testkit::conformance::{Checks, Conformance, Finding, Flaw};
+use autonoe_testkit::conformance::{CheckOutcome, Checks, Conformance, Flaw};
 use jiff::Timestamp;
 
 use crate::executor::{Task, TaskId};
@@ -215,7 +215,7 @@ pub async fn state_store(empty: &impl AsyncFn() -> Arc<dyn StateStore>) -> Confo
                     .init_member(&plan(&[("a", &[]), ("b", &[])])?, at(0))
                     .await,
             )?;
-            let record = |attempt, error: Option<&str>| -> Finding<_> {
+            let record = |attempt, error: Option<&str>| -> CheckOutcome<_> {
                 Ok(ExecutionRecord {
                     task: id("a")?,
                     attempt,
@@ -249,30 +249,35 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::new(1_790_000_000 + seconds, 123_456_789).unwrap_or_default()
 }
 
-fn id(text: &str) -> Finding<TaskId> {
+fn id(text: &str) -> CheckOutcome<TaskId> {
     text.parse().map_err(|_| Flaw::Failed(format!("{text:?}")))
 }
 
-fn task(name: &str, depends: &[&str]) -> Finding<PlannedTask> {
+fn task(name: &str, depends: &[&str]) -> CheckOutcome<PlannedTask> {
     let task = Task::new(name, format!("Do {name} \u{2014} \"fully\"."));
     let task = task.map_err(|error| Flaw::Failed(error.to_string()))?;
     let mut planned = PlannedTask::new(task.description(name).context("1 < 2\n\u{0}"));
     planned.depends = depends
         .iter()
         .map(|text| id(text))
-        .collect::<Finding<_>>()?;
+        .collect::<CheckOutcome<_>>()?;
     Ok(planned)
 }
 
-fn plan(tasks: &[(&str, &[&str])]) -> Finding<MemberPlan> {
+fn plan(tasks: &[(&str, &[&str])]) -> CheckOutcome<MemberPlan> {
     let tasks = tasks.iter().map(|(name, depends)| task(name, depends));
-    let tasks = tasks.collect::<Finding<Vec<_>>>()?;
+    let tasks = tasks.collect::<CheckOutcome<Vec<_>>>()?;
     let mut plan = MemberPlan::new(MemberId::new("m"), tasks);
     plan.roadmap = Some("docs/ROADMAP.md".into());
     Ok(plan)
 }
 
-async fn update(store: &dyn StateStore, task: &str, update: &TaskUpdate, second: i64) -> Finding {
+async fn update(
+    store: &dyn StateStore,
+    task: &str,
+    update: &TaskUpdate,
+    second: i64,
+) -> CheckOutcome {
     let id = id(task)?;
     good(store.update_task_status(&id, update, at(second)).await)
 }
@@ -284,18 +289,18 @@ fn status_of(tasks: &[StoredTask]) -> Vec<(&str, TaskStatus)> {
         .collect()
 }
 
-fn good<T>(done: Result<T, StateError>) -> Finding<T> {
+fn good<T>(done: Result<T, StateError>) -> CheckOutcome<T> {
     done.map_err(|error| Flaw::Failed(format!("the store returned an error: {error}")))
 }
 
-fn unknown(done: Result<(), StateError>) -> Finding {
+fn unknown(done: Result<(), StateError>) -> CheckOutcome {
     match done {
         Err(StateError::Unknown(_)) => Ok(()),
         other => failed(format!("an unknown task: {other:?}")),
     }
 }
 
-fn same<T: Debug + PartialEq>(what: &str, found: &T, expected: &T) -> Finding {
+fn same<T: Debug + PartialEq>(what: &str, found: &T, expected: &T) -> CheckOutcome {
     if found == expected {
         Ok(())
     } else {
@@ -303,6 +308,6 @@ fn same<T: Debug + PartialEq>(what: &str, found: &T, expected: &T) -> Finding {
     }
 }
 
-fn failed<T>(what: impl Into<String>) -> Finding<T> {
+fn failed<T>(what: impl Into<String>) -> CheckOutcome<T> {
     Err(Flaw::Failed(what.into()))
 }

@@ -10,7 +10,7 @@ use autonoe_core::engine::{JobRunner, RunOutcome};
 use autonoe_core::event::Failure;
 use autonoe_core::time::Epoch;
 use autonoe_process::{
-    DetachedProcess, Exit, LaunchError, Process, ShutdownPolicy, Started, Stdout,
+    DetachedProcess, Exit, LaunchError, Process, ShutdownPolicy, StartedProcess, Stdout,
 };
 use tokio::io::AsyncReadExt;
 use tokio::task::JoinSet;
@@ -227,7 +227,7 @@ impl Supervisor {
         let launch = launch.map_err(|error| unmarked(error.into()))?;
         match program.survival {
             Survival::DiesWithManager => {
-                let Started {
+                let StartedProcess {
                     process, stdout, ..
                 } = launch.start().await?;
                 Ok(Child::Tied(process, stdout))

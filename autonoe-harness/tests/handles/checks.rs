@@ -8,7 +8,7 @@ use autonoe_core::engine::{RunEnding, RunOutcome};
 use autonoe_harness::MemberHandle;
 use autonoe_harness::folder::{MemberStatus, MemberView};
 use autonoe_harness::handle::HandleError;
-use autonoe_testkit::conformance::{Finding, Flaw};
+use autonoe_testkit::conformance::{CheckOutcome, Flaw};
 use serde_json::{Value, json};
 
 use crate::handles::job::{alert, halfway, spent, working_dir};
@@ -19,7 +19,7 @@ type Handle = Arc<MemberHandle>;
 pub(crate) type Check = (
     &'static str,
     Value,
-    fn(Handle) -> Pin<Box<dyn Future<Output = Finding> + Send>>,
+    fn(Handle) -> Pin<Box<dyn Future<Output = CheckOutcome> + Send>>,
 );
 
 /// Poll interval.
@@ -108,7 +108,7 @@ fn flaw(error: &HandleError) -> Flaw {
     Flaw::Failed(format!("it answered: {error}"))
 }
 
-async fn end(it: &Handle) -> Finding<RunOutcome> {
+async fn end(it: &Handle) -> CheckOutcome<RunOutcome> {
     let outcome = it.wait().await.map_err(|error| flaw(&error))?;
     let view = it.refresh().await.map_err(|error| flaw(&error))?;
     if view.outcome.as_ref() != Some(&outcome) || !view.status.is_final() || view != it.view() {
@@ -117,7 +117,7 @@ async fn end(it: &Handle) -> Finding<RunOutcome> {
     Ok(outcome)
 }
 
-async fn until(it: &Handle, is_so: impl Fn(&MemberView) -> bool) -> Finding {
+async fn until(it: &Handle, is_so: impl Fn(&MemberView) -> bool) -> CheckOutcome {
     loop {
         let view = it.refresh().await.map_err(|error| flaw(&error))?;
         if is_so(&view) {
@@ -130,7 +130,7 @@ async fn until(it: &Handle, is_so: impl Fn(&MemberView) -> bool) -> Finding {
     }
 }
 
-fn ensure(is_so: bool, otherwise: impl FnOnce() -> String) -> Finding {
+fn ensure(is_so: bool, otherwise: impl FnOnce() -> String) -> CheckOutcome {
     if is_so {
         Ok(())
     } else {
@@ -138,7 +138,7 @@ fn ensure(is_so: bool, otherwise: impl FnOnce() -> String) -> Finding {
     }
 }
 
-async fn success(it: Handle) -> Finding {
+async fn success(it: Handle) -> CheckOutcome {
     let outcome = end(&it).await?;
 
     let expected = RunOutcome::succeeded(json!("an answer"));
@@ -156,7 +156,7 @@ async fn success(it: Handle) -> Finding {
     })
 }
 
-async fn failure(it: Handle) -> Finding {
+async fn failure(it: Handle) -> CheckOutcome {
     let outcome = end(&it).await?;
 
     let RunEnding::Failed { failure } = &outcome.ending else {
@@ -174,7 +174,7 @@ async fn failure(it: Handle) -> Finding {
     })
 }
 
-async fn panic(it: Handle) -> Finding {
+async fn panic(it: Handle) -> CheckOutcome {
     let outcome = end(&it).await?;
 
     ensure(matches!(outcome.ending, RunEnding::Failed { .. }), || {
@@ -184,7 +184,7 @@ async fn panic(it: Handle) -> Finding {
 }
 
 /// Checks the spending of an interrupted run: what it reported, and that it may be more.
-fn has_unknown_cost_part(outcome: &RunOutcome) -> Finding {
+fn has_unknown_cost_part(outcome: &RunOutcome) -> CheckOutcome {
     let mut expected = spent();
     expected.cost.unknown_parts = 1;
     ensure(outcome.spent == expected, || {
@@ -192,7 +192,7 @@ fn has_unknown_cost_part(outcome: &RunOutcome) -> Finding {
     })
 }
 
-async fn progress(it: Handle) -> Finding {
+async fn progress(it: Handle) -> CheckOutcome {
     until(&it, |view| view.progress == halfway()).await?;
 
     let seen = (it.status(), it.current_task(), it.current_iteration());
@@ -205,7 +205,7 @@ async fn progress(it: Handle) -> Finding {
     end(&it).await.map(|_| ())
 }
 
-async fn instructions(it: Handle) -> Finding {
+async fn instructions(it: Handle) -> CheckOutcome {
     let lines: Vec<String> = (1..=20).map(|number| format!("line {number}")).collect();
     for (line, number) in lines.iter().zip(1..) {
         let sent = it.send_instruction(line).await;
@@ -220,7 +220,7 @@ async fn instructions(it: Handle) -> Finding {
     })
 }
 
-async fn pausing(it: Handle) -> Finding {
+async fn pausing(it: Handle) -> CheckOutcome {
     until(&it, |view| view.progress.iteration > halfway().iteration).await?;
     it.pause().await.map_err(|error| flaw(&error))?;
     until(&it, |view| view.status == MemberStatus::Paused).await?;
@@ -254,7 +254,7 @@ async fn pausing(it: Handle) -> Finding {
     end(&it).await.map(|_| ())
 }
 
-async fn in_order(it: Handle) -> Finding {
+async fn in_order(it: Handle) -> CheckOutcome {
     it.pause().await.map_err(|error| flaw(&error))?;
     until(&it, |view| view.status == MemberStatus::Paused).await?;
     it.resume().await.map_err(|error| flaw(&error))?;
@@ -270,7 +270,7 @@ async fn in_order(it: Handle) -> Finding {
     })
 }
 
-async fn stopping(it: Handle) -> Finding {
+async fn stopping(it: Handle) -> CheckOutcome {
     it.stop("enough").await.map_err(|error| flaw(&error))?;
 
     let outcome = end(&it).await?;
@@ -282,7 +282,7 @@ async fn stopping(it: Handle) -> Finding {
     })
 }
 
-async fn stopping_twice(it: Handle) -> Finding {
+async fn stopping_twice(it: Handle) -> CheckOutcome {
     it.stop("enough").await.map_err(|error| flaw(&error))?;
     it.stop("I mean it").await.map_err(|error| flaw(&error))?;
 
@@ -291,7 +291,7 @@ async fn stopping_twice(it: Handle) -> Finding {
     is_cancelled(&outcome, "enough")
 }
 
-async fn killing(it: Handle) -> Finding {
+async fn killing(it: Handle) -> CheckOutcome {
     until(&it, |view| view.progress.iteration > halfway().iteration).await?;
 
     let killed = it.kill(Duration::from_millis(500)).await;
@@ -311,7 +311,7 @@ async fn killing(it: Handle) -> Finding {
     })
 }
 
-async fn killing_gently(it: Handle) -> Finding {
+async fn killing_gently(it: Handle) -> CheckOutcome {
     until(&it, |view| view.progress == halfway()).await?;
 
     let killed = it.kill(Duration::from_secs(60)).await;
@@ -320,7 +320,7 @@ async fn killing_gently(it: Handle) -> Finding {
     is_cancelled(&killed, "killed")
 }
 
-async fn ended(it: Handle) -> Finding {
+async fn ended(it: Handle) -> CheckOutcome {
     let before = end(&it).await?;
 
     for (asked, answer) in [
@@ -341,7 +341,7 @@ async fn ended(it: Handle) -> Finding {
     })
 }
 
-async fn logs(it: Handle) -> Finding {
+async fn logs(it: Handle) -> CheckOutcome {
     end(&it).await?;
 
     let all = it.logs(100).await.map_err(|error| flaw(&error))?;
@@ -355,7 +355,7 @@ async fn logs(it: Handle) -> Finding {
     ensure(alerts.is_empty(), || format!("it has alerts: {alerts:?}"))
 }
 
-async fn default_logs(it: Handle) -> Finding {
+async fn default_logs(it: Handle) -> CheckOutcome {
     for number in 0..150 {
         let sent = it.send_instruction(&format!("line {number}")).await;
         sent.map_err(|error| flaw(&error))?;
@@ -370,7 +370,7 @@ async fn default_logs(it: Handle) -> Finding {
     )
 }
 
-async fn alerts(it: Handle) -> Finding {
+async fn alerts(it: Handle) -> CheckOutcome {
     end(&it).await?;
 
     let alerts = it.alerts().await.map_err(|error| flaw(&error))?;
@@ -379,7 +379,7 @@ async fn alerts(it: Handle) -> Finding {
     })
 }
 
-async fn has_working_and_state_dirs(it: Handle) -> Finding {
+async fn has_working_and_state_dirs(it: Handle) -> CheckOutcome {
     until(&it, |view| view.progress == halfway()).await?;
 
     let (works, state, db) = (it.working_dir(), it.state_dir(), it.state_db());
@@ -396,7 +396,7 @@ async fn has_working_and_state_dirs(it: Handle) -> Finding {
     end(&it).await.map(|_| ())
 }
 
-fn is_cancelled(outcome: &RunOutcome, why: &str) -> Finding {
+fn is_cancelled(outcome: &RunOutcome, why: &str) -> CheckOutcome {
     let RunEnding::Cancelled { reason } = &outcome.ending else {
         return Err(format!("it is told as {outcome:?}").into());
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use autonoe_claude::{ClaudeBackend, ClaudeOptions, ConfigFolder};
 use autonoe_testkit::model_server::anthropic::AnthropicServer;
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::json;
 
 use crate::fixture::{Fixture, does_a_task, installed, is_stopped_in_time};
@@ -28,7 +28,7 @@ pub(crate) fn agents(place: &Fixture, url: &str) -> Arc<ClaudeBackend> {
 async fn a_task_is_done_and_verified() {
     let place = Fixture::new();
     let file = place.project().join("hello.txt");
-    let server = AnthropicServer::start(Script::new([
+    let server = AnthropicServer::start(ModelScript::new([
         Turn::tool("Write", json!({"file_path": file, "content": "hello\n"})),
         Turn::text("Done. error: failed: nothing at all."),
     ]));
@@ -41,7 +41,7 @@ async fn a_task_is_done_and_verified() {
 #[tokio::test]
 async fn a_task_that_takes_too_long_is_stopped() {
     let place = Fixture::new();
-    let server = AnthropicServer::start(Script::new([Turn::hang()])).unverified();
+    let server = AnthropicServer::start(ModelScript::new([Turn::hang()])).unverified();
     let agents = agents(&place, &server.url());
 
     is_stopped_in_time(&place, "claude", agents, &server).await;

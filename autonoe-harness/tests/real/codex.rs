@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use autonoe_codex::{CodexBackend, CodexOptions, CodexProvider};
 use autonoe_testkit::model_server::openai::OpenAiServer;
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::json;
 
 use crate::fixture::{Fixture, does_a_task, installed, is_stopped_in_time};
@@ -25,7 +25,7 @@ pub(crate) fn agents(place: &Fixture, url: &str) -> Arc<CodexBackend> {
 #[tokio::test]
 async fn a_task_is_done_and_verified() {
     let place = Fixture::new();
-    let server = OpenAiServer::start(Script::new([
+    let server = OpenAiServer::start(ModelScript::new([
         Turn::tool("exec_command", json!({"cmd": "echo hello > hello.txt"})),
         Turn::text("Done. error: failed: nothing at all."),
     ]));
@@ -38,7 +38,7 @@ async fn a_task_is_done_and_verified() {
 #[tokio::test]
 async fn a_task_that_takes_too_long_is_stopped() {
     let place = Fixture::new();
-    let server = OpenAiServer::start(Script::new([Turn::hang()])).unverified();
+    let server = OpenAiServer::start(ModelScript::new([Turn::hang()])).unverified();
     let agents = agents(&place, &server.api_url());
 
     is_stopped_in_time(&place, "codex", agents, &server).await;

@@ -15,7 +15,7 @@ use autonoe_harness::executor::{AllOf, CommandCriterion, ExecutionOutcome, FileC
 use autonoe_harness::{AgentExecutor, Execution, ExecutionReport, Executor, Task};
 use autonoe_mcp::HttpToolServer;
 use autonoe_process::{Marker, ProcessRunner};
-use autonoe_testkit::model_server::{Answer, ModelServer};
+use autonoe_testkit::model_server::{ModelServer, ServerAnswer};
 pub(crate) use autonoe_testkit::program::TIMEOUT;
 use autonoe_testkit::program::sessions_in;
 use futures::future::BoxFuture;
@@ -215,7 +215,7 @@ pub(crate) async fn is_stopped_in_time(
 
     let pass_time = async {
         let log = model.log();
-        let request = log.wait_for(TIMEOUT, |it| matches!(it.answer, Answer::Turn(_)));
+        let request = log.wait_for(TIMEOUT, |it| matches!(it.answer, ServerAnswer::Turn(_)));
         request.await.expect("the model is asked");
         clock.advance(time);
     };

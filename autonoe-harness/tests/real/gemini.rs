@@ -5,7 +5,7 @@ use std::sync::Arc;
 use autonoe_acp::{AcpBackend, AcpOptions};
 use autonoe_process::find_program;
 use autonoe_testkit::model_server::gemini::GeminiServer;
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::json;
 
 use crate::fixture::{Fixture, does_a_task, installed, is_stopped_in_time};
@@ -27,7 +27,7 @@ pub(crate) fn agents(place: &Fixture, url: &str) -> Arc<AcpBackend> {
 #[tokio::test]
 async fn a_task_is_done_and_verified() {
     let place = Fixture::new();
-    let server = GeminiServer::start(Script::new([
+    let server = GeminiServer::start(ModelScript::new([
         Turn::tool(
             "write_file",
             json!({"file_path": "hello.txt", "content": "hello\n"}),
@@ -43,7 +43,7 @@ async fn a_task_is_done_and_verified() {
 #[tokio::test]
 async fn a_task_that_takes_too_long_is_stopped() {
     let place = Fixture::new();
-    let server = GeminiServer::start(Script::new([Turn::hang()])).unverified();
+    let server = GeminiServer::start(ModelScript::new([Turn::hang()])).unverified();
     let agents = agents(&place, &server.url());
 
     is_stopped_in_time(&place, "gemini", agents, &server).await;

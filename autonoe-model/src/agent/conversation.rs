@@ -171,7 +171,7 @@ mod tests {
     use autonoe_core::agent::TokenUsage;
 
     use super::*;
-    use crate::contract::{AssistantMessage, Part};
+    use crate::contract::{AssistantMessage, MessagePart};
 
     #[test]
     fn size_uses_provider_counts_and_estimates_the_rest() {
@@ -202,7 +202,7 @@ mod tests {
     fn pending_calls_get_results_before_the_next_message() {
         let mut conversation = Conversation::new(ModelRequest::new([]));
         conversation.add_message("x");
-        let calls = ["a", "b"].map(|id| Part::tool_call(id, "Read", serde_json::json!({})));
+        let calls = ["a", "b"].map(|id| MessagePart::tool_call(id, "Read", serde_json::json!({})));
         conversation.add_reply(&ModelReply::new(AssistantMessage::new(calls)));
 
         conversation.add_message("y");

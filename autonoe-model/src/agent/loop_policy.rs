@@ -134,7 +134,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::contract::{AssistantMessage, Part};
+    use crate::contract::{AssistantMessage, MessagePart};
 
     fn reply(stop: StopReason) -> ModelReply {
         ModelReply::new(AssistantMessage::text("Well.")).with_stop(stop)
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn an_answer_decides_what_follows() {
         let called = || {
-            let call = Part::tool_call("1", "Read", json!({}));
+            let call = MessagePart::tool_call("1", "Read", json!({}));
             ModelReply::new(AssistantMessage::new([call]))
         };
         let then = |next| LoopStep::Call(Box::new(next));
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn repeated_incomplete_replies_end_with_an_error() {
         let called = |stop| {
-            let call = Part::tool_call("1", "Read", json!("{\"path"));
+            let call = MessagePart::tool_call("1", "Read", json!("{\"path"));
             ModelReply::new(AssistantMessage::new([call])).with_stop(stop)
         };
         let malformed = || StopReason::Failed("MALFORMED".into());

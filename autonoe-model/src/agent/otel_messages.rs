@@ -49,16 +49,16 @@ fn text_part(text: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Part, ToolResult};
+    use crate::contract::{MessagePart, ToolResult};
 
     #[test]
     fn a_conversation_is_exported_in_the_format_of_the_conventions() {
         let mut request = ModelRequest::prompt("Look.").with_system("Be kind.".to_owned());
         let answer = AssistantMessage::new([
-            Part::thinking("Where?"),
-            Part::text("I look."),
-            Part::tool_call("call-1", "Read", json!({"path": "a"})),
-            Part::opaque(),
+            MessagePart::thinking("Where?"),
+            MessagePart::text("I look."),
+            MessagePart::tool_call("call-1", "Read", json!({"path": "a"})),
+            MessagePart::opaque(),
         ]);
         request.messages.push(answer.into());
         let result = ToolResult::ok("call-1", "Read", "text");

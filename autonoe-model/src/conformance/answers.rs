@@ -2,14 +2,14 @@
 
 use autonoe_core::agent::TokenUsage;
 use autonoe_core::tool::ToolDefinition;
-use autonoe_testkit::conformance::{Checks, Finding};
+use autonoe_testkit::conformance::{CheckOutcome, Checks};
 use futures::StreamExt;
 use serde_json::{Value, json};
 
-use super::Scenario;
+use super::ProviderScenario;
 use super::recorded_answer::{RecordedAnswer, Recorder};
 use crate::contract::{
-    AssistantMessage, Message, ModelEvent, ModelRequest, Part, PartKind, StopReason,
+    AssistantMessage, Message, MessagePart, ModelEvent, ModelRequest, PartKind, StopReason,
 };
 
 pub(super) const PROMPT: &str = "Which of the two rivers is longer? (49b2)";
@@ -30,29 +30,29 @@ pub(super) fn request() -> ModelRequest {
         .with_tools([tool("Measure"), tool("Sound")])
 }
 
-pub(super) fn answers(parts: impl IntoIterator<Item = Part>) -> Scenario {
+pub(super) fn answers(parts: impl IntoIterator<Item = MessagePart>) -> ProviderScenario {
     let usage = TokenUsage {
         input: 100,
         output: 20,
         ..TokenUsage::default()
     };
-    Scenario::Answers {
+    ProviderScenario::Answers {
         message: AssistantMessage::new(parts),
         usage,
     }
 }
 
 /// Returns two calls with clearly different inputs.
-pub(super) fn two_calls() -> [Part; 2] {
+pub(super) fn two_calls() -> [MessagePart; 2] {
     let deep = json!({"name": "Ouse \"Great\" — über", "depth": 7, "at": [{"x": [1, null, true]}]});
     [
-        Part::tool_call("call_4f01", "Measure", deep),
-        Part::tool_call("call_4f02", "Sound", json!({"name": "Nene"})),
+        MessagePart::tool_call("call_4f01", "Measure", deep),
+        MessagePart::tool_call("call_4f02", "Sound", json!({"name": "Nene"})),
     ]
 }
 
 pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
-    let says = answers([Part::text(TEXT)]);
+    let says = answers([MessagePart::text(TEXT)]);
     checks
         .run("the request reaches the provider", async {
             let stage = ear.stage(&says).await?;
@@ -84,14 +84,16 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
         .await;
     checks
         .run("a text is streamed before the answer ends", async {
-            let stage = ear.stage(&Scenario::Pauses { text: TEXT.into() }).await?;
+            let stage = ear
+                .stage(&ProviderScenario::Pauses { text: TEXT.into() })
+                .await?;
             let mut stream = stage.model().stream(&request());
             ear.within(first_text(&mut stream)).await?
         })
         .await;
     checks
         .run("reasoning is reported as reasoning", async {
-            let thinks = answers([Part::thinking(THOUGHT), Part::text(TEXT)]);
+            let thinks = answers([MessagePart::thinking(THOUGHT), MessagePart::text(TEXT)]);
             let recorded = ear.play(&thinks, &request()).await?;
             let reply = recorded.reply()?;
             let thoughts = thoughts(&reply.message);
@@ -116,7 +118,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
     checks
         .run("simultaneous calls are distinguished", async {
             let calls = [first, second];
-            let parts = [vec![Part::text(TEXT)], calls.to_vec()].concat();
+            let parts = [vec![MessagePart::text(TEXT)], calls.to_vec()].concat();
             let recorded = ear.play(&answers(parts), &request()).await?;
             has_calls(&recorded, &calls)?;
             ensure!(
@@ -129,7 +131,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
 }
 
 /// Waits for the first piece of text.
-pub(super) async fn first_text(stream: &mut crate::contract::ModelStream) -> Finding {
+pub(super) async fn first_text(stream: &mut crate::contract::ModelStream) -> CheckOutcome {
     while let Some(event) = stream.next().await {
         match event {
             Ok(ModelEvent::Text(text)) => {
@@ -148,7 +150,7 @@ pub(super) async fn first_text(stream: &mut crate::contract::ModelStream) -> Fin
 }
 
 /// Checks that all parts of the request reached the provider, anywhere in the JSON.
-fn reached(request: &Value) -> Finding {
+fn reached(request: &Value) -> CheckOutcome {
     let mut texts = Vec::new();
     strings(request, &mut texts);
     for expected in [
@@ -175,7 +177,7 @@ fn strings<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     }
 }
 
-fn has_calls(recorded: &RecordedAnswer, expected: &[Part]) -> Finding {
+fn has_calls(recorded: &RecordedAnswer, expected: &[MessagePart]) -> CheckOutcome {
     let reply = recorded.reply()?;
     let expected = AssistantMessage::new(expected.iter().cloned());
     let (calls, wanted): (Vec<_>, Vec<_>) =

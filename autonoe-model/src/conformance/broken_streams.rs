@@ -1,11 +1,11 @@
 //! Checks of incomplete answers.
 
-use autonoe_testkit::conformance::{Checks, Finding};
+use autonoe_testkit::conformance::{CheckOutcome, Checks};
 
 use super::answers::{TEXT, request};
 use super::recorded_answer::Recorder;
 use super::refusals::has_code;
-use super::{BrokenStream, Scenario};
+use super::{BrokenStream, ProviderScenario};
 use crate::contract::ModelErrorCode;
 
 pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
@@ -41,10 +41,10 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
     }
 }
 
-async fn breaks(ear: &Recorder<'_>, how: BrokenStream, code: ModelErrorCode) -> Finding {
+async fn breaks(ear: &Recorder<'_>, how: BrokenStream, code: ModelErrorCode) -> CheckOutcome {
     let text = TEXT.to_owned();
     let recorded = ear
-        .play(&Scenario::Breaks { text, how }, &request())
+        .play(&ProviderScenario::Breaks { text, how }, &request())
         .await?;
     has_code(recorded.error()?, code)?;
     let streamed = recorded.texts().concat();

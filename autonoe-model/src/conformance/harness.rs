@@ -23,7 +23,10 @@ pub trait ModelHarness: Send + Sync {
     /// [`NotStaged::Impossible`] if the provider cannot do such a thing; the checks that need it
     /// are skipped. [`NotStaged::Failed`] if the client cannot be created, as with an invalid
     /// configuration.
-    async fn stage(&self, scenario: &Scenario) -> Result<Box<dyn StagedProvider>, NotStaged>;
+    async fn stage(
+        &self,
+        scenario: &ProviderScenario,
+    ) -> Result<Box<dyn StagedProvider>, NotStaged>;
 
     /// Returns the API key of the clients. The suite checks that it appears nowhere.
     fn key(&self) -> &str;
@@ -85,7 +88,7 @@ impl From<ModelError> for NotStaged {
 /// Behaviour of a provider for all requests.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Scenario {
+pub enum ProviderScenario {
     /// Answers. An [`Opaque`](crate::contract::PartKind::Opaque) part is one of the provider's
     /// choice that no client knows. A text comes in several pieces.
     Answers {

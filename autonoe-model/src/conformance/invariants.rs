@@ -1,7 +1,7 @@
 //! Checks that apply to every answer.
 
 use autonoe_core::agent::TokenUsage;
-use autonoe_testkit::conformance::{Checks, Finding, Flaw};
+use autonoe_testkit::conformance::{CheckOutcome, Checks, Flaw};
 
 use super::answers::thoughts;
 use super::recorded_answer::RecordedAnswer;
@@ -83,7 +83,7 @@ fn each(
     checks: &mut Checks,
     check: &str,
     all: &[RecordedAnswer],
-    finding: impl Fn(&RecordedAnswer) -> Finding,
+    finding: impl Fn(&RecordedAnswer) -> CheckOutcome,
 ) {
     checks.run_sync(check, || {
         for recorded in all {
@@ -99,7 +99,7 @@ fn each(
     });
 }
 
-fn makes(recorded: &RecordedAnswer, reply: &ModelReply) -> Finding {
+fn makes(recorded: &RecordedAnswer, reply: &ModelReply) -> CheckOutcome {
     let (streamed, text) = (recorded.texts().concat(), reply.message.to_text());
     ensure!(
         streamed == text,

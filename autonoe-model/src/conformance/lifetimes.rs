@@ -4,19 +4,19 @@ use autonoe_core::agent::TokenUsage;
 use autonoe_testkit::conformance::Checks;
 use futures::future::join_all;
 
-use super::Scenario;
+use super::ProviderScenario;
 use super::answers::{TEXT, answers, first_text, request};
 use super::recorded_answer::{Recorder, impossible, record_answer};
-use crate::contract::{AssistantMessage, Part};
+use crate::contract::{AssistantMessage, MessagePart};
 
 /// Number of concurrent calls.
 const AT_ONCE: usize = 4;
 
 pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
-    let pauses = Scenario::Pauses { text: TEXT.into() };
+    let pauses = ProviderScenario::Pauses { text: TEXT.into() };
     checks
         .run("nothing is sent before the stream is polled", async {
-            let scenario = answers([Part::text(TEXT)]);
+            let scenario = answers([MessagePart::text(TEXT)]);
             let stage = ear.stage(&scenario).await?;
             let unpolled = stage.model().stream(&request());
             for _ in 0..100 {
@@ -57,7 +57,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
         .await;
     checks
         .run("answers at once are not mixed up", async {
-            let scenario = Scenario::Answers {
+            let scenario = ProviderScenario::Answers {
                 message: AssistantMessage::text(TEXT),
                 usage: TokenUsage {
                     input: 9,

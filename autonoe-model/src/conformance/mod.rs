@@ -1,7 +1,7 @@
 //! Conformance suite for [`ModelClient`](crate::contract::ModelClient) implementations, callable
 //! from a test.
 //!
-//! A [`ModelHarness`] makes the provider of a client play a [`Scenario`]. [`model_client`]
+//! A [`ModelHarness`] makes the provider of a client play a [`ProviderScenario`]. [`model_client`]
 //! exercises every clause of the client's contract. It returns the checks that passed, those that
 //! failed with the reason, and those that were skipped.
 
@@ -32,7 +32,8 @@ use self::recorded_answer::Recorder;
 use self::secrets::CapturedLog;
 
 pub use harness::{
-    BrokenStream, ModelHarness, NotStaged, Replayed, RequestedDelay, Scenario, StagedProvider,
+    BrokenStream, ModelHarness, NotStaged, ProviderScenario, Replayed, RequestedDelay,
+    StagedProvider,
 };
 
 /// Checks a [`ModelClient`](crate::contract::ModelClient) against its contract.
@@ -45,7 +46,9 @@ pub use harness::{
 /// use std::sync::Arc;
 ///
 /// use async_trait::async_trait;
-/// use autonoe_model::conformance::{self, ModelHarness, NotStaged, Replayed, Scenario, StagedProvider};
+/// use autonoe_model::conformance::{
+///     self, ModelHarness, NotStaged, ProviderScenario, Replayed, StagedProvider,
+/// };
 /// use autonoe_model::contract::ModelIdentity;
 /// use autonoe_model::{ModelClient, ModelEvent, ModelReply, ModelRequest, ModelStream};
 /// use futures::{StreamExt, stream};
@@ -74,9 +77,12 @@ pub use harness::{
 ///
 /// #[async_trait]
 /// impl ModelHarness for Parrots {
-///     async fn stage(&self, scenario: &Scenario) -> Result<Box<dyn StagedProvider>, NotStaged> {
+///     async fn stage(
+///         &self,
+///         scenario: &ProviderScenario,
+///     ) -> Result<Box<dyn StagedProvider>, NotStaged> {
 ///         match scenario.clone() {
-///             Scenario::Answers { message, usage }
+///             ProviderScenario::Answers { message, usage }
 ///                 if message.parts.len() == 1 && !message.to_text().is_empty() =>
 ///             {
 ///                 let reply = ModelReply::new(message).with_usage(usage);

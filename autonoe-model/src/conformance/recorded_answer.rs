@@ -3,17 +3,17 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use autonoe_testkit::conformance::{Finding, Flaw};
+use autonoe_testkit::conformance::{CheckOutcome, Flaw};
 use futures::StreamExt;
 
-use super::{ModelHarness, NotStaged, Scenario, StagedProvider};
+use super::{ModelHarness, NotStaged, ProviderScenario, StagedProvider};
 use crate::contract::{ModelError, ModelEvent, ModelReply, ModelRequest};
 
 /// Recorded answer of a client to one request.
 #[derive(Clone, Debug)]
 pub(super) struct RecordedAnswer {
     /// Behaviour of the provider.
-    pub(super) scenario: Scenario,
+    pub(super) scenario: ProviderScenario,
     /// Events before the end.
     pub(super) events: Vec<ModelEvent>,
     /// End of the stream; `None` if it stopped without one.
@@ -24,7 +24,7 @@ pub(super) struct RecordedAnswer {
 
 impl RecordedAnswer {
     /// Returns the answer, or a failed check.
-    pub(super) fn reply(&self) -> Finding<&ModelReply> {
+    pub(super) fn reply(&self) -> CheckOutcome<&ModelReply> {
         match &self.end {
             Some(Ok(reply)) => Ok(reply),
             other => Err(Flaw::Failed(format!("it did not answer: {other:?}"))),
@@ -32,7 +32,7 @@ impl RecordedAnswer {
     }
 
     /// Returns the error, or a failed check.
-    pub(super) fn error(&self) -> Finding<&ModelError> {
+    pub(super) fn error(&self) -> CheckOutcome<&ModelError> {
         match &self.end {
             Some(Err(error)) => Ok(error),
             other => Err(Flaw::Failed(format!("it did not fail: {other:?}"))),
@@ -79,7 +79,10 @@ impl<'a> Recorder<'a> {
     }
 
     /// Makes the provider play `scenario`.
-    pub(super) async fn stage(&self, scenario: &Scenario) -> Finding<Box<dyn StagedProvider>> {
+    pub(super) async fn stage(
+        &self,
+        scenario: &ProviderScenario,
+    ) -> CheckOutcome<Box<dyn StagedProvider>> {
         match self.within(self.harness.stage(scenario)).await? {
             Ok(stage) => Ok(stage),
             Err(NotStaged::Impossible) => Err(impossible()),
@@ -92,10 +95,10 @@ impl<'a> Recorder<'a> {
     /// Sends one request, and records the answer to its end and beyond.
     pub(super) async fn record(
         &self,
-        scenario: &Scenario,
+        scenario: &ProviderScenario,
         stage: &dyn StagedProvider,
         request: &ModelRequest,
-    ) -> Finding<RecordedAnswer> {
+    ) -> CheckOutcome<RecordedAnswer> {
         let before = stage.requests().len();
         let heard = self.within(record_answer(scenario, stage, request)).await?;
         let mut all = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,14 +115,14 @@ impl<'a> Recorder<'a> {
     /// Plays `scenario` for one request.
     pub(super) async fn play(
         &self,
-        scenario: &Scenario,
+        scenario: &ProviderScenario,
         request: &ModelRequest,
-    ) -> Finding<RecordedAnswer> {
+    ) -> CheckOutcome<RecordedAnswer> {
         let stage = self.stage(scenario).await?;
         self.record(scenario, &*stage, request).await
     }
 
-    pub(super) async fn within<T>(&self, work: impl Future<Output = T>) -> Finding<T> {
+    pub(super) async fn within<T>(&self, work: impl Future<Output = T>) -> CheckOutcome<T> {
         let limit: Duration = self.harness.time_limit();
         let late = |_| Flaw::Failed(format!("it took longer than {limit:?}"));
         tokio::time::timeout(limit, work).await.map_err(late)
@@ -135,7 +138,7 @@ const MAX_AFTER_END: usize = 3;
 
 /// Records one answer. Several can run concurrently.
 pub(super) async fn record_answer(
-    scenario: &Scenario,
+    scenario: &ProviderScenario,
     stage: &dyn StagedProvider,
     request: &ModelRequest,
 ) -> RecordedAnswer {

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use autonoe_testkit::conformance::{Checks, Finding, Flaw};
+use autonoe_testkit::conformance::{CheckOutcome, Checks, Flaw};
 use jiff::{SignedDuration, Timestamp};
 
 use super::answers::request;
 use super::recorded_answer::{Recorder, impossible};
-use super::{ModelHarness, NotStaged, RequestedDelay, Scenario};
+use super::{ModelHarness, NotStaged, ProviderScenario, RequestedDelay};
 use crate::contract::{ModelError, ModelErrorCode};
 
 pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>, harness: &dyn ModelHarness) {
@@ -21,22 +21,22 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>, harness: &dyn
     let table = [
         (
             "a page in the place of an answer is no answer",
-            Scenario::Page { status: 200 },
+            ProviderScenario::Page { status: 200 },
             ModelErrorCode::InvalidResponse,
         ),
         (
             "a page of a gateway that fails is a failure of the network",
-            Scenario::Page { status: 502 },
+            ProviderScenario::Page { status: 502 },
             ModelErrorCode::NetworkError,
         ),
         (
             "a connection that is closed without a word is a failure of the network",
-            Scenario::HangsUp,
+            ProviderScenario::HangsUp,
             ModelErrorCode::NetworkError,
         ),
         (
             "a silent provider times out",
-            Scenario::SaysNothing,
+            ProviderScenario::SaysNothing,
             ModelErrorCode::Timeout,
         ),
     ];
@@ -56,8 +56,8 @@ async fn reports_error_code(
     ear: &Recorder<'_>,
     harness: &dyn ModelHarness,
     code: ModelErrorCode,
-) -> Finding {
-    let scenario = Scenario::Refuses { code };
+) -> CheckOutcome {
+    let scenario = ProviderScenario::Refuses { code };
     match ear.within(harness.stage(&scenario)).await? {
         Err(NotStaged::Impossible) => Err(impossible()),
         Err(NotStaged::Failed(error)) => {
@@ -107,14 +107,19 @@ async fn waits(checks: &mut Checks, ear: &Recorder<'_>) {
         .await;
 }
 
-async fn waits_for(ear: &Recorder<'_>, wait: Option<RequestedDelay>) -> Finding<Option<Duration>> {
-    let recorded = ear.play(&Scenario::Limits { wait }, &request()).await?;
+async fn waits_for(
+    ear: &Recorder<'_>,
+    wait: Option<RequestedDelay>,
+) -> CheckOutcome<Option<Duration>> {
+    let recorded = ear
+        .play(&ProviderScenario::Limits { wait }, &request())
+        .await?;
     let error = recorded.error()?;
     has_code(error, ModelErrorCode::RateLimited)?;
     Ok(error.retry_after)
 }
 
-pub(super) fn has_code(error: &ModelError, code: ModelErrorCode) -> Finding {
+pub(super) fn has_code(error: &ModelError, code: ModelErrorCode) -> CheckOutcome {
     ensure!(
         error.code == code,
         "it is {}, not {code}: {error:?}",
@@ -128,7 +133,7 @@ pub(super) fn has_code(error: &ModelError, code: ModelErrorCode) -> Finding {
 }
 
 /// Checks that a key is in neither format of an error.
-pub(super) fn does_not_contain(error: &ModelError, key: &str) -> Finding {
+pub(super) fn does_not_contain(error: &ModelError, key: &str) -> CheckOutcome {
     let printed = format!("{error} {error:?}");
     if printed.contains(key) {
         Err(Flaw::Failed(format!(

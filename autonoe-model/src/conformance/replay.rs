@@ -1,15 +1,15 @@
 //! Checks of multi-turn conversations.
 
-use autonoe_testkit::conformance::{Checks, Finding, Flaw};
+use autonoe_testkit::conformance::{CheckOutcome, Checks, Flaw};
 
 use super::answers::{TEXT, THOUGHT, answers, request, two_calls};
 use super::recorded_answer::Recorder;
 use super::{Replayed, StagedProvider};
-use crate::contract::{Message, ModelRequest, Part, PartKind, ToolResult};
+use crate::contract::{Message, MessagePart, ModelRequest, PartKind, ToolResult};
 
 pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
     let [first, second] = two_calls();
-    let calls = [Part::text(TEXT), first.clone(), second.clone()];
+    let calls = [MessagePart::text(TEXT), first.clone(), second.clone()];
     checks
         .run("an answer is sent back unchanged", async {
             goes_back(ear, calls.to_vec()).await.map(|_| ())
@@ -17,7 +17,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
         .await;
     checks
         .run("reasoning is sent back unchanged", async {
-            let thinks = [vec![Part::thinking(THOUGHT)], calls.to_vec()].concat();
+            let thinks = [vec![MessagePart::thinking(THOUGHT)], calls.to_vec()].concat();
             goes_back(ear, thinks).await.map(|_| ())
         })
         .await;
@@ -25,7 +25,11 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
         .run(
             "what only the provider understands is kept, and goes back",
             async {
-                let unknown = vec![Part::text(TEXT), Part::opaque(), first.clone()];
+                let unknown = vec![
+                    MessagePart::text(TEXT),
+                    MessagePart::opaque(),
+                    first.clone(),
+                ];
                 let message = goes_back(ear, unknown).await?;
                 let parts = message.iter();
                 let kept = parts.filter(|part| part.kind == PartKind::Opaque).count();
@@ -54,7 +58,7 @@ const RIGHT: &str = "230 km (a4e6)";
 const WRONG: &str = "the rope is too short (b9d2)";
 
 /// Continues a conversation after an answer of `parts`. Returns the parts that the client read.
-async fn goes_back(ear: &Recorder<'_>, parts: Vec<Part>) -> Finding<Vec<Part>> {
+async fn goes_back(ear: &Recorder<'_>, parts: Vec<MessagePart>) -> CheckOutcome<Vec<MessagePart>> {
     let stage = ear.stage(&answers(parts.clone())).await?;
     let heard = continue_conversation(ear, &*stage, &parts).await?;
     let Some(Replayed {
@@ -77,8 +81,8 @@ async fn goes_back(ear: &Recorder<'_>, parts: Vec<Part>) -> Finding<Vec<Part>> {
 async fn continue_conversation(
     ear: &Recorder<'_>,
     stage: &dyn StagedProvider,
-    parts: &[Part],
-) -> Finding<Vec<Part>> {
+    parts: &[MessagePart],
+) -> CheckOutcome<Vec<MessagePart>> {
     let scenario = answers(parts.to_vec());
     let first = ear.record(&scenario, stage, &request()).await?;
     let message = first.reply()?.message.clone();

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use autonoe_testkit::conformance::{Checks, Finding, Flaw};
+use autonoe_testkit::conformance::{CheckOutcome, Checks, Flaw};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
@@ -11,17 +11,17 @@ use tracing::{Event, Level, Metadata, Subscriber};
 use super::answers::{PROMPT, SYSTEM, TEXT, THOUGHT, request};
 use super::recorded_answer::{RecordedAnswer, Recorder};
 use super::refusals::does_not_contain;
-use super::{BrokenStream, ModelHarness, Scenario};
+use super::{BrokenStream, ModelHarness, ProviderScenario};
 
 pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>, harness: &dyn ModelHarness) {
-    let in_stream = Scenario::Breaks {
+    let in_stream = ProviderScenario::Breaks {
         text: TEXT.to_owned(),
         how: BrokenStream::RepeatsKey,
     };
     for (check, scenario) in [
         (
             "a key that a refusal repeats is in no error",
-            Scenario::RepeatsKey,
+            ProviderScenario::RepeatsKey,
         ),
         ("a key that a stream repeats is in no error", in_stream),
     ] {
@@ -70,7 +70,7 @@ pub(super) fn check_logs(
     });
 }
 
-fn none_has(printed: &[String], words: &[&str]) -> Finding {
+fn none_has(printed: &[String], words: &[&str]) -> CheckOutcome {
     let shows = |line: &&String| words.iter().any(|word| line.contains(word));
     let Some(line) = printed.iter().find(shows) else {
         return Ok(());

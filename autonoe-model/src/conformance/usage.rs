@@ -3,7 +3,7 @@
 use autonoe_core::agent::TokenUsage;
 use autonoe_testkit::conformance::Checks;
 
-use super::Scenario;
+use super::ProviderScenario;
 use super::answers::{TEXT, request};
 use super::recorded_answer::Recorder;
 use crate::contract::{AssistantMessage, CallUsage};
@@ -41,7 +41,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
     for (check, usage) in table {
         checks
             .run(check, async {
-                let scenario = Scenario::Answers {
+                let scenario = ProviderScenario::Answers {
                     message: AssistantMessage::text(TEXT),
                     usage,
                 };

@@ -52,12 +52,12 @@ impl From<AssistantMessage> for Message {
 #[non_exhaustive]
 pub struct AssistantMessage {
     /// Parts of the answer.
-    pub parts: Vec<Part>,
+    pub parts: Vec<MessagePart>,
 }
 
 impl AssistantMessage {
     /// Creates an answer from its parts.
-    pub fn new(parts: impl IntoIterator<Item = Part>) -> Self {
+    pub fn new(parts: impl IntoIterator<Item = MessagePart>) -> Self {
         Self {
             parts: parts.into_iter().collect(),
         }
@@ -65,7 +65,7 @@ impl AssistantMessage {
 
     /// Creates an answer of text only.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::new([Part::text(text)])
+        Self::new([MessagePart::text(text)])
     }
 
     /// Returns the text, without reasoning and calls.
@@ -89,7 +89,7 @@ impl AssistantMessage {
 /// Part of an answer: its meaning, and its original form for the provider.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Part {
+pub struct MessagePart {
     /// Meaning of the part.
     #[serde(flatten)]
     pub kind: PartKind,
@@ -99,7 +99,7 @@ pub struct Part {
     pub wire: Option<WireItem>,
 }
 
-impl Part {
+impl MessagePart {
     /// Creates a part with this meaning.
     pub fn new(kind: PartKind) -> Self {
         Self { kind, wire: None }
@@ -249,10 +249,10 @@ mod tests {
         let conversation = vec![
             Message::user("Look."),
             AssistantMessage::new([
-                Part::thinking("Hm.").with_wire("anthropic-messages", signed),
-                Part::text("I look."),
-                Part::tool_call("call-1", "Read", json!({"path": "a"})),
-                Part::opaque().with_wire("anthropic-messages", json!({"type": "new"})),
+                MessagePart::thinking("Hm.").with_wire("anthropic-messages", signed),
+                MessagePart::text("I look."),
+                MessagePart::tool_call("call-1", "Read", json!({"path": "a"})),
+                MessagePart::opaque().with_wire("anthropic-messages", json!({"type": "new"})),
             ])
             .into(),
             Message::results([ToolResult::failed(
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_part_is_as_it_came_only_for_its_own_protocol() {
-        let part = Part::text("x").with_wire("gemini", json!({"text": "x"}));
+        let part = MessagePart::text("x").with_wire("gemini", json!({"text": "x"}));
 
         assert_eq!(part.wire_item("gemini"), Some(&json!({"text": "x"})));
         assert_eq!(part.wire_item("openai-responses"), None);

@@ -9,7 +9,7 @@ mod request;
 mod usage;
 
 pub use error::{ModelError, ModelErrorCode};
-pub use message::{AssistantMessage, Message, Part, PartKind, ToolResult, WireItem};
+pub use message::{AssistantMessage, Message, MessagePart, PartKind, ToolResult, WireItem};
 pub use model_client::{ModelClient, ModelIdentity, model_fn};
 pub use reply::{ModelEvent, ModelReply, ModelStream, StopReason};
 pub use request::{ModelRequest, ToolChoice};

@@ -3,5 +3,5 @@
 mod policy;
 mod retrying;
 
-pub use policy::{RetryPolicy, Verdict};
+pub use policy::{RetryDecision, RetryPolicy};
 pub use retrying::Retrying;

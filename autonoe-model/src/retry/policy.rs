@@ -17,16 +17,18 @@ use crate::contract::ModelError;
 /// ```
 /// use std::time::Duration;
 ///
-/// use autonoe_model::retry::Verdict;
+/// use autonoe_model::retry::RetryDecision;
 /// use autonoe_model::{ModelError, ModelErrorCode, RetryPolicy};
 ///
 /// let policy = RetryPolicy::default();
 /// let busy = ModelError::new(ModelErrorCode::RateLimited, "too many calls");
 ///
 /// // In the middle of the jitter.
-/// assert_eq!(policy.decide(&busy, 1, 0.5), Verdict::TryAgain { after: Duration::from_secs(1) });
-/// assert_eq!(policy.decide(&busy, 2, 0.5), Verdict::TryAgain { after: Duration::from_secs(2) });
-/// assert_eq!(policy.decide(&busy, 3, 0.5), Verdict::GiveUp);
+/// let after = Duration::from_secs(1);
+/// assert_eq!(policy.decide(&busy, 1, 0.5), RetryDecision::TryAgain { after });
+/// let after = Duration::from_secs(2);
+/// assert_eq!(policy.decide(&busy, 2, 0.5), RetryDecision::TryAgain { after });
+/// assert_eq!(policy.decide(&busy, 3, 0.5), RetryDecision::GiveUp);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -58,7 +60,7 @@ impl Default for RetryPolicy {
 
 /// Decision after a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RetryDecision {
     /// Retry the call.
     TryAgain {
         /// Delay before the next attempt.
@@ -76,14 +78,14 @@ impl RetryPolicy {
 
     /// Decides after attempt number `tried` failed with `error`. `chance` between 0 and 1 selects
     /// the delay within the jitter.
-    pub fn decide(&self, error: &ModelError, tried: u32, chance: f64) -> Verdict {
+    pub fn decide(&self, error: &ModelError, tried: u32, chance: f64) -> RetryDecision {
         if !error.is_retryable() || tried >= self.tries {
-            return Verdict::GiveUp;
+            return RetryDecision::GiveUp;
         }
         match error.retry_after {
-            Some(requested) if requested > self.max_retry_after() => Verdict::GiveUp,
-            Some(requested) => Verdict::TryAgain { after: requested },
-            None => Verdict::TryAgain {
+            Some(requested) if requested > self.max_retry_after() => RetryDecision::GiveUp,
+            Some(requested) => RetryDecision::TryAgain { after: requested },
+            None => RetryDecision::TryAgain {
                 after: self.wait_after(tried, chance),
             },
         }
@@ -115,8 +117,8 @@ mod tests {
         ModelError::new(code, "it failed")
     }
 
-    fn after(millis: u64) -> Verdict {
-        Verdict::TryAgain {
+    fn after(millis: u64) -> RetryDecision {
+        RetryDecision::TryAgain {
             after: Duration::from_millis(millis),
         }
     }
@@ -128,12 +130,12 @@ mod tests {
             let expected = if code.is_retryable() {
                 after(1_000)
             } else {
-                Verdict::GiveUp
+                RetryDecision::GiveUp
             };
             assert_eq!(policy.decide(&failed(code), 1, 0.5), expected, "{code}");
             assert_eq!(
                 policy.decide(&failed(code), 3, 0.5),
-                Verdict::GiveUp,
+                RetryDecision::GiveUp,
                 "{code}"
             );
         }
@@ -169,7 +171,7 @@ mod tests {
             (0, after(0)),
             (7_000, after(7_000)),
             (60_000, after(60_000)),
-            (60_001, Verdict::GiveUp),
+            (60_001, RetryDecision::GiveUp),
         ] {
             let busy =
                 failed(ModelErrorCode::RateLimited).with_retry_after(Duration::from_millis(asked));
@@ -185,7 +187,7 @@ mod tests {
         ) {
             let policy = RetryPolicy { tries: u32::MAX, ..RetryPolicy::default() };
             let verdict = policy.decide(&failed(ModelErrorCode::Timeout), tried, chance);
-            let Verdict::TryAgain { after } = verdict else { panic!("{verdict:?}") };
+            let RetryDecision::TryAgain { after } = verdict else { panic!("{verdict:?}") };
             prop_assert!(after >= Duration::from_millis(800));
             prop_assert!(after <= Duration::from_secs(12));
         }

@@ -9,7 +9,7 @@ use autonoe_core::time::{Clock, IdSource, RandomIds, SeededIds, SystemClock};
 use futures::stream::BoxStream;
 use futures::{StreamExt, stream};
 
-use super::{RetryPolicy, Verdict};
+use super::{RetryDecision, RetryPolicy};
 use crate::contract::{
     ModelClient, ModelError, ModelErrorCode, ModelEvent, ModelIdentity, ModelRequest, ModelStream,
 };
@@ -168,7 +168,7 @@ impl Attempts<'_> {
     fn failed(&mut self, error: ModelError) -> Result<ModelEvent, ModelError> {
         let chance = self.retrying.chance();
         match self.retrying.policy.decide(&error, self.tried, chance) {
-            Verdict::TryAgain { after } => {
+            RetryDecision::TryAgain { after } => {
                 self.answer = None;
                 self.wait = Some(after);
                 self.tried += 1;
@@ -178,7 +178,7 @@ impl Attempts<'_> {
                     delay: after,
                 })
             }
-            Verdict::GiveUp => {
+            RetryDecision::GiveUp => {
                 self.is_over = true;
                 Err(error)
             }

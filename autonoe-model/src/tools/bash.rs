@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_core::tool::{ToolDescription, ToolErrorCode};
 use autonoe_core::{ToolContext, ToolError, ToolOutput, TypedTool};
-use autonoe_process::{Exit, Process, ShutdownPolicy, Started};
+use autonoe_process::{Exit, Process, ShutdownPolicy, StartedProcess};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::io::AsyncReadExt;
@@ -151,12 +151,12 @@ fn clean_up(repository: &Repository, output: &mut HeadAndTail) -> Result<(), Too
 
 /// Reads the output of the command until it ends, times out or is cancelled.
 async fn watch(
-    started: Started,
+    started: StartedProcess,
     time: Duration,
     context: &ToolContext,
     output: &mut HeadAndTail,
 ) -> (CommandEnd, Process, autonoe_process::Stdout) {
-    let Started {
+    let StartedProcess {
         process,
         stdin,
         mut stdout,

@@ -14,14 +14,14 @@ use super::blocking::blocking;
 use super::failure::{cancelled, invalid, system};
 use super::replace::{Occurrences, ReplaceError, Replacement};
 use super::workspace::{ExpectedFile, Purpose};
-use super::{ToolLimits, Workspace};
+use super::{ToolLimits, ToolWorkspace};
 
 /// Replaces a part of a file of the workspace. By default, it must occur exactly once.
 ///
 /// The rest of the file stays unchanged byte for byte, and so do its permissions.
 #[derive(Clone, Debug)]
 pub struct Edit {
-    workspace: Arc<Workspace>,
+    workspace: Arc<ToolWorkspace>,
     limits: ToolLimits,
 }
 
@@ -45,7 +45,7 @@ impl Edit {
     pub const NAME: &'static str = "Edit";
 
     /// Creates the tool.
-    pub fn new(workspace: Arc<Workspace>, limits: ToolLimits) -> Self {
+    pub fn new(workspace: Arc<ToolWorkspace>, limits: ToolLimits) -> Self {
         Self { workspace, limits }
     }
 

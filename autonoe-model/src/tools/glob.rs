@@ -17,12 +17,12 @@ use super::blocking::blocking;
 use super::failure::{cancelled, denied, invalid};
 use super::search::{FoundFile, SearchBudget, Walk};
 use super::workspace::Purpose;
-use super::{ToolLimits, Workspace};
+use super::{ToolLimits, ToolWorkspace};
 
 /// Finds files of the workspace by name, newest first.
 #[derive(Clone, Debug)]
 pub struct Glob {
-    workspace: Arc<Workspace>,
+    workspace: Arc<ToolWorkspace>,
     limits: ToolLimits,
 }
 
@@ -44,7 +44,7 @@ impl Glob {
     pub const NAME: &'static str = "Glob";
 
     /// Creates the tool.
-    pub fn new(workspace: Arc<Workspace>, limits: ToolLimits) -> Self {
+    pub fn new(workspace: Arc<ToolWorkspace>, limits: ToolLimits) -> Self {
         Self { workspace, limits }
     }
 

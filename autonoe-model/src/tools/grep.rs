@@ -24,7 +24,7 @@ use super::blocking::blocking;
 use super::failure::{cancelled, invalid};
 use super::search::{BudgetedReader, FoundFile, SearchBudget, Walk};
 use super::workspace::{Located, Purpose, open_regular};
-use super::{ToolLimits, Workspace};
+use super::{ToolLimits, ToolWorkspace};
 
 /// Maximum length of a line, or of the text in a multi-line search, in bytes.
 const HEAP: usize = 16 * 1024 * 1024;
@@ -32,7 +32,7 @@ const HEAP: usize = 16 * 1024 * 1024;
 /// Searches the files of the workspace, like ripgrep.
 #[derive(Clone, Debug)]
 pub struct Grep {
-    workspace: Arc<Workspace>,
+    workspace: Arc<ToolWorkspace>,
     limits: ToolLimits,
 }
 
@@ -96,7 +96,7 @@ impl Grep {
     pub const NAME: &'static str = "Grep";
 
     /// Creates the tool.
-    pub fn new(workspace: Arc<Workspace>, limits: ToolLimits) -> Self {
+    pub fn new(workspace: Arc<ToolWorkspace>, limits: ToolLimits) -> Self {
         Self { workspace, limits }
     }
 

@@ -1,7 +1,7 @@
 //! Built-in tools of agents on a model: files, searches and a shell.
 //!
 //! Names and inputs are those of Claude Code, so that the gate of autonoe-core can judge a call
-//! before it runs. All file access goes through a [`Workspace`], which no path can escape. Bash
+//! before it runs. All file access goes through a [`ToolWorkspace`], which no path can escape. Bash
 //! runs in a sandbox of the operating system.
 
 mod bash;
@@ -29,5 +29,5 @@ pub(crate) use head_and_tail::HeadAndTail;
 pub use limits::ToolLimits;
 pub use options::{BuiltInOptions, BuiltInToolsError, built_in_tools};
 pub use read::{Read, ReadInput};
-pub use workspace::{Workspace, WorkspaceError};
+pub use workspace::{ToolWorkspace, WorkspaceError};
 pub use write::{Write, WriteInput};

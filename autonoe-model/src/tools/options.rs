@@ -11,7 +11,7 @@ use autonoe_core::{Tool, TypedTool};
 use autonoe_process::{Network, OsSandbox, SandboxError, refuse_bare_repositories};
 
 use super::bash::Shell;
-use super::{Bash, Edit, Glob, Grep, Read, ToolLimits, Workspace, WorkspaceError, Write};
+use super::{Bash, Edit, Glob, Grep, Read, ToolLimits, ToolWorkspace, WorkspaceError, Write};
 
 /// Options of the built-in tools of a session.
 ///
@@ -213,7 +213,7 @@ impl BuiltInToolsError {
 /// The workspace does not exist, a required sandbox cannot be started, or a path cannot be
 /// protected.
 pub fn built_in_tools(options: &BuiltInOptions) -> Result<Vec<Arc<dyn Tool>>, BuiltInToolsError> {
-    let mut workspace = Workspace::open(&options.workspace)?;
+    let mut workspace = ToolWorkspace::open(&options.workspace)?;
     if let Some(link) = &options.link {
         workspace = workspace.alias(link);
     }
@@ -270,7 +270,7 @@ fn sandbox(options: &BuiltInOptions, hidden: Vec<PathBuf>) -> Option<OsSandbox> 
 }
 
 /// Returns the name of `path` in the root of the workspace; `None` if it is elsewhere.
-fn name_in(workspace: &Workspace, path: &Path) -> Result<Option<OsString>, BuiltInToolsError> {
+fn name_in(workspace: &ToolWorkspace, path: &Path) -> Result<Option<OsString>, BuiltInToolsError> {
     let whole = workspace.root().join(path);
     // The parent directory may be a link.
     let real = match (whole.parent().map(Path::canonicalize), whole.file_name()) {

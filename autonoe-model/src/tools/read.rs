@@ -20,12 +20,12 @@ use super::blocking::blocking;
 use super::failure::{cancelled, invalid, system};
 use super::search::{BudgetedReader, SearchBudget};
 use super::workspace::Purpose;
-use super::{ToolLimits, Workspace};
+use super::{ToolLimits, ToolWorkspace};
 
 /// Reads a file of the workspace, with line numbers. Images become attachments.
 #[derive(Clone, Debug)]
 pub struct Read {
-    workspace: Arc<Workspace>,
+    workspace: Arc<ToolWorkspace>,
     limits: ToolLimits,
 }
 
@@ -48,7 +48,7 @@ impl Read {
     pub const NAME: &'static str = "Read";
 
     /// Creates the tool.
-    pub fn new(workspace: Arc<Workspace>, limits: ToolLimits) -> Self {
+    pub fn new(workspace: Arc<ToolWorkspace>, limits: ToolLimits) -> Self {
         Self { workspace, limits }
     }
 

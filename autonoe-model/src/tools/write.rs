@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::blocking::blocking;
 use super::failure::{cancelled, invalid};
 use super::workspace::{ExpectedFile, Purpose};
-use super::{ToolLimits, Workspace};
+use super::{ToolLimits, ToolWorkspace};
 
 /// Writes a whole file of the workspace, and creates missing directories.
 ///
@@ -19,7 +19,7 @@ use super::{ToolLimits, Workspace};
 /// its permissions.
 #[derive(Clone, Debug)]
 pub struct Write {
-    workspace: Arc<Workspace>,
+    workspace: Arc<ToolWorkspace>,
     limits: ToolLimits,
 }
 
@@ -38,7 +38,7 @@ impl Write {
     pub const NAME: &'static str = "Write";
 
     /// Creates the tool.
-    pub fn new(workspace: Arc<Workspace>, limits: ToolLimits) -> Self {
+    pub fn new(workspace: Arc<ToolWorkspace>, limits: ToolLimits) -> Self {
         Self { workspace, limits }
     }
 

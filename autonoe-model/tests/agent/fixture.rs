@@ -14,8 +14,8 @@ use autonoe_core::{
 };
 use autonoe_model::contract::{AssistantMessage, CallUsage, ModelIdentity};
 use autonoe_model::{
-    Message, ModelAgentOptions, ModelBackend, ModelClient, ModelError, ModelEvent, ModelReply,
-    ModelRequest, ModelStream, Part, Provider, StopReason,
+    Message, MessagePart, ModelAgentOptions, ModelBackend, ModelClient, ModelError, ModelEvent,
+    ModelReply, ModelRequest, ModelStream, Provider, StopReason,
 };
 use autonoe_testkit::VirtualClock;
 use futures::{StreamExt, stream};
@@ -36,19 +36,19 @@ pub(crate) enum Answer {
 }
 
 /// Returns an answer that uses ten prompt tokens and ten output tokens.
-pub(crate) fn reply(parts: impl IntoIterator<Item = Part>) -> Answer {
+pub(crate) fn reply(parts: impl IntoIterator<Item = MessagePart>) -> Answer {
     Answer::Says(ModelReply::new(AssistantMessage::new(parts)).with_usage(used(10)))
 }
 
 pub(crate) fn text_reply(text: &str) -> Answer {
-    reply([Part::text(text)])
+    reply([MessagePart::text(text)])
 }
 
 pub(crate) fn calls(calls: &[(&str, &str, Value)]) -> Answer {
     reply(
         calls
             .iter()
-            .map(|(id, name, input)| Part::tool_call(*id, *name, input.clone())),
+            .map(|(id, name, input)| MessagePart::tool_call(*id, *name, input.clone())),
     )
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use autonoe_core::agent::{SessionOutcome, TokenUsage};
 use autonoe_core::{AgentClientFactory, Budget, ToolOutput};
 use autonoe_model::{
-    Message, ModelError, ModelErrorCode, ModelRequest, Part, StopReason, ToolChoice,
+    Message, MessagePart, ModelError, ModelErrorCode, ModelRequest, StopReason, ToolChoice,
 };
 use serde_json::json;
 
@@ -72,8 +72,8 @@ async fn a_conversation_of_three_windows_ends_well_and_the_task_is_still_known()
             ..64 => {
                 let id = format!("c{answered}");
                 reply([
-                    Part::text("On."),
-                    Part::tool_call(id, "Look", json!({"page": answered})),
+                    MessagePart::text("On."),
+                    MessagePart::tool_call(id, "Look", json!({"page": answered})),
                 ])
             }
             _ => text_reply("The book is read."),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use autonoe_core::agent::SessionOutcome;
 use autonoe_core::tool::ToolStatus;
 use autonoe_core::{AgentClientFactory, Budget, CostUsd, StreamEvent, ToolOutput};
-use autonoe_model::{Message, ModelReply, Part, StopReason};
+use autonoe_model::{Message, MessagePart, ModelReply, StopReason};
 use serde_json::json;
 use tokio::sync::Barrier;
 
@@ -20,8 +20,8 @@ use crate::agent::fixture::{
 async fn agent_calls_tool_and_ends_with_answer() {
     let model = ScriptedModel::new([
         reply([
-            Part::text("I look."),
-            Part::tool_call("c1", "Echo", json!({"text": "found"})),
+            MessagePart::text("I look."),
+            MessagePart::tool_call("c1", "Echo", json!({"text": "found"})),
         ]),
         text_reply("It is there."),
     ]);

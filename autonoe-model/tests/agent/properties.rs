@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_core::tool::{ToolDefinition, ToolErrorCode};
 use autonoe_core::{AgentClientFactory, Budget, CostUsd, Tool, ToolContext, ToolError, ToolOutput};
-use autonoe_model::{ModelAgentOptions, ModelError, ModelErrorCode, ModelRequest, Part};
+use autonoe_model::{MessagePart, ModelAgentOptions, ModelError, ModelErrorCode, ModelRequest};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -190,7 +190,7 @@ fn model(moves: Vec<Move>, spent: &Arc<AtomicU64>) -> Arc<ScriptedModel> {
                         Kind::Assisted => "Slow",
                     };
                     let input = json!({"seconds": seconds, "end": format!("{end:?}")});
-                    Part::tool_call(format!("{number}-{index}"), name, input)
+                    MessagePart::tool_call(format!("{number}-{index}"), name, input)
                 })))
             }
             Move::Says | Move::Calls(_) => counted(text_reply("Well.")),

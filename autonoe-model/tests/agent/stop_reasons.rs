@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use autonoe_core::agent::SessionOutcome;
 use autonoe_core::tool::ToolStatus;
 use autonoe_core::{AgentClientFactory, Budget, Tool, ToolOutput};
-use autonoe_model::{Message, ModelRequest, Part, StopReason};
+use autonoe_model::{Message, MessagePart, ModelRequest, StopReason};
 use serde_json::json;
 
 use crate::agent::fixture::{
@@ -83,7 +83,7 @@ async fn unknown_stop_reason_needs_text_to_complete() {
     let turn = one_turn(&agents(&model, [], |_| {}), "Go.").await;
     assert_eq!(turn.outcome(), Some(&SessionOutcome::Completed));
 
-    let thinks = reply([Part::thinking("Hm.")]);
+    let thinks = reply([MessagePart::thinking("Hm.")]);
     let model = ScriptedModel::new([with_stop(thinks, tired())]);
     let turn = one_turn(&agents(&model, [], |_| {}), "Go.").await;
     let Some(SessionOutcome::ExecutionError { messages }) = turn.outcome() else {
@@ -138,7 +138,7 @@ async fn truncated_call_is_not_run_and_reason_is_sent() {
 #[tokio::test(start_paused = true)]
 async fn always_truncated_calls_end_the_turn() {
     let model = ScriptedModel::following(|_| {
-        let cut = Part::tool_call("c", "Echo", json!("{\"text\": \"very long"));
+        let cut = MessagePart::tool_call("c", "Echo", json!("{\"text\": \"very long"));
         with_stop(reply([cut]), StopReason::MaxTokens)
     });
 

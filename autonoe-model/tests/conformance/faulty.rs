@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use autonoe_model::conformance::{BrokenStream, model_client};
 use autonoe_model::contract::PartKind;
-use autonoe_model::{ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelStream, Part};
+use autonoe_model::{MessagePart, ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelStream};
 use futures::{StreamExt, stream};
 use serde_json::json;
 
@@ -219,7 +219,7 @@ impl Fault {
             Self::ThinksAloud => {
                 for part in parts {
                     if let PartKind::Thinking { text } = &part.kind {
-                        *part = Part::text(text.clone());
+                        *part = MessagePart::text(text.clone());
                     }
                 }
             }
@@ -235,7 +235,7 @@ impl Fault {
             Self::ForgetsReasoning => usage.reasoning = 0,
             Self::CountsNothing => usage = Default::default(),
             Self::DropsTheUnknown => parts.retain(|part| part.kind != PartKind::Opaque),
-            Self::MixesAnswers if usage.input == 9 => *parts = vec![Part::text(KEY)],
+            Self::MixesAnswers if usage.input == 9 => *parts = vec![MessagePart::text(KEY)],
             _ => {}
         }
         reply.usage = usage.into();

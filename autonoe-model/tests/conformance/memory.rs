@@ -5,7 +5,9 @@ mod answer;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use autonoe_model::conformance::{ModelHarness, NotStaged, Replayed, Scenario, StagedProvider};
+use autonoe_model::conformance::{
+    ModelHarness, NotStaged, ProviderScenario, Replayed, StagedProvider,
+};
 use autonoe_model::contract::{AssistantMessage, ModelIdentity};
 use autonoe_model::{Message, ModelClient, ModelErrorCode, ModelRequest, ModelStream};
 use futures::{StreamExt, stream};
@@ -25,9 +27,12 @@ pub(crate) struct InMemory(pub(crate) Fault);
 
 #[async_trait]
 impl ModelHarness for InMemory {
-    async fn stage(&self, scenario: &Scenario) -> Result<Box<dyn StagedProvider>, NotStaged> {
+    async fn stage(
+        &self,
+        scenario: &ProviderScenario,
+    ) -> Result<Box<dyn StagedProvider>, NotStaged> {
         use ModelErrorCode::{ProviderNotConfigured, ProviderNotSupported};
-        if let Scenario::Refuses { code } = scenario
+        if let ProviderScenario::Refuses { code } = scenario
             && matches!(code, ProviderNotConfigured | ProviderNotSupported)
         {
             return Err(self.0.changes(failure(*code)).into());
@@ -58,7 +63,7 @@ struct MemoryStage(Arc<Memory>);
 
 struct Memory {
     identity: ModelIdentity,
-    scenario: Scenario,
+    scenario: ProviderScenario,
     fault: Fault,
     requests: Mutex<Vec<Value>>,
     left: Notify,
@@ -80,7 +85,7 @@ impl StagedProvider for MemoryStage {
     }
 
     fn replayed(&self) -> Option<Replayed> {
-        let Scenario::Answers { message, .. } = &self.0.scenario else {
+        let ProviderScenario::Answers { message, .. } = &self.0.scenario else {
             return None;
         };
         let last = self.requests().pop()?;
@@ -167,7 +172,7 @@ impl Memory {
             _ => {}
         }
         let mut requests = self.requests.lock().expect("no panic");
-        let is_limited = matches!(self.scenario, Scenario::Limits { .. });
+        let is_limited = matches!(self.scenario, ProviderScenario::Limits { .. });
         if self.fault == Fault::AsksTwice && is_limited {
             requests.push(body.clone());
         }

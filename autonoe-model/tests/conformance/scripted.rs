@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_model::conformance::{
-    BrokenStream, ModelHarness, NotStaged, Replayed, Scenario, StagedProvider,
+    BrokenStream, ModelHarness, NotStaged, ProviderScenario, Replayed, StagedProvider,
 };
 use autonoe_model::provider::{ProviderContext, provider_spec};
 use autonoe_model::{ModelClient, ModelErrorCode};
 use autonoe_testkit::model_server::anthropic::AnthropicServer;
 use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::openai::OpenAiServer;
-use autonoe_testkit::model_server::{Ending, MainRequests, ModelServer, Script, Turn};
+use autonoe_testkit::model_server::{Ending, MainRequests, ModelScript, ModelServer, Turn};
 use serde_json::{Value, json};
 
 use crate::conformance::replies;
@@ -51,7 +51,7 @@ impl Api {
         }
     }
 
-    pub(crate) fn serve(self, script: Script) -> Server {
+    pub(crate) fn serve(self, script: ModelScript) -> Server {
         match self {
             Self::Anthropic => Server::Anthropic(AnthropicServer::start(script)),
             Self::Responses | Self::Chat => Server::OpenAi(OpenAiServer::start(script)),
@@ -103,12 +103,15 @@ impl ScriptedProvider {
 
 #[async_trait]
 impl ModelHarness for ScriptedProvider {
-    async fn stage(&self, scenario: &Scenario) -> Result<Box<dyn StagedProvider>, NotStaged> {
+    async fn stage(
+        &self,
+        scenario: &ProviderScenario,
+    ) -> Result<Box<dyn StagedProvider>, NotStaged> {
         let Self(api) = *self;
         let mut context =
             ProviderContext::new(api.tag()).with_environment([("THE_KEY".into(), KEY.into())]);
         let code = match scenario {
-            Scenario::Refuses { code } => Some(*code),
+            ProviderScenario::Refuses { code } => Some(*code),
             _ => None,
         };
         let turn = match code {
@@ -117,12 +120,12 @@ impl ModelHarness for ScriptedProvider {
             }
             _ => turn(api, scenario).ok_or(NotStaged::Impossible)?,
         };
-        let script = Script::by(move |_| turn.clone()).with_main_requests(MainRequests::All);
+        let script = ModelScript::by(move |_| turn.clone()).with_main_requests(MainRequests::All);
         let server = api.serve(script);
         let is_impatient = matches!(
             scenario,
-            Scenario::SaysNothing
-                | Scenario::Breaks {
+            ProviderScenario::SaysNothing
+                | ProviderScenario::Breaks {
                     how: BrokenStream::Silent,
                     ..
                 }
@@ -173,7 +176,7 @@ struct ScriptedStage {
     api: Api,
     server: Server,
     model: Arc<dyn ModelClient>,
-    scenario: Scenario,
+    scenario: ProviderScenario,
 }
 
 #[async_trait]
@@ -198,7 +201,7 @@ impl StagedProvider for ScriptedStage {
     }
 
     fn replayed(&self) -> Option<Replayed> {
-        let Scenario::Answers { message, .. } = &self.scenario else {
+        let ProviderScenario::Answers { message, .. } = &self.scenario else {
             return None;
         };
         let last = self.requests().pop()?;

@@ -9,7 +9,7 @@ use autonoe_core::tool::Toolbox;
 use autonoe_core::{AgentClientFactory, RunId, SessionSpec, Tool, ToolContext};
 use autonoe_model::provider::{ProviderContext, provider_spec};
 use autonoe_model::{ModelAgentOptions, ModelBackend};
-use autonoe_testkit::model_server::{MainRequests, Script, Turn};
+use autonoe_testkit::model_server::{MainRequests, ModelScript, Turn};
 use autonoe_testkit::program::{Camera, collect_events};
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ async fn photo(api: Api, input: Value) -> (String, ToolContext) {
         Turn::tool("mcp__autonoe__photo", input),
         Turn::text("Seen."),
     ];
-    let server = api.serve(Script::new(turns).with_main_requests(MainRequests::All));
+    let server = api.serve(ModelScript::new(turns).with_main_requests(MainRequests::All));
     let spec = ScriptedProvider(api).spec(&server.base_url(), &json!({}));
     let context =
         ProviderContext::new(api.tag()).with_environment([("THE_KEY".into(), KEY.into())]);

@@ -2,26 +2,28 @@
 
 use autonoe_core::agent::TokenUsage;
 use autonoe_model::ModelErrorCode;
-use autonoe_model::conformance::{BrokenStream, RequestedDelay, Scenario};
+use autonoe_model::conformance::{BrokenStream, ProviderScenario, RequestedDelay};
 use autonoe_model::contract::{AssistantMessage, PartKind};
-use autonoe_testkit::model_server::{FaultPosition, Message, Refusal, StreamFault, Turn, Usage};
+use autonoe_testkit::model_server::{
+    FaultPosition, Refusal, ScriptedMessage, StreamFault, Turn, Usage,
+};
 
 use crate::conformance::replies;
 use crate::conformance::scripted::{Api, KEY};
 
 /// Converts a scenario into a script; `None` if the provider cannot play it.
-pub(crate) fn turn(api: Api, scenario: &Scenario) -> Option<Turn> {
-    let message = |text: &str| Message::new().says(text).in_pieces_of(9);
+pub(crate) fn turn(api: Api, scenario: &ProviderScenario) -> Option<Turn> {
+    let message = |text: &str| ScriptedMessage::new().says(text).in_pieces_of(9);
     Some(match scenario {
-        Scenario::Answers { message, usage } => answer(api, message, *usage)?.into(),
-        Scenario::Pauses { text } => message(text)
+        ProviderScenario::Answers { message, usage } => answer(api, message, *usage)?.into(),
+        ProviderScenario::Pauses { text } => message(text)
             .breaks(FaultPosition::InBlock(0), StreamFault::Hang)
             .into(),
-        Scenario::Breaks { text, how } => message(text)
+        ProviderScenario::Breaks { text, how } => message(text)
             .breaks(FaultPosition::InBlock(0), fault(api, *how)?)
             .into(),
-        Scenario::Refuses { code } => refusal(api, *code)?,
-        Scenario::Limits { wait } => match wait {
+        ProviderScenario::Refuses { code } => refusal(api, *code)?,
+        ProviderScenario::Limits { wait } => match wait {
             None => Refusal::rate_limited().into(),
             Some(RequestedDelay::Seconds(seconds)) => {
                 Refusal::rate_limited().retry_after(*seconds).into()
@@ -29,13 +31,13 @@ pub(crate) fn turn(api: Api, scenario: &Scenario) -> Option<Turn> {
             Some(RequestedDelay::Until(time)) => Refusal::rate_limited().retry_at(*time).into(),
             _ => return None,
         },
-        Scenario::Page { status: 200 } => Turn::html("<h1>Sign in to the network</h1>"),
-        Scenario::Page { status } => Refusal::new(*status, "x", "x")
+        ProviderScenario::Page { status: 200 } => Turn::html("<h1>Sign in to the network</h1>"),
+        ProviderScenario::Page { status } => Refusal::new(*status, "x", "x")
             .with_body("<h1>Bad gateway</h1>")
             .into(),
-        Scenario::HangsUp => Turn::disconnect(),
-        Scenario::SaysNothing => Turn::hang(),
-        Scenario::RepeatsKey => {
+        ProviderScenario::HangsUp => Turn::disconnect(),
+        ProviderScenario::SaysNothing => Turn::hang(),
+        ProviderScenario::RepeatsKey => {
             let message = format!("Incorrect API key provided: {KEY} (Bearer {KEY}).");
             Refusal::new(401, KEY, message)
                 .with_header("request-id", KEY)
@@ -46,7 +48,7 @@ pub(crate) fn turn(api: Api, scenario: &Scenario) -> Option<Turn> {
     })
 }
 
-fn answer(api: Api, message: &AssistantMessage, usage: TokenUsage) -> Option<Message> {
+fn answer(api: Api, message: &AssistantMessage, usage: TokenUsage) -> Option<ScriptedMessage> {
     // The servers of the other vendors count this as input, and do not report it separately.
     if usage.cache_write > 0 && api != Api::Anthropic {
         return None;
@@ -55,7 +57,7 @@ fn answer(api: Api, message: &AssistantMessage, usage: TokenUsage) -> Option<Mes
         .with_cache_read(usage.cache_read)
         .with_cache_creation(usage.cache_write)
         .with_reasoning(usage.reasoning);
-    let empty = Message::new().with_usage(used).in_pieces_of(9);
+    let empty = ScriptedMessage::new().with_usage(used).in_pieces_of(9);
     let whole = message
         .parts
         .iter()

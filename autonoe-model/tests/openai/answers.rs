@@ -4,9 +4,7 @@ use autonoe_core::agent::ThinkingBudget;
 use autonoe_core::tool::ToolDefinition;
 use autonoe_model::contract::{PartKind, ToolResult};
 use autonoe_model::{Message, ModelEvent, ModelRequest, StopReason};
-use autonoe_testkit::model_server::{
-    Credential, Message as Scripted, StopReason as ScriptedStop, Turn, Usage,
-};
+use autonoe_testkit::model_server::{Credential, MessageStopReason, ScriptedMessage, Turn, Usage};
 use serde_json::json;
 
 use crate::openai::fixture::{Api, call, server, streamed};
@@ -23,7 +21,7 @@ async fn a_text_comes_bit_by_bit_and_whole_with_what_it_used() {
         let usage = Usage::new(1_200, 80)
             .with_cache_read(400)
             .with_reasoning(30);
-        let message = Scripted::new()
+        let message = ScriptedMessage::new()
             .says("Good morning, world.")
             .with_usage(usage);
         let server = server([Turn::from(message.in_pieces_of(3))]);
@@ -70,7 +68,7 @@ async fn thoughts_and_parallel_calls_go_back_as_they_came() {
     for api in Api::BOTH {
         let server = server([
             Turn::from(
-                Scripted::new()
+                ScriptedMessage::new()
                     .thinks("Two at once.")
                     .says("I look.")
                     .uses_tool_as("call_a", "Read", json!({"path": "a"}))
@@ -150,7 +148,7 @@ async fn thoughts_and_parallel_calls_go_back_as_they_came() {
 #[tokio::test]
 async fn arguments_that_are_no_json_are_a_text() {
     for api in Api::BOTH {
-        let message = Scripted::new().uses_tool_with_text("Read", "{\"path\": ");
+        let message = ScriptedMessage::new().uses_tool_with_text("Read", "{\"path\": ");
         let server = server([Turn::from(message)]);
         let request = ModelRequest::prompt("Look.").with_tools(tools());
 
@@ -166,10 +164,10 @@ async fn arguments_that_are_no_json_are_a_text() {
 async fn answer_has_its_stop_reason() {
     for api in Api::BOTH {
         let table = [
-            (ScriptedStop::MaxTokens, StopReason::MaxTokens),
-            (ScriptedStop::Refusal, StopReason::Refused),
+            (MessageStopReason::MaxTokens, StopReason::MaxTokens),
+            (MessageStopReason::Refusal, StopReason::Refused),
             (
-                ScriptedStop::Other("tired".into()),
+                MessageStopReason::Other("tired".into()),
                 match api {
                     Api::Chat => StopReason::Other("tired".into()),
                     // An incomplete answer is not the one that the model intended.
@@ -178,7 +176,7 @@ async fn answer_has_its_stop_reason() {
             ),
         ];
         for (scripted, expected) in table {
-            let message = Scripted::new().says("So").stops(scripted);
+            let message = ScriptedMessage::new().says("So").stops(scripted);
             let server = server([Turn::from(message)]);
 
             let reply = api.model(&server).invoke(&ModelRequest::prompt("?")).await;
@@ -197,7 +195,7 @@ async fn answer_has_its_stop_reason() {
 async fn packets_of_one_byte_and_comments_change_nothing() {
     for api in Api::BOTH {
         let message = || {
-            Scripted::new()
+            ScriptedMessage::new()
                 .thinks("Hm — häh?")
                 .says("Grüße 👋")
                 .uses_tool_as("call_a", "Read", json!({"path": "ä"}))

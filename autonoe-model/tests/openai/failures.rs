@@ -5,7 +5,7 @@ use std::time::Duration;
 use autonoe_model::ModelErrorCode::{self, *};
 use autonoe_model::{ModelEvent, ModelRequest};
 use autonoe_testkit::model_server::{
-    Ending, FaultPosition, Message as Scripted, Refusal, StreamFault, Turn,
+    Ending, FaultPosition, Refusal, ScriptedMessage, StreamFault, Turn,
 };
 use futures::StreamExt;
 use serde_json::json;
@@ -121,7 +121,7 @@ async fn a_broken_stream_is_never_an_answer() {
 
     for api in Api::BOTH {
         for (fault, code) in &table {
-            let message = Scripted::new().says("Good morning.").in_pieces_of(3);
+            let message = ScriptedMessage::new().says("Good morning.").in_pieces_of(3);
             let message = message.breaks(FaultPosition::InBlock(0), fault.clone());
             let server = server([Turn::from(message)]);
 
@@ -165,7 +165,7 @@ async fn non_stream_answer_is_an_error() {
 #[tokio::test]
 async fn silence_is_not_waited_for_longer_than_agreed() {
     for api in Api::BOTH {
-        let message = Scripted::new().says("Good morning.").in_pieces_of(3);
+        let message = ScriptedMessage::new().says("Good morning.").in_pieces_of(3);
         let message = message.breaks(FaultPosition::InBlock(0), StreamFault::Hang);
         let server = server([Turn::from(message)]);
         let model = api.model_with(&server, &json!({"timeouts": {"silenceMs": 3_000}}));
@@ -180,7 +180,7 @@ async fn silence_is_not_waited_for_longer_than_agreed() {
 #[tokio::test]
 async fn a_stream_that_is_dropped_ends_the_call() {
     for api in Api::BOTH {
-        let message = Scripted::new().says("Good morning.").in_pieces_of(3);
+        let message = ScriptedMessage::new().says("Good morning.").in_pieces_of(3);
         let message = message.breaks(FaultPosition::InBlock(0), StreamFault::Hang);
         let server = server([Turn::from(message)]);
         let model = api.model(&server);

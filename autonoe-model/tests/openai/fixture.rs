@@ -5,7 +5,7 @@ use std::sync::Arc;
 use autonoe_model::provider::{ProviderContext, provider_spec};
 use autonoe_model::{ModelClient, ModelError, ModelEvent, ModelReply, ModelRequest};
 use autonoe_testkit::model_server::openai::OpenAiServer;
-use autonoe_testkit::model_server::{MainRequests, Script, Turn};
+use autonoe_testkit::model_server::{MainRequests, ModelScript, Turn};
 use futures::StreamExt;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ pub(crate) const KEY: &str = "sk-test-0123456789abcdef";
 
 /// Starts a server that answers every request with the next of these turns.
 pub(crate) fn server<T: Into<Turn>>(turns: impl IntoIterator<Item = T>) -> OpenAiServer {
-    OpenAiServer::start(Script::new(turns).with_main_requests(MainRequests::All))
+    OpenAiServer::start(ModelScript::new(turns).with_main_requests(MainRequests::All))
 }
 
 /// The two protocols.

@@ -5,15 +5,14 @@ use autonoe_core::tool::ToolDefinition;
 use autonoe_model::contract::{PartKind, ToolResult};
 use autonoe_model::{Message, ModelEvent, ModelRequest, StopReason};
 use autonoe_testkit::model_server::anthropic::{
-    AnthropicServer, MainRequests, Message as Scripted, Script, StopReason as ScriptedStop, Turn,
-    Usage,
+    AnthropicServer, MainRequests, MessageStopReason, ModelScript, ScriptedMessage, Turn, Usage,
 };
 use serde_json::{Value, json};
 
 use crate::providers::support::{anthropic, call};
 
-fn script(turns: impl IntoIterator<Item = Turn>) -> Script {
-    Script::new(turns).with_main_requests(MainRequests::All)
+fn script(turns: impl IntoIterator<Item = Turn>) -> ModelScript {
+    ModelScript::new(turns).with_main_requests(MainRequests::All)
 }
 
 fn read_tool() -> ToolDefinition {
@@ -25,7 +24,7 @@ async fn a_text_comes_piece_by_piece_and_whole() {
     let usage = Usage::new(1_200, 80)
         .with_cache_read(40_000)
         .with_cache_creation(500);
-    let said = Scripted::new()
+    let said = ScriptedMessage::new()
         .thinks("They greet.")
         .says("Good morning to you.")
         .in_pieces_of(5)
@@ -65,7 +64,7 @@ async fn a_text_comes_piece_by_piece_and_whole() {
 #[tokio::test]
 async fn an_answer_is_sent_back_as_it_came_with_the_results_of_its_calls() {
     let unknown = json!({"type": "brand_new", "payload": {"a": [1, null]}});
-    let first = Scripted::new()
+    let first = ScriptedMessage::new()
         .thinks("Two files.")
         .says("I look.")
         .with_raw_block(unknown.clone())
@@ -141,9 +140,9 @@ async fn an_answer_is_sent_back_as_it_came_with_the_results_of_its_calls() {
 
 #[tokio::test]
 async fn an_input_that_is_no_json_can_be_sent_back() {
-    let broken = Scripted::new()
+    let broken = ScriptedMessage::new()
         .uses_tool_with_text("Read", r#"{"path": "a"#)
-        .stops(ScriptedStop::MaxTokens);
+        .stops(MessageStopReason::MaxTokens);
     let server = AnthropicServer::start(script([broken.into(), Turn::text("Sorry.")]));
     let model = anthropic(&server.url());
     let request = ModelRequest::prompt("Read.").with_tools([read_tool()]);
@@ -167,17 +166,17 @@ async fn an_input_that_is_no_json_can_be_sent_back() {
 #[tokio::test]
 async fn stop_reasons_are_translated() {
     for (scripted, expected) in [
-        (ScriptedStop::EndTurn, StopReason::EndTurn),
-        (ScriptedStop::StopSequence, StopReason::EndTurn),
-        (ScriptedStop::MaxTokens, StopReason::MaxTokens),
-        (ScriptedStop::PauseTurn, StopReason::Paused),
-        (ScriptedStop::Refusal, StopReason::Refused),
+        (MessageStopReason::EndTurn, StopReason::EndTurn),
+        (MessageStopReason::StopSequence, StopReason::EndTurn),
+        (MessageStopReason::MaxTokens, StopReason::MaxTokens),
+        (MessageStopReason::PauseTurn, StopReason::Paused),
+        (MessageStopReason::Refusal, StopReason::Refused),
         (
-            ScriptedStop::Other("new".into()),
+            MessageStopReason::Other("new".into()),
             StopReason::Other("new".into()),
         ),
     ] {
-        let turn = Scripted::new().says("Hm.").stops(scripted);
+        let turn = ScriptedMessage::new().says("Hm.").stops(scripted);
         let server = AnthropicServer::start(script([turn.into()]));
 
         let (_, end) = call(&anthropic(&server.url()), &ModelRequest::prompt("Hi.")).await;
@@ -188,9 +187,9 @@ async fn stop_reasons_are_translated() {
 
 #[tokio::test]
 async fn a_paused_turn_resumes_at_the_same_position() {
-    let first = Scripted::new()
+    let first = ScriptedMessage::new()
         .says("Searching")
-        .stops(ScriptedStop::PauseTurn);
+        .stops(MessageStopReason::PauseTurn);
     let server = AnthropicServer::start(script([first.into(), Turn::text("Found.")]));
     let model = anthropic(&server.url());
     let request = ModelRequest::prompt("Search.");

@@ -8,14 +8,15 @@ use autonoe_model::ModelErrorCode::{
 };
 use autonoe_model::{ModelEvent, ModelRequest};
 use autonoe_testkit::model_server::anthropic::{
-    AnthropicServer, FaultPosition, MainRequests, Message, Refusal, Script, StreamFault, Turn,
+    AnthropicServer, FaultPosition, MainRequests, ModelScript, Refusal, ScriptedMessage,
+    StreamFault, Turn,
 };
 use serde_json::json;
 
 use crate::providers::support::{anthropic, call, failure, model, used};
 
 fn start(turn: impl Into<Turn>) -> AnthropicServer {
-    AnthropicServer::start(Script::new([turn.into()]).with_main_requests(MainRequests::All))
+    AnthropicServer::start(ModelScript::new([turn.into()]).with_main_requests(MainRequests::All))
 }
 
 // Shows: framework/models/model-error-response.retry-after-ms
@@ -58,8 +59,10 @@ async fn every_refusal_is_understood() {
     }
 }
 
-fn reply() -> Message {
-    Message::new().says("One, two, three.").in_pieces_of(5)
+fn reply() -> ScriptedMessage {
+    ScriptedMessage::new()
+        .says("One, two, three.")
+        .in_pieces_of(5)
 }
 
 /// Number of events: around the message, around the block, and four pieces.

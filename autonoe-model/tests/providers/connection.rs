@@ -6,7 +6,7 @@ use autonoe_model::ModelRequest;
 use autonoe_model::provider::{ProviderContext, provider_spec};
 use autonoe_testkit::model_server::Ending;
 use autonoe_testkit::model_server::anthropic::{
-    AnthropicServer, FaultPosition, MainRequests, Message, Script, StreamFault, Turn,
+    AnthropicServer, FaultPosition, MainRequests, ModelScript, ScriptedMessage, StreamFault, Turn,
 };
 use futures::{FutureExt, StreamExt};
 use serde_json::{Value, json};
@@ -18,8 +18,8 @@ fn hello() -> ModelRequest {
     ModelRequest::prompt("Hello.")
 }
 
-fn script(turns: impl IntoIterator<Item = Turn>) -> Script {
-    Script::new(turns).with_main_requests(MainRequests::All)
+fn script(turns: impl IntoIterator<Item = Turn>) -> ModelScript {
+    ModelScript::new(turns).with_main_requests(MainRequests::All)
 }
 
 #[tokio::test]
@@ -131,7 +131,7 @@ async fn request_is_sent_only_when_polled() {
 #[tokio::test]
 async fn several_calls_are_under_way_at_once() {
     let server = AnthropicServer::start(
-        Script::by(|request| {
+        ModelScript::by(|request| {
             Turn::text(request.user_texts().concat()).after(Duration::from_millis(20))
         })
         .with_main_requests(MainRequests::All),
@@ -157,7 +157,7 @@ async fn several_calls_are_under_way_at_once() {
 #[tokio::test]
 async fn to_drop_the_stream_ends_the_call() {
     let silent = Turn::hang();
-    let talking = Message::new()
+    let talking = ScriptedMessage::new()
         .says("One moment.")
         .breaks(FaultPosition::InBlock(0), StreamFault::Hang);
     for (number, turn) in [silent, talking.into()].into_iter().enumerate() {

@@ -6,7 +6,7 @@
 use std::fs;
 use std::time::Duration;
 
-use autonoe_process::{CommandOutcome, Exit, Process, ProcessRunner, Started};
+use autonoe_process::{CommandOutcome, Exit, Process, ProcessRunner, StartedProcess};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::runtime::Builder;
 
@@ -51,7 +51,7 @@ fn hops(trial: &Fixture) -> u64 {
 /// Starts Bash with `script`, which prints `ready`.
 async fn start(trial: &Fixture, script: &str) -> (Process, Pipes) {
     let started = trial.bash(script).start().await.expect("it starts");
-    let Started {
+    let StartedProcess {
         process,
         stdin,
         stdout,

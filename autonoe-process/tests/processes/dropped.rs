@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use autonoe_process::{Process, ShutdownPolicy, Started};
+use autonoe_process::{Process, ShutdownPolicy, StartedProcess};
 use futures::FutureExt;
 use tokio::runtime::Builder;
 
@@ -23,7 +23,7 @@ async fn stubborn(trial: &Fixture, when_dropped: ShutdownPolicy) -> (Process, Pi
     let tool = r#"setsid bash -c 'trap "" HUP INT TERM; echo $$ >tool; exec sleep 600' &"#;
     let launch = trial.bash(&format!("{tool} {STUBBORN}"));
     let started = launch.on_drop(when_dropped).start().await;
-    let Started {
+    let StartedProcess {
         process,
         stdin,
         stdout,
@@ -134,7 +134,7 @@ async fn an_agent_that_was_dropped_is_interrupted_before_its_input_ends() {
     // The status of `read` shows whether it timed out or saw the end of its input.
     let judge = "read -t 0.1 -r _; [ $? -gt 128 ] && echo open >how || echo ended >how; exit 0";
     let script = format!("trap '{judge}' INT; echo ready; while :; do sleep 0.01; done");
-    let Started {
+    let StartedProcess {
         process,
         stdin,
         stdout,

@@ -1,6 +1,6 @@
 //! Children whose host dies. Each test starts itself again as the host.
 
-use autonoe_process::{Exit, Process, Started};
+use autonoe_process::{Exit, Process, StartedProcess};
 use rustix::thread::gettid;
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,7 @@ const AGENT: &str = r#"
 /// Starts an agent, and returns when it is running.
 async fn start(trial: &Fixture) -> (Process, Pipes) {
     let started = trial.bash(AGENT).start().await.expect("it starts");
-    let Started {
+    let StartedProcess {
         process,
         stdin,
         stdout,
@@ -156,7 +156,7 @@ fn a_child_outlives_the_thread_that_started_it() {
         tell.send(gettid()).expect("somebody listens");
         Handle::current().block_on(launch.start())
     }));
-    let Started {
+    let StartedProcess {
         process,
         mut stdin,
         stdout,

@@ -5,7 +5,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autonoe_process::{Exit, Launch, Started};
+use autonoe_process::{Exit, Launch, StartedProcess};
 use futures::future::join_all;
 use tokio::io::AsyncReadExt;
 
@@ -47,7 +47,7 @@ async fn a_lock_is_held_by_the_child_and_its_tools_until_they_are_gone() {
     lock.lock().expect("nobody else");
     let script = "sleep 600 & setsid sleep 600 & echo ready; wait";
     let launch = trial.bash(script).inherit(lock.clone());
-    let Started {
+    let StartedProcess {
         process,
         stdin: _stdin,
         stdout,
@@ -100,7 +100,7 @@ async fn children_that_start_at_the_same_time_get_nothing_of_each_other() {
         let launch = trial.bash("echo ready; exec sleep 600").inherit(own);
         async move {
             let started = launch.start().await.expect("it starts");
-            let Started {
+            let StartedProcess {
                 process,
                 stdin,
                 stdout,
@@ -150,7 +150,7 @@ async fn a_secret_is_read_once_and_is_in_no_environment() {
                   env | grep -c hush; tr '\\0' '\\n' < /proc/self/environ | grep -c hush";
     let launch = trial.bash(script).secret("SECRET_AT", "hush");
 
-    let Started {
+    let StartedProcess {
         process,
         stdin: _stdin,
         mut stdout,
@@ -177,7 +177,7 @@ async fn a_secret_that_is_too_long_is_an_error_and_a_long_one_arrives_whole() {
     let launch = trial
         .bash("wc -c <&$SECRET_AT")
         .secret("SECRET_AT", &too_long[1..]);
-    let Started {
+    let StartedProcess {
         process,
         stdin: _stdin,
         mut stdout,

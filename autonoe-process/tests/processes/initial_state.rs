@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use autonoe_process::{Exit, Launch, Started, find_program};
+use autonoe_process::{Exit, Launch, StartedProcess, find_program};
 use rustix::process::{Pid, geteuid, getpgid, getsid};
 use tokio::io::AsyncWriteExt;
 use tokio::runtime::Builder;
@@ -18,7 +18,7 @@ async fn the_environment_has_the_given_variables_and_the_marker() {
         .envs([("ONE", "1"), ("TWO", "2 = 2")])
         // A marker that the environment could override would not be one.
         .env(trial.marker.name(), "something else");
-    let Started {
+    let StartedProcess {
         process,
         stdin: _stdin,
         ..
@@ -39,7 +39,7 @@ async fn the_environment_has_the_given_variables_and_the_marker() {
 async fn a_child_works_in_its_directory_and_in_a_session_of_its_own() {
     let trial = Fixture::new();
     let launch = trial.bash("echo ready; exec cat");
-    let Started {
+    let StartedProcess {
         process,
         stdin: _stdin,
         stdout,
@@ -73,7 +73,7 @@ fn a_child_of_a_host_that_ignores_signals_does_not() {
         runtime.block_on(async {
             let launch = trial.bash("echo ready; exec cat");
             let started = launch.start().await.expect("it starts");
-            let Started {
+            let StartedProcess {
                 process,
                 stdin: _stdin,
                 stdout,

@@ -1,6 +1,6 @@
 //! Steps of a [`ShutdownPolicy`], and the children that they end.
 
-use autonoe_process::{EndedBy, Exit, ShutdownPolicy, Signal, Started};
+use autonoe_process::{EndedBy, Exit, ShutdownPolicy, Signal, StartedProcess};
 use std::time::Duration;
 
 use crate::fixture::{
@@ -12,7 +12,7 @@ use crate::fixture::{
 async fn a_child_that_reads_its_input_ends_when_it_is_closed() {
     let trial = Fixture::new();
     let launch = trial.bash("echo ready; exec cat");
-    let Started {
+    let StartedProcess {
         process,
         stdin,
         stdout,
@@ -38,7 +38,7 @@ async fn a_child_that_reads_its_input_ends_when_it_is_closed() {
 async fn a_child_that_listens_to_an_interrupt_ends_by_it() {
     let trial = Fixture::new();
     let launch = trial.bash("trap 'exit 4' INT; echo ready; while :; do sleep 0.01; done");
-    let Started {
+    let StartedProcess {
         process, stdout, ..
     } = launch.start().await.expect("it starts");
     let _stdout = ready(stdout).await;
@@ -56,7 +56,7 @@ async fn a_child_that_listens_to_an_interrupt_ends_by_it() {
 async fn a_child_that_listens_to_nothing_but_a_termination_ends_by_it() {
     let trial = Fixture::new();
     let launch = trial.bash("trap '' INT; echo ready; while :; do sleep 0.01; done");
-    let Started {
+    let StartedProcess {
         process, stdout, ..
     } = launch.start().await.expect("it starts");
     let _stdout = ready(stdout).await;
@@ -74,7 +74,7 @@ async fn a_child_that_listens_to_nothing_but_a_termination_ends_by_it() {
 async fn a_child_that_ignores_everything_is_killed() {
     let trial = Fixture::new();
     let started = trial.bash(STUBBORN).start().await.expect("it starts");
-    let Started {
+    let StartedProcess {
         process, stdout, ..
     } = started;
     let _stdout = ready(stdout).await;
@@ -95,7 +95,7 @@ async fn a_child_that_ignores_everything_is_killed() {
 async fn a_child_that_is_stopped_is_killed() {
     let trial = Fixture::new();
     let launch = trial.bash("echo ready; kill -STOP $$");
-    let Started {
+    let StartedProcess {
         process, stdout, ..
     } = launch.start().await.expect("it starts");
     let _stdout = ready(stdout).await;
@@ -151,7 +151,7 @@ async fn a_signal_reaches_the_child_and_not_its_tools() {
 async fn a_step_can_have_all_the_time_there_is() {
     let trial = Fixture::new();
     let launch = trial.bash("echo ready; exec cat");
-    let Started {
+    let StartedProcess {
         process, stdout, ..
     } = launch.start().await.expect("it starts");
     let _stdout = ready(stdout).await;
@@ -167,7 +167,7 @@ async fn a_step_can_have_all_the_time_there_is() {
 async fn processes_alive_after_the_limit_are_reported_and_end_a_little_later() {
     let trial = Fixture::new();
     let launch = trial.bash("sleep 600 & echo ready; wait");
-    let Started {
+    let StartedProcess {
         process, stdout, ..
     } = launch.start().await.expect("it starts");
     let _stdout = ready(stdout).await;

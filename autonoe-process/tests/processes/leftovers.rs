@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 
-use autonoe_process::{EndedBy, Exit, Process, ProcessInfo, Started};
+use autonoe_process::{EndedBy, Exit, Process, ProcessInfo, StartedProcess};
 
 use crate::fixture::{
     CLOSE, DEADLINE, Fixture, Pipes, eventually, is_alive, kill_at_once, ladder, ready, within,
@@ -18,7 +18,7 @@ fn pids(processes: &[ProcessInfo]) -> HashSet<u32> {
 
 async fn start(trial: &Fixture, script: &str) -> (Process, Pipes) {
     let started = trial.bash(script).start().await.expect("it starts");
-    let Started {
+    let StartedProcess {
         process,
         stdin,
         stdout,

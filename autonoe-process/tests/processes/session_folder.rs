@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use autonoe_process::{SessionFolder, SessionParent, Started};
+use autonoe_process::{SessionFolder, SessionParent, StartedProcess};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 
 use crate::fixture::{Fixture, eventually, ready, short_ladder, within};
@@ -211,7 +211,7 @@ async fn the_folder_of_a_child_is_gone_when_it_is_shut_down() {
     let writer = "while :; do mkdir -p deep/$RANDOM; done";
     let script = format!("cd {path:?}; setsid bash -c '{writer}' & echo ready; wait");
     let launch = trial.bash(&script).folder(folder);
-    let Started {
+    let StartedProcess {
         process, stdout, ..
     } = launch.start().await.expect("it starts");
     let _stdout = ready(stdout).await;
@@ -232,7 +232,7 @@ async fn the_folder_of_a_child_that_was_dropped_goes_after_its_processes() {
     let script =
         format!("cd {path:?}; trap '' INT TERM; echo ready; while :; do mkdir -p $RANDOM; done");
     let launch = trial.bash(&script).folder(folder).on_drop(short_ladder());
-    let Started {
+    let StartedProcess {
         process, stdout, ..
     } = launch.start().await.expect("it starts");
     let _stdout = ready(stdout).await;

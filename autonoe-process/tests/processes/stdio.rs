@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use autonoe_process::{EndedBy, Exit, Launch, Started, Stdin};
+use autonoe_process::{EndedBy, Exit, Launch, StartedProcess, Stdin};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 
 use crate::fixture::{CLOSE, Fixture, INTERRUPT, ladder, line, ready, short_ladder, within};
@@ -11,7 +11,7 @@ use crate::fixture::{CLOSE, Fixture, INTERRUPT, ladder, line, ready, short_ladde
 async fn lines_go_to_the_child_and_back() {
     let trial = Fixture::new();
     let launch = trial.bash("while read -r word; do echo \"got $word\"; done");
-    let Started {
+    let StartedProcess {
         process,
         mut stdin,
         stdout,
@@ -39,7 +39,7 @@ async fn lines_go_to_the_child_and_back() {
 async fn a_megabyte_goes_through_in_both_directions() {
     let trial = Fixture::new();
     let started = trial.bash("exec cat").start().await.expect("it starts");
-    let Started {
+    let StartedProcess {
         process,
         mut stdin,
         mut stdout,
@@ -81,7 +81,7 @@ async fn a_child_that_closed_its_input_lets_writes_fail() {
     let trial = Fixture::new();
     let launch =
         trial.bash("exec 0<&-; echo ready; trap 'exit 0' INT; while :; do sleep 0.01; done");
-    let Started {
+    let StartedProcess {
         process,
         stdin,
         stdout,
@@ -99,7 +99,7 @@ async fn a_child_that_closed_its_input_lets_writes_fail() {
 async fn a_write_that_waits_fails_when_the_ladder_closes_the_input() {
     let trial = Fixture::new();
     let launch = trial.bash("echo ready; trap 'exit 0' INT; while :; do sleep 0.01; done");
-    let Started {
+    let StartedProcess {
         process,
         stdin,
         stdout,
@@ -124,7 +124,7 @@ async fn a_write_that_waits_fails_when_the_ladder_closes_the_input() {
 async fn ten_megabytes_of_stderr_are_read_and_the_end_is_kept() {
     let trial = Fixture::new();
     let script = "head -c 10485760 /dev/zero | tr '\\0' x >&2; printf 'the end' >&2; echo ready";
-    let Started {
+    let StartedProcess {
         process, stdout, ..
     } = trial.bash(script).start().await.expect("it starts");
     // The test does not read the standard error, and the child does not block.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use async_trait::async_trait;
 use autonoe_core::agent::{AgentErrorKind, Prompt, SessionControl};
 use autonoe_core::{AgentClient, AgentError, MessageStream, SessionSpec};
-use autonoe_process::{Launch, Marker, ShutdownPolicy, Started};
+use autonoe_process::{Launch, Marker, ShutdownPolicy, StartedProcess};
 use futures::{StreamExt, stream};
 use tokio::io::AsyncReadExt;
 
@@ -30,7 +30,7 @@ pub const TWO_AT_ONCE: &str = "two-at-once";
 pub(crate) struct ProcessAgent {
     does: Box<dyn AgentClient>,
     launch: Option<Launch>,
-    body: Option<Started>,
+    body: Option<StartedProcess>,
 }
 
 impl ProcessAgent {
@@ -53,7 +53,7 @@ impl ProcessAgent {
     }
 }
 
-async fn start(launch: Option<Launch>) -> Result<Started, AgentError> {
+async fn start(launch: Option<Launch>) -> Result<StartedProcess, AgentError> {
     let failed = |why: String| AgentError::new(AgentErrorKind::Other, why);
     let launch = launch.ok_or_else(|| failed("it was prompted twice".to_owned()))?;
     let mut body = launch

@@ -76,7 +76,7 @@ pub struct RecordedTurn {
     /// The items of the stream, in order.
     pub stream: Vec<RecordedItem>,
     /// End of the stream.
-    pub end: TurnEnd,
+    pub end: RecordedEnd,
 }
 
 /// One item of a stream.
@@ -102,7 +102,7 @@ impl RecordedItem {
 /// End of a recorded stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TurnEnd {
+pub enum RecordedEnd {
     /// The backend ended it.
     Closed,
     /// The reader dropped it first: after the `End`, or because of a timeout.

@@ -11,6 +11,6 @@ mod responses;
 
 pub use failure::RecordedFailure;
 pub use file::CassetteError;
-pub use format::{Cassette, RecordedItem, RecordedSession, RecordedTurn, TurnEnd};
+pub use format::{Cassette, RecordedEnd, RecordedItem, RecordedSession, RecordedTurn};
 pub use recorder::Recorder;
 pub use replayer::Replayer;

@@ -18,7 +18,7 @@ use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::format::{RecordedItem, RecordedSession, RecordedTurn, TurnEnd};
+use super::format::{RecordedEnd, RecordedItem, RecordedSession, RecordedTurn};
 use super::replayer::Deck;
 use super::responses::{Answer, answers};
 
@@ -157,7 +157,7 @@ impl Player {
             RecordedItem::Event(event) => matches!(event, StreamEvent::End { .. }),
             RecordedItem::Error(_) => true,
         });
-        if turn.end == TurnEnd::LeftOpen && !ended {
+        if turn.end == RecordedEnd::LeftOpen && !ended {
             future::pending::<()>().await;
         }
     }

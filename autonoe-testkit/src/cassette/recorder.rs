@@ -13,7 +13,7 @@ use futures::{StreamExt, stream};
 
 use super::failure::RecordedFailure;
 use super::file::CassetteError;
-use super::format::{Cassette, RecordedItem, RecordedSession, RecordedTurn, TurnEnd};
+use super::format::{Cassette, RecordedEnd, RecordedItem, RecordedSession, RecordedTurn};
 use super::redaction::Secrets;
 
 /// Records the sessions of any backend.
@@ -172,7 +172,7 @@ impl AgentClient for RecordingClient {
         tape.lock().sessions[session].turns.push(RecordedTurn {
             prompt: prompt.text.clone(),
             stream: Vec::new(),
-            end: TurnEnd::LeftOpen,
+            end: RecordedEnd::LeftOpen,
         });
         let inner = self.inner.query(prompt);
         stream::unfold((inner, tape), move |(mut inner, tape)| async move {
@@ -181,7 +181,7 @@ impl AgentClient for RecordingClient {
             if let Some(turn) = tape.lock().sessions[session].turns.last_mut() {
                 match &item {
                     Some(item) => turn.stream.push(RecordedItem::new(item)),
-                    None => turn.end = TurnEnd::Closed,
+                    None => turn.end = RecordedEnd::Closed,
                 }
             }
             Some((item?, (inner, tape)))

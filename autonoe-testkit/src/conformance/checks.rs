@@ -11,7 +11,7 @@ use futures::FutureExt;
 use super::report::Conformance;
 
 /// The result of a check.
-pub type Finding<T = ()> = Result<T, Flaw>;
+pub type CheckOutcome<T = ()> = Result<T, Flaw>;
 
 /// The reason why a check did not pass.
 #[derive(Clone, Debug)]
@@ -59,13 +59,13 @@ impl Checks {
     }
 
     /// Runs an asynchronous check. A panic is a failed check.
-    pub async fn run(&mut self, check: &str, finding: impl Future<Output = Finding>) {
+    pub async fn run(&mut self, check: &str, finding: impl Future<Output = CheckOutcome>) {
         let finding = AssertUnwindSafe(finding).catch_unwind().await;
         self.note(check, finding.unwrap_or_else(|panic| Err(panicked(panic))));
     }
 
     /// Runs a synchronous check. A panic is a failed check.
-    pub fn run_sync(&mut self, check: &str, finding: impl FnOnce() -> Finding) {
+    pub fn run_sync(&mut self, check: &str, finding: impl FnOnce() -> CheckOutcome) {
         let finding = catch_unwind(AssertUnwindSafe(finding));
         self.note(check, finding.unwrap_or_else(|panic| Err(panicked(panic))));
     }
@@ -75,7 +75,7 @@ impl Checks {
         &mut self,
         check: &str,
         things: impl IntoIterator<Item = T>,
-        finding: impl Fn(T) -> Finding,
+        finding: impl Fn(T) -> CheckOutcome,
     ) {
         self.run_sync(check, || {
             let (mut failed, mut unseen) = (Vec::new(), None);
@@ -94,7 +94,7 @@ impl Checks {
         });
     }
 
-    fn note(&mut self, check: &str, finding: Finding) {
+    fn note(&mut self, check: &str, finding: CheckOutcome) {
         match finding {
             Ok(()) => self.report.pass(check.to_owned()),
             Err(Flaw::Failed(what)) => self.report.fail(check.to_owned(), cut(what)),
@@ -155,7 +155,7 @@ pub(super) async fn within<T>(
     limit: Duration,
     what: &str,
     work: impl Future<Output = T>,
-) -> Finding<T> {
+) -> CheckOutcome<T> {
     match tokio::time::timeout(limit, work).await {
         Ok(done) => Ok(done),
         Err(_elapsed) => Err(Flaw::Failed(format!("{what} took longer than {limit:?}"))),
@@ -186,7 +186,7 @@ impl Marker {
     }
 
     /// Checks that no file has appeared, and removes it if there is one.
-    pub(super) fn is_absent(&self) -> Finding {
+    pub(super) fn is_absent(&self) -> CheckOutcome {
         let removed = std::fs::remove_file(&self.0);
         ensure!(
             removed.is_err(),

@@ -55,7 +55,7 @@ mod tool_server;
 
 pub use agent::{AgentHarness, ProbeCall, Scenario, agent_client, assert_option_refused};
 pub use bash::{BashCase, bash_contract, bash_security, bash_security_cases, bash_stricter};
-pub use checks::{Checks, Finding, Flaw};
+pub use checks::{CheckOutcome, Checks, Flaw};
 pub use engine::{ENGINE_JOB, engine};
 pub use hook::{pre_tool_use_hook, stateless_pre_tool_use_hook};
 pub use report::{Conformance, FailedCheck, SkippedCheck};

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::checks::{Checks, Finding, Flaw};
+use super::checks::{CheckOutcome, Checks, Flaw};
 use super::report::Conformance;
 
 /// Checks every [`HookSpec`] and [`BackendSpec`] that is registered in this program.
@@ -122,7 +122,7 @@ fn describes_object(schema: &Value) -> bool {
     schema["type"] == "object" || shapes.is_some_and(|shapes| shapes.iter().all(describes_object))
 }
 
-fn read<S: ?Sized>(spec: &SpecEntry, json: &Value) -> Finding<Box<S>>
+fn read<S: ?Sized>(spec: &SpecEntry, json: &Value) -> CheckOutcome<Box<S>>
 where
     Box<S>: DeserializeOwned,
 {
@@ -130,7 +130,7 @@ where
         .map_err(|error| Flaw::Failed(format!("{:?} cannot be read: {error}\n{json}", spec.tag)))
 }
 
-fn survives<S: Serialize + ?Sized>(spec: &SpecEntry) -> Finding
+fn survives<S: Serialize + ?Sized>(spec: &SpecEntry) -> CheckOutcome
 where
     Box<S>: DeserializeOwned,
 {

@@ -7,7 +7,7 @@ use autonoe_core::ledger::LedgerState;
 use autonoe_core::project::JournalEntry;
 use serde_json::{Value, json};
 
-use super::report::Totals;
+use super::report::TotalsAccuracy;
 use crate::TempProject;
 
 /// The results of the undisturbed run.
@@ -64,15 +64,15 @@ impl Undisturbed {
         &self,
         found: &RunReport,
         lost: Option<u32>,
-    ) -> (Totals, Vec<String>) {
+    ) -> (TotalsAccuracy, Vec<String>) {
         let mut expected = self.report.clone();
         let totals = match lost {
-            None => Totals::Exact,
+            None => TotalsAccuracy::Exact,
             Some(session) => {
                 expected.cost.unknown_parts += 1;
                 // The lost session took time as well.
                 expected.elapsed = found.elapsed;
-                Totals::Unknown { session }
+                TotalsAccuracy::Unknown { session }
             }
         };
         if *found == expected {
@@ -80,7 +80,7 @@ impl Undisturbed {
         }
         let all = differences(&json!(expected), &json!(found));
         let problems = all.iter().map(|what| format!("the report: {what}"));
-        (Totals::Wrong, problems.collect())
+        (TotalsAccuracy::Wrong, problems.collect())
     }
 }
 

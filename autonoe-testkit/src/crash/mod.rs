@@ -9,4 +9,4 @@ mod run_attempt;
 
 pub use attempt::RunAttempt;
 pub use points::CrashPoints;
-pub use report::{CrashPoint, CrashReport, Totals};
+pub use report::{CrashPoint, CrashReport, TotalsAccuracy};

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use autonoe_core::project::StopReason;
+use autonoe_core::project::RunStopReason;
 use autonoe_core::{ProjectRun, RunReport};
 
 use super::attempt::RunAttempt;
 use super::child::{self, ChildParams};
 use super::comparison::Undisturbed;
-use super::report::{CrashPoint, CrashReport, Totals, name};
+use super::report::{CrashPoint, CrashReport, TotalsAccuracy, name};
 use super::run_attempt::{AttemptEnd, MakeRun, run};
 use crate::TempProject;
 
@@ -151,10 +151,13 @@ impl CrashPoints {
         line: usize,
         undisturbed: &Undisturbed,
         kill: impl Fn(&TempProject, usize) -> Result<(), String>,
-    ) -> (Totals, Vec<String>) {
+    ) -> (TotalsAccuracy, Vec<String>) {
         let project = (self.make_project)();
         if let Err(error) = kill(&project, line) {
-            return (Totals::Wrong, vec![format!("it was not killed: {error}")]);
+            return (
+                TotalsAccuracy::Wrong,
+                vec![format!("it was not killed: {error}")],
+            );
         }
         let mut problems: Vec<String> = undisturbed
             .compare_journal(line, &project)
@@ -164,7 +167,7 @@ impl CrashPoints {
             Ok(resumed) => resumed,
             Err(error) => {
                 problems.push(error);
-                return (Totals::Wrong, problems);
+                return (TotalsAccuracy::Wrong, problems);
             }
         };
         let (totals, differences) = undisturbed.compare_report(&report, lost);
@@ -184,7 +187,7 @@ impl CrashPoints {
             // The run ended before it was killed.
             let story = journal.run_histories().pop();
             return match story.map(|story| story.stop_reason().clone()) {
-                Some(StopReason::Ended(report)) => Ok((report, None)),
+                Some(RunStopReason::Ended(report)) => Ok((report, None)),
                 _ => Err("there is no run to resume".to_owned()),
             };
         };

@@ -23,7 +23,7 @@ pub struct CrashPoint {
     /// The content of the line, for example `fact: session_ended, then wait`.
     pub what: String,
     /// The accuracy of the final totals.
-    pub totals: Totals,
+    pub totals: TotalsAccuracy,
     /// Differences from the undisturbed run.
     pub problems: Vec<String>,
 }
@@ -31,7 +31,7 @@ pub struct CrashPoint {
 /// The accuracy of a resumed run's totals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Totals {
+pub enum TotalsAccuracy {
     /// They equal those of the undisturbed run.
     Exact,
     /// They are equal except for the cost of a lost session: they report one part as unknown.
@@ -77,7 +77,7 @@ impl fmt::Display for CrashReport {
         let exact = self
             .points
             .iter()
-            .filter(|point| point.totals == Totals::Exact);
+            .filter(|point| point.totals == TotalsAccuracy::Exact);
         write!(
             f,
             "killed after each of {all} lines of the journal: {} reached the same end, {failed} \

@@ -47,5 +47,5 @@ mod streams;
 
 pub use build::Build;
 pub use program::{Env, LOG, SCRIPT, main, play};
-pub use script::{Deviation, FakeScript, Fault, Moment, Part, Start, TurnFault};
-pub use streams::Signal;
+pub use script::{Deviation, FakeScript, Fault, Moment, PlayedContent, Start, TurnFault};
+pub use streams::ReceivedSignal;

@@ -13,7 +13,7 @@ use super::FakeScript;
 use super::arguments::Arguments;
 use super::lines::Lines;
 use super::replay::Replay;
-use super::streams::{Output, Signal, listen};
+use super::streams::{Output, ReceivedSignal, listen};
 
 /// The environment variable with the path of the script.
 pub const SCRIPT: &str = "FAKE_CLAUDE_SCRIPT";
@@ -32,7 +32,7 @@ pub struct Env {
     /// A log file for all input and output, in the format of a recorded session.
     pub log: Option<PathBuf>,
     /// The signals that the program receives.
-    pub signals: Option<mpsc::Receiver<Signal>>,
+    pub signals: Option<mpsc::Receiver<ReceivedSignal>>,
 }
 
 impl Env {
@@ -127,7 +127,7 @@ pub fn main(
 }
 
 /// Catches the signals that request a process to terminate.
-fn signals() -> mpsc::Receiver<Signal> {
+fn signals() -> mpsc::Receiver<ReceivedSignal> {
     let (sender, signals) = mpsc::channel();
     let (ready, is_ready) = mpsc::channel();
     thread::spawn(move || {
@@ -147,9 +147,9 @@ fn signals() -> mpsc::Receiver<Signal> {
             let _ = ready.send(());
             loop {
                 let got = tokio::select! {
-                    _ = interrupt.recv() => Signal::Interrupt,
-                    _ = terminate.recv() => Signal::Terminate,
-                    _ = hangup.recv() => Signal::Hangup,
+                    _ = interrupt.recv() => ReceivedSignal::Interrupt,
+                    _ = terminate.recv() => ReceivedSignal::Terminate,
+                    _ = hangup.recv() => ReceivedSignal::Hangup,
                 };
                 if sender.send(got).is_err() {
                     return;

@@ -12,8 +12,8 @@ use super::host::Host;
 use super::lines::Lines;
 use super::program::CANNOT_PLAY;
 use super::recording::{OutputLine, Recording, Step};
-use super::streams::{Input, Output, Signal};
-use super::{FakeScript, Fault, Moment, Part, Start};
+use super::streams::{Input, Output, ReceivedSignal};
+use super::{FakeScript, Fault, Moment, PlayedContent, Start};
 
 /// The running program.
 pub(super) struct Replay<'w> {
@@ -47,7 +47,7 @@ pub(super) struct Replay<'w> {
 #[derive(Debug)]
 pub(super) enum Stop {
     /// A signal ended it.
-    Signal(Signal),
+    Signal(ReceivedSignal),
     /// It exits with this code.
     Exit(u8),
 }
@@ -86,10 +86,10 @@ impl<'w> Replay<'w> {
     }
 
     /// Plays until the program ends and returns its exit code.
-    pub(super) fn play(&mut self, part: &Part) -> u8 {
+    pub(super) fn play(&mut self, part: &PlayedContent) -> u8 {
         let recording = match part {
-            Part::Says(texts) => Recording::from_texts(&self.lines, texts),
-            Part::Recording(path) => match Recording::load(path) {
+            PlayedContent::Says(texts) => Recording::from_texts(&self.lines, texts),
+            PlayedContent::Recording(path) => match Recording::load(path) {
                 Ok(recording) => recording,
                 Err(error) => {
                     let path = path.display();
@@ -103,9 +103,9 @@ impl<'w> Replay<'w> {
             // The host ended it, as in the recording.
             Ok(()) | Err(Stop::Exit(0)) => recording.exit_code,
             Err(Stop::Exit(code)) => code,
-            Err(Stop::Signal(Signal::Interrupt)) => recording.exit_code,
-            Err(Stop::Signal(Signal::Terminate)) => 143,
-            Err(Stop::Signal(Signal::Hangup)) => 129,
+            Err(Stop::Signal(ReceivedSignal::Interrupt)) => recording.exit_code,
+            Err(Stop::Signal(ReceivedSignal::Terminate)) => 143,
+            Err(Stop::Signal(ReceivedSignal::Hangup)) => 129,
         }
     }
 
@@ -306,7 +306,7 @@ impl<'w> Replay<'w> {
             }
             Ok(Input::Signal(_)) if !self.may_exit() => Ok(()),
             Ok(Input::Signal(signal)) => Err(Stop::Signal(signal)),
-            Err(_) => Err(Stop::Signal(Signal::Terminate)),
+            Err(_) => Err(Stop::Signal(ReceivedSignal::Terminate)),
         }
     }
 
@@ -342,7 +342,7 @@ impl<'w> Replay<'w> {
                 Ok(Input::End) if self.may_exit() => return self.exit(),
                 Ok(Input::Signal(signal)) if self.may_exit() => return Stop::Signal(signal),
                 Ok(_) => {}
-                Err(_) => return Stop::Signal(Signal::Terminate),
+                Err(_) => return Stop::Signal(ReceivedSignal::Terminate),
             }
         }
     }

@@ -29,7 +29,7 @@ pub struct FakeScript {
     #[serde(default)]
     pub build: Build,
     /// The content of the session.
-    pub plays: Part,
+    pub plays: PlayedContent,
     /// The injected faults.
     #[serde(default)]
     pub faults: Vec<Fault>,
@@ -39,7 +39,7 @@ pub struct FakeScript {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Part {
+pub enum PlayedContent {
     /// The agent answers the first prompt with these texts.
     Says(Vec<String>),
     /// A recorded session.
@@ -51,7 +51,9 @@ impl FakeScript {
     ///
     /// Another prompt ends the program with an error.
     pub fn says(texts: impl IntoIterator<Item: Into<String>>) -> Self {
-        Self::playing(Part::Says(texts.into_iter().map(Into::into).collect()))
+        Self::playing(PlayedContent::Says(
+            texts.into_iter().map(Into::into).collect(),
+        ))
     }
 
     /// Repeats the output of a recorded session.
@@ -60,10 +62,10 @@ impl FakeScript {
     /// host sent something, the program waits for it. Requests that only the host under test sends
     /// are answered as well.
     pub fn replay(recording: impl Into<PathBuf>) -> Self {
-        Self::playing(Part::Recording(recording.into()))
+        Self::playing(PlayedContent::Recording(recording.into()))
     }
 
-    fn playing(plays: Part) -> Self {
+    fn playing(plays: PlayedContent) -> Self {
         Self {
             build: Build::default(),
             plays,
@@ -102,7 +104,9 @@ impl FakeScript {
     pub fn load(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         let mut script: Self = serde_json::from_slice(&fs::read(path)?)?;
-        if let (Part::Recording(recording), Some(folder)) = (&mut script.plays, path.parent()) {
+        if let (PlayedContent::Recording(recording), Some(folder)) =
+            (&mut script.plays, path.parent())
+        {
             *recording = folder.join(&recording);
         }
         Ok(script)

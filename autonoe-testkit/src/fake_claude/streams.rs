@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// A signal that the program receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Signal {
+pub enum ReceivedSignal {
     /// `SIGINT`: the program shuts down gracefully.
     Interrupt,
     /// `SIGTERM`: the program exits at once.
@@ -30,13 +30,13 @@ pub(super) enum Input {
     /// The host closed the input.
     End,
     /// A signal.
-    Signal(Signal),
+    Signal(ReceivedSignal),
 }
 
 /// Reads lines and signals into one queue, on threads that end with their sources.
 pub(super) fn listen(
     stdin: impl Read + Send + 'static,
-    signals: Option<Receiver<Signal>>,
+    signals: Option<Receiver<ReceivedSignal>>,
 ) -> Receiver<Input> {
     let (sender, inputs) = mpsc::channel();
     if let Some(signals) = signals {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::{HeaderMap, StatusCode};
 
-use super::Answer;
+use super::ServerAnswer;
 
 /// The API of one vendor.
 ///
@@ -33,7 +33,7 @@ pub(super) struct Head<'a> {
 #[derive(Debug)]
 pub(super) struct Decision<R> {
     pub(super) request: R,
-    pub(super) answer: Answer,
+    pub(super) answer: ServerAnswer,
     /// The delay before the answer.
     pub(super) delay: Duration,
     pub(super) reply: Reply,

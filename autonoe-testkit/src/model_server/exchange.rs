@@ -23,7 +23,7 @@ pub struct Exchange<R> {
     /// The request as types.
     pub request: Arc<R>,
     /// The server's decision how to answer.
-    pub answer: Answer,
+    pub answer: ServerAnswer,
     /// End of the exchange, or `None` while it is in progress.
     pub ending: Option<Ending>,
 }
@@ -31,7 +31,7 @@ pub struct Exchange<R> {
 /// A server's decision how to answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Answer {
+pub enum ServerAnswer {
     /// With this turn of the script, counted from 1.
     Turn(usize),
     /// As a side request, which took no turn.
@@ -62,7 +62,7 @@ impl<R> Exchange<R> {
     /// Returns the reason why the script had no answer, or `None` if it had one.
     pub fn unanswered(&self) -> Option<&str> {
         match &self.answer {
-            Answer::Unanswered(reason) => Some(reason),
+            ServerAnswer::Unanswered(reason) => Some(reason),
             _ => None,
         }
     }
@@ -91,11 +91,11 @@ impl<R: fmt::Display> fmt::Display for Exchange<R> {
         let Self { path, request, .. } = self;
         write!(f, "{number}. {method} {path} ({request}): ")?;
         match &self.answer {
-            Answer::Turn(turn) => write!(f, "turn {turn}")?,
-            Answer::Side => f.write_str("side request")?,
-            Answer::Fixed => f.write_str("fixed answer")?,
-            Answer::NotFound => f.write_str("not found")?,
-            Answer::Unanswered(reason) => write!(f, "UNANSWERED, {reason}")?,
+            ServerAnswer::Turn(turn) => write!(f, "turn {turn}")?,
+            ServerAnswer::Side => f.write_str("side request")?,
+            ServerAnswer::Fixed => f.write_str("fixed answer")?,
+            ServerAnswer::NotFound => f.write_str("not found")?,
+            ServerAnswer::Unanswered(reason) => write!(f, "UNANSWERED, {reason}")?,
         }
         f.write_str(match self.ending {
             None => ", in progress",

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::event::Event;
 use super::headers::scripted_header;
 use super::streamed_body::{Block, Content, ToolInput};
-use super::{FaultPosition, StopReason, StreamFault, Usage};
+use super::{FaultPosition, MessageStopReason, StreamFault, Usage};
 
 /// Default number of characters in one event of a stream.
 const PIECE: usize = 40;
@@ -19,10 +19,10 @@ const PIECE: usize = 40;
 /// It is sent as a stream of events or as one JSON document, depending on the request.
 ///
 /// ```
-/// use autonoe_testkit::model_server::{Message, Usage};
+/// use autonoe_testkit::model_server::{ScriptedMessage, Usage};
 /// use serde_json::json;
 ///
-/// let message = Message::new()
+/// let message = ScriptedMessage::new()
 ///     .thinks("Where to begin?")
 ///     .says("I look around.")
 ///     .uses_tool("Bash", json!({"command": "ls"}))
@@ -30,9 +30,9 @@ const PIECE: usize = 40;
 ///     .with_usage(Usage::new(2_000, 60));
 /// ```
 #[derive(Clone, Debug)]
-pub struct Message {
+pub struct ScriptedMessage {
     pub(super) blocks: Vec<Block>,
-    stop: Option<StopReason>,
+    stop: Option<MessageStopReason>,
     pub(super) usage: Usage,
     pub(super) model: Option<String>,
     pub(super) headers: HeaderMap,
@@ -52,7 +52,7 @@ enum Comments {
     BeforeEvents,
 }
 
-impl Message {
+impl ScriptedMessage {
     /// Creates an empty message.
     pub fn new() -> Self {
         Self {
@@ -145,7 +145,7 @@ impl Message {
 
     /// Sets the stop reason. By default it is the use of tools, or the end of the turn.
     #[must_use]
-    pub fn stops(mut self, reason: StopReason) -> Self {
+    pub fn stops(mut self, reason: MessageStopReason) -> Self {
         self.stop = Some(reason);
         self
     }
@@ -217,12 +217,12 @@ impl Message {
     }
 
     /// Returns the stop reason.
-    pub(super) fn stop_reason(&self) -> StopReason {
+    pub(super) fn stop_reason(&self) -> MessageStopReason {
         let uses_tool = |block: &Block| matches!(block.content, Content::ToolUse { .. });
         match &self.stop {
             Some(reason) => reason.clone(),
-            None if self.blocks.iter().any(uses_tool) => StopReason::ToolUse,
-            None => StopReason::EndTurn,
+            None if self.blocks.iter().any(uses_tool) => MessageStopReason::ToolUse,
+            None => MessageStopReason::EndTurn,
         }
     }
 
@@ -257,7 +257,7 @@ impl Message {
     }
 }
 
-impl Default for Message {
+impl Default for ScriptedMessage {
     fn default() -> Self {
         Self::new()
     }

@@ -5,16 +5,16 @@
 //! answers of the model; the log contains the requests of the program.
 //!
 //! There is one module per vendor: [`anthropic`] has the Messages API, [`openai`] the Responses API
-//! and Chat Completions, [`gemini`] the Gemini API. A [`Script`] of [`Turn`]s is the same for all
-//! of them, and so is the [`Prompt`] in the log: a vendor module only encodes a turn in its own
-//! format and decodes requests from it. A turn that a vendor's format cannot express leaves its
-//! request unanswered.
+//! and Chat Completions, [`gemini`] the Gemini API. A [`ModelScript`] of [`Turn`]s is the same for
+//! all of them, and so is the [`ReceivedPrompt`] in the log: a vendor module only encodes a turn in
+//! its own format and decodes requests from it. A turn that a vendor's format cannot express leaves
+//! its request unanswered.
 //!
 //! A server listens on a free port on its own thread, and stops when it is dropped. Each request is
 //! an [`Exchange`] in its [`RequestLog`], which a test can inspect and wait on.
 //!
 //! A server is as strict as scripted agents: a request for which the script has no answer gets an
-//! error that the program shows, is logged as [`Answer::Unanswered`], and fails the test in
+//! error that the program shows, is logged as [`ServerAnswer::Unanswered`], and fails the test in
 //! `verify` and on drop. A turn that was never requested does the same.
 
 mod api;
@@ -45,15 +45,17 @@ pub mod anthropic;
 pub mod gemini;
 pub mod openai;
 
-pub use exchange::{Answer, Ending, Exchange};
+pub use exchange::{Ending, Exchange, ServerAnswer};
 pub use headers::{Credential, Headers};
 pub use log::{RequestLog, RequestTimeout};
-pub use message::Message;
-pub use prompt::{OfferedTool, Prompt, PromptBlock, PromptMessage, Thinking, ToolResult};
+pub use message::ScriptedMessage;
+pub use prompt::{
+    OfferedTool, PromptBlock, PromptMessage, PromptToolResult, ReceivedPrompt, Thinking,
+};
 pub use refusal::Refusal;
 pub use request::Request;
-pub use script::{MainRequests, Script};
+pub use script::{MainRequests, ModelScript};
 pub use server::ModelServer;
-pub use stop::{StopReason, Usage};
+pub use stop::{MessageStopReason, Usage};
 pub use stream_fault::{FaultPosition, StreamFault};
 pub use turn::Turn;

@@ -1,4 +1,4 @@
-//! [`Prompt`]: the complete input of a model, as types.
+//! [`ReceivedPrompt`]: the complete input of a model, as types.
 
 mod parts;
 
@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-pub use parts::{OfferedTool, PromptBlock, PromptMessage, Thinking, ToolResult};
+pub use parts::{OfferedTool, PromptBlock, PromptMessage, PromptToolResult, Thinking};
 
 /// A request for the next message of the model: its complete input.
 ///
@@ -14,7 +14,7 @@ pub use parts::{OfferedTool, PromptBlock, PromptMessage, Thinking, ToolResult};
 /// `raw` has the vendor's own format.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Prompt {
+pub struct ReceivedPrompt {
     /// The requested model.
     pub model: String,
     /// The maximum number of tokens in the answer.
@@ -35,7 +35,7 @@ pub struct Prompt {
     pub raw: Value,
 }
 
-impl Prompt {
+impl ReceivedPrompt {
     /// Returns the instructions of the program: the system prompt, then the system and developer
     /// messages inside the conversation.
     pub fn system_texts(&self) -> Vec<&str> {
@@ -50,7 +50,7 @@ impl Prompt {
     }
 
     /// Returns the results of tools, the oldest first.
-    pub fn tool_results(&self) -> Vec<&ToolResult> {
+    pub fn tool_results(&self) -> Vec<&PromptToolResult> {
         let results = self.blocks().filter_map(|block| match block {
             PromptBlock::ToolResult(result) => Some(result),
             _ => None,
@@ -92,7 +92,7 @@ impl Prompt {
 }
 
 /// Formats a short summary of the request: `claude-x, 24 tools, 3 messages`.
-impl fmt::Display for Prompt {
+impl fmt::Display for ReceivedPrompt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (tools, messages) = (self.tools.len(), self.messages.len());
         write!(f, "{}, {tools} tools, {messages} messages", self.model)

@@ -10,7 +10,7 @@ use super::event::{Event, events_before};
 use super::ids::Ids;
 use super::turn::Kind;
 use super::vendor::{Failure, Vendor, Wire};
-use super::{FaultPosition, Message, Prompt, Refusal, StreamFault, Turn};
+use super::{FaultPosition, ReceivedPrompt, Refusal, ScriptedMessage, StreamFault, Turn};
 
 /// Builds the replies to one request.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ impl<'a> Replies<'a> {
         self,
         turn: &Turn,
         wire: &dyn Wire,
-        prompt: &Prompt,
+        prompt: &ReceivedPrompt,
     ) -> Result<Reply, String> {
         match &turn.kind {
             Kind::Message(message) if prompt.stream => self.stream(message, wire, prompt),
@@ -72,7 +72,12 @@ impl<'a> Replies<'a> {
         }
     }
 
-    fn stream(self, message: &Message, wire: &dyn Wire, prompt: &Prompt) -> Result<Reply, String> {
+    fn stream(
+        self,
+        message: &ScriptedMessage,
+        wire: &dyn Wire,
+        prompt: &ReceivedPrompt,
+    ) -> Result<Reply, String> {
         let mut events = wire.stream(message, prompt, self.ids)?;
         let mut end = StreamEnd::Finished;
         if let Some((place, fault)) = &message.fault {
@@ -98,7 +103,7 @@ impl<'a> Replies<'a> {
         before: usize,
         fault: &StreamFault,
         wire: &dyn Wire,
-        prompt: &Prompt,
+        prompt: &ReceivedPrompt,
     ) -> StreamEnd {
         if let StreamFault::Malformed = fault {
             events.insert(before, wire.malformed());

@@ -2,23 +2,23 @@
 
 use std::fmt;
 
-use super::{Answer, Prompt, RequestLog};
+use super::{ReceivedPrompt, RequestLog, ServerAnswer};
 
 /// A request of a program.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Request {
     /// A request for the next message of the model.
-    Messages(Prompt),
+    Messages(ReceivedPrompt),
     /// A request for the number of tokens of such a request.
-    CountTokens(Prompt),
+    CountTokens(ReceivedPrompt),
     /// Any other request, with its body as text.
     Other(String),
 }
 
 impl Request {
     /// Returns the request for a message, or `None` if it is another request.
-    pub fn messages(&self) -> Option<&Prompt> {
+    pub fn messages(&self) -> Option<&ReceivedPrompt> {
         match self {
             Self::Messages(prompt) => Some(prompt),
             _ => None,
@@ -38,11 +38,14 @@ impl fmt::Display for Request {
 
 impl RequestLog<Request> {
     /// Returns the requests that took a turn of the script, or should have taken one.
-    pub fn main_requests(&self) -> Vec<Prompt> {
+    pub fn main_requests(&self) -> Vec<ReceivedPrompt> {
         let exchanges = self.exchanges();
-        let main = exchanges
-            .iter()
-            .filter(|exchange| matches!(exchange.answer, Answer::Turn(_) | Answer::Unanswered(_)));
+        let main = exchanges.iter().filter(|exchange| {
+            matches!(
+                exchange.answer,
+                ServerAnswer::Turn(_) | ServerAnswer::Unanswered(_)
+            )
+        });
         main.filter_map(|exchange| exchange.request.messages().cloned())
             .collect()
     }

@@ -1,13 +1,13 @@
-//! [`Script`]: the answers of a scripted model.
+//! [`ModelScript`]: the answers of a scripted model.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Prompt, Turn};
+use super::{ReceivedPrompt, Turn};
 
 /// Chooses an answer by the prompt.
-pub(super) type Responder = Arc<dyn Fn(&Prompt) -> Turn + Send + Sync>;
+pub(super) type Responder = Arc<dyn Fn(&ReceivedPrompt) -> Turn + Send + Sync>;
 
 /// The answers of a scripted model, request by request.
 ///
@@ -16,11 +16,11 @@ pub(super) type Responder = Arc<dyn Fn(&Prompt) -> Turn + Send + Sync>;
 /// of the server and must not wait for it.
 ///
 /// ```
-/// use autonoe_testkit::model_server::{Script, Turn};
+/// use autonoe_testkit::model_server::{ModelScript, Turn};
 /// use serde_json::json;
 ///
 /// // One turn after the other; then a function answers by the request.
-/// let script = Script::new([Turn::tool("Bash", json!({"command": "cargo test"}))])
+/// let script = ModelScript::new([Turn::tool("Bash", json!({"command": "cargo test"}))])
 ///     .then_by(|request| {
 ///         let results = request.tool_results();
 ///         match results.last() {
@@ -31,10 +31,10 @@ pub(super) type Responder = Arc<dyn Fn(&Prompt) -> Turn + Send + Sync>;
 ///     .then(Turn::text("Done."));
 ///
 /// // A function answers every request.
-/// let echo = Script::by(|request| Turn::text(request.user_texts().concat()));
+/// let echo = ModelScript::by(|request| Turn::text(request.user_texts().concat()));
 /// ```
 #[derive(Clone)]
-pub struct Script {
+pub struct ModelScript {
     pub(super) steps: VecDeque<Step>,
     pub(super) rest: Option<Responder>,
     pub(super) side: Turn,
@@ -59,7 +59,7 @@ pub enum MainRequests {
     All,
 }
 
-impl Script {
+impl ModelScript {
     /// Answers with these turns, one after the other.
     pub fn new<T: Into<Turn>>(turns: impl IntoIterator<Item = T>) -> Self {
         let script = Self {
@@ -72,7 +72,7 @@ impl Script {
     }
 
     /// Answers every request with the result of `answer`.
-    pub fn by(answer: impl Fn(&Prompt) -> Turn + Send + Sync + 'static) -> Self {
+    pub fn by(answer: impl Fn(&ReceivedPrompt) -> Turn + Send + Sync + 'static) -> Self {
         Self::new::<Turn>([]).rest_by(answer)
     }
 
@@ -85,14 +85,20 @@ impl Script {
 
     /// Then answers one request with the result of `answer`.
     #[must_use]
-    pub fn then_by(mut self, answer: impl Fn(&Prompt) -> Turn + Send + Sync + 'static) -> Self {
+    pub fn then_by(
+        mut self,
+        answer: impl Fn(&ReceivedPrompt) -> Turn + Send + Sync + 'static,
+    ) -> Self {
         self.steps.push_back(Step::By(Arc::new(answer)));
         self
     }
 
     /// Answers all requests after the last turn with the result of `answer`.
     #[must_use]
-    pub fn rest_by(mut self, answer: impl Fn(&Prompt) -> Turn + Send + Sync + 'static) -> Self {
+    pub fn rest_by(
+        mut self,
+        answer: impl Fn(&ReceivedPrompt) -> Turn + Send + Sync + 'static,
+    ) -> Self {
         self.rest = Some(Arc::new(answer));
         self
     }
@@ -114,7 +120,7 @@ impl Script {
 
 impl MainRequests {
     /// Returns whether `request` takes a turn.
-    pub(super) fn include(self, request: &Prompt) -> bool {
+    pub(super) fn include(self, request: &ReceivedPrompt) -> bool {
         match self {
             Self::WithTools => !request.tools.is_empty(),
             Self::All => true,
@@ -122,21 +128,21 @@ impl MainRequests {
     }
 }
 
-impl<T: Into<Turn>, const N: usize> From<[T; N]> for Script {
+impl<T: Into<Turn>, const N: usize> From<[T; N]> for ModelScript {
     fn from(turns: [T; N]) -> Self {
         Self::new(turns)
     }
 }
 
-impl<T: Into<Turn>> From<Vec<T>> for Script {
+impl<T: Into<Turn>> From<Vec<T>> for ModelScript {
     fn from(turns: Vec<T>) -> Self {
         Self::new(turns)
     }
 }
 
-impl fmt::Debug for Script {
+impl fmt::Debug for ModelScript {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Script")
+        f.debug_struct("ModelScript")
             .field("steps", &self.steps)
             .field("main", &self.main)
             .finish_non_exhaustive()

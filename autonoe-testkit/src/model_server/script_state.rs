@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-use super::script::{MainRequests, Responder, Script, Step};
-use super::{Answer, Ending, Prompt, RequestLog, Turn};
+use super::script::{MainRequests, ModelScript, Responder, Step};
+use super::{Ending, ReceivedPrompt, RequestLog, ServerAnswer, Turn};
 
 /// The state of a script while it is played.
 #[derive(Debug)]
@@ -30,13 +30,13 @@ struct Progress {
 #[derive(Debug)]
 pub(super) enum NextAnswer {
     /// This turn, as an answer of this kind.
-    Turn(Answer, Box<Turn>),
+    Turn(ServerAnswer, Box<Turn>),
     /// No answer, for this reason.
     Nothing(String),
 }
 
 impl ScriptState {
-    pub(super) fn new(script: Script) -> Self {
+    pub(super) fn new(script: ModelScript) -> Self {
         Self {
             rest: script.rest.map(Step::By),
             side: script.side,
@@ -49,9 +49,9 @@ impl ScriptState {
     }
 
     /// Takes the answer to `request`.
-    pub(super) fn next_answer(&self, request: &Prompt) -> NextAnswer {
+    pub(super) fn next_answer(&self, request: &ReceivedPrompt) -> NextAnswer {
         if !self.main.include(request) {
-            return NextAnswer::Turn(Answer::Side, Box::new(self.side.clone()));
+            return NextAnswer::Turn(ServerAnswer::Side, Box::new(self.side.clone()));
         }
         let Some((number, step)) = self.next() else {
             let taken = self.progress().taken;
@@ -62,7 +62,7 @@ impl ScriptState {
             Step::By(answer) => call(&answer, request).map(Box::new),
         };
         match turn {
-            Ok(turn) => NextAnswer::Turn(Answer::Turn(number), turn),
+            Ok(turn) => NextAnswer::Turn(ServerAnswer::Turn(number), turn),
             Err(panic) => {
                 NextAnswer::Nothing(format!("the function of turn {number} panicked: {panic}"))
             }
@@ -89,7 +89,7 @@ impl ScriptState {
 }
 
 /// Calls a function of the script; a panic becomes an error with its message.
-fn call(answer: &Responder, request: &Prompt) -> Result<Turn, String> {
+fn call(answer: &Responder, request: &ReceivedPrompt) -> Result<Turn, String> {
     catch_unwind(AssertUnwindSafe(|| answer(request))).map_err(|panic| panic_message(&*panic))
 }
 

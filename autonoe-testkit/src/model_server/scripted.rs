@@ -11,7 +11,7 @@ use super::ids::IdCounter;
 use super::reply::Replies;
 use super::script_state::{NextAnswer, ScriptState};
 use super::vendor::{ClassifiedRequest, Vendor, Wire};
-use super::{Answer, Prompt, Refusal, Request};
+use super::{ReceivedPrompt, Refusal, Request, ServerAnswer};
 
 /// The API of a vendor, played from a script.
 #[derive(Debug)]
@@ -34,7 +34,11 @@ impl<V: Vendor> ScriptedApi<V> {
         Replies::new(&self.vendor, self.ids.next())
     }
 
-    fn next_message(&self, wire: &dyn Wire, prompt: &Prompt) -> (Answer, Duration, Reply) {
+    fn next_message(
+        &self,
+        wire: &dyn Wire,
+        prompt: &ReceivedPrompt,
+    ) -> (ServerAnswer, Duration, Reply) {
         let replies = self.replies();
         let (answer, turn) = match self.playing.next_answer(prompt) {
             NextAnswer::Turn(answer, turn) => (answer, turn),
@@ -46,9 +50,9 @@ impl<V: Vendor> ScriptedApi<V> {
         }
     }
 
-    fn unanswered(&self, reason: String) -> (Answer, Duration, Reply) {
+    fn unanswered(&self, reason: String) -> (ServerAnswer, Duration, Reply) {
         let reply = self.replies().refuse(&Refusal::no_answer(&reason));
-        (Answer::Unanswered(reason), Duration::ZERO, reply)
+        (ServerAnswer::Unanswered(reason), Duration::ZERO, reply)
     }
 }
 
@@ -61,7 +65,7 @@ impl<V: Vendor> ModelApi for ScriptedApi<V> {
             let reply = self
                 .replies()
                 .json(StatusCode::OK, HeaderMap::new(), &answer);
-            (Answer::Fixed, Duration::ZERO, reply)
+            (ServerAnswer::Fixed, Duration::ZERO, reply)
         };
         let (request, (answer, delay, reply)) = match self.vendor.classify(head, body) {
             ClassifiedRequest::Message(wire, prompt) => {
@@ -76,7 +80,7 @@ impl<V: Vendor> ModelApi for ScriptedApi<V> {
             ClassifiedRequest::Nothing => {
                 let refusal = Refusal::no_such_path(head.method, head.path);
                 let reply = self.replies().refuse(&refusal);
-                (other(), (Answer::NotFound, Duration::ZERO, reply))
+                (other(), (ServerAnswer::NotFound, Duration::ZERO, reply))
             }
         };
         Decision {

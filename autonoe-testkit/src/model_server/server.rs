@@ -6,9 +6,9 @@ use super::listener::Listener;
 use super::script_state::ScriptState;
 use super::scripted::ScriptedApi;
 use super::vendor::Vendor;
-use super::{Request, RequestLog, Script};
+use super::{ModelScript, Request, RequestLog};
 
-/// A server that plays a [`Script`], on a free port of the loopback address.
+/// A server that plays a [`ModelScript`], on a free port of the loopback address.
 ///
 /// The common part of the servers of all vendors:
 /// [`AnthropicServer`](super::anthropic::AnthropicServer),
@@ -19,9 +19,10 @@ use super::{Request, RequestLog, Script};
 /// use autonoe_testkit::model_server::anthropic::AnthropicServer;
 /// use autonoe_testkit::model_server::gemini::GeminiServer;
 /// use autonoe_testkit::model_server::openai::OpenAiServer;
-/// use autonoe_testkit::model_server::{ModelServer, Refusal, Script, Turn};
+/// use autonoe_testkit::model_server::{ModelScript, ModelServer, Refusal, Turn};
 ///
-/// let script = || Script::new([Turn::from(Refusal::overloaded()), Turn::text("Good morning.")]);
+/// let turns = || [Turn::from(Refusal::overloaded()), Turn::text("Good morning.")];
+/// let script = || ModelScript::new(turns());
 /// let anthropic = AnthropicServer::start(script()).unverified();
 /// let openai = OpenAiServer::start(script()).unverified();
 /// let gemini = GeminiServer::start(script()).unverified();
@@ -47,7 +48,7 @@ enum OnDrop {
 
 impl ModelServer {
     /// Starts a server of this vendor; panics on failure, because the test cannot continue then.
-    pub(super) fn start(vendor: impl Vendor, script: Script) -> Self {
+    pub(super) fn start(vendor: impl Vendor, script: ModelScript) -> Self {
         let playing = Arc::new(ScriptState::new(script));
         let (listener, log) = Listener::start(ScriptedApi::new(vendor, playing.clone()))
             .expect("a server can be started on the loopback address");

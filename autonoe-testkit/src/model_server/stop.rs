@@ -3,7 +3,7 @@
 /// The reason why the model stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum StopReason {
+pub enum MessageStopReason {
     /// The answer is complete: `end_turn`.
     EndTurn,
     /// The model waits for the results of tools: `tool_use`.
@@ -20,7 +20,7 @@ pub enum StopReason {
     Other(String),
 }
 
-impl StopReason {
+impl MessageStopReason {
     /// Returns the value in the Messages API.
     pub fn as_str(&self) -> &str {
         match self {

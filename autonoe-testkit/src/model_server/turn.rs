@@ -6,7 +6,7 @@ use hyper::HeaderMap;
 use serde_json::Value;
 
 use super::headers::scripted_header;
-use super::{Message, Refusal};
+use super::{Refusal, ScriptedMessage};
 
 /// One answer of the scripted model: a message, a refusal, any text, a closed connection or
 /// silence.
@@ -14,13 +14,13 @@ use super::{Message, Refusal};
 /// ```
 /// use std::time::Duration;
 ///
-/// use autonoe_testkit::model_server::{Message, Refusal, Turn};
+/// use autonoe_testkit::model_server::{Refusal, ScriptedMessage, Turn};
 /// use serde_json::json;
 ///
 /// let turns = [
 ///     Turn::from(Refusal::overloaded()),
 ///     Turn::tool("Bash", json!({"command": "cargo test"})),
-///     Turn::from(Message::new().thinks("It passes.").says("Done.")),
+///     Turn::from(ScriptedMessage::new().thinks("It passes.").says("Done.")),
 ///     Turn::text("I am late.").after(Duration::from_millis(50)),
 ///     Turn::html("<h1>Sign in to the network</h1>"),
 ///     Turn::hang(),
@@ -34,7 +34,7 @@ pub struct Turn {
 
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
-    Message(Message),
+    Message(ScriptedMessage),
     Refusal(Refusal),
     Raw { headers: HeaderMap, body: String },
     Disconnect,
@@ -44,12 +44,12 @@ pub(super) enum Kind {
 impl Turn {
     /// Sends a text and ends the turn.
     pub fn text(text: impl Into<String>) -> Self {
-        Message::new().says(text).into()
+        ScriptedMessage::new().says(text).into()
     }
 
     /// Calls one tool.
     pub fn tool(name: impl Into<String>, input: Value) -> Self {
-        Message::new().uses_tool(name, input).into()
+        ScriptedMessage::new().uses_tool(name, input).into()
     }
 
     /// Answers with status 200 and this text, whatever the request is.
@@ -93,8 +93,8 @@ impl Turn {
     }
 }
 
-impl From<Message> for Turn {
-    fn from(message: Message) -> Self {
+impl From<ScriptedMessage> for Turn {
+    fn from(message: ScriptedMessage) -> Self {
         Self::at_once(Kind::Message(message))
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::api::Head;
 use super::event::Event;
 use super::ids::Ids;
-use super::{Message, Prompt, Refusal};
+use super::{ReceivedPrompt, Refusal, ScriptedMessage};
 
 /// The API of a vendor: its paths and its error format.
 pub(super) trait Vendor: fmt::Debug + Send + Sync + 'static {
@@ -28,9 +28,9 @@ pub(super) trait Vendor: fmt::Debug + Send + Sync + 'static {
 #[derive(Debug)]
 pub(super) enum ClassifiedRequest {
     /// A request for the next message of the model, in this wire format.
-    Message(&'static dyn Wire, Box<Prompt>),
+    Message(&'static dyn Wire, Box<ReceivedPrompt>),
     /// A request for the number of tokens of a prompt, and the answer.
-    Count(Box<Prompt>, Value),
+    Count(Box<ReceivedPrompt>, Value),
     /// A request with a constant answer.
     Fixed(Value),
     /// A malformed request, with the reason.
@@ -53,10 +53,20 @@ pub(super) struct EncodedRefusal {
 /// Encoding a message that the format cannot express returns the reason.
 pub(super) trait Wire: fmt::Debug + Send + Sync {
     /// Returns the message as one document.
-    fn whole(&self, message: &Message, prompt: &Prompt, ids: Ids) -> Result<Value, String>;
+    fn whole(
+        &self,
+        message: &ScriptedMessage,
+        prompt: &ReceivedPrompt,
+        ids: Ids,
+    ) -> Result<Value, String>;
 
     /// Returns the events of the message.
-    fn stream(&self, message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Event>, String>;
+    fn stream(
+        &self,
+        message: &ScriptedMessage,
+        prompt: &ReceivedPrompt,
+        ids: Ids,
+    ) -> Result<Vec<Event>, String>;
 
     /// Returns an event whose data is not JSON.
     fn malformed(&self) -> Event;
@@ -65,7 +75,13 @@ pub(super) trait Wire: fmt::Debug + Send + Sync {
     fn error(&self, kind: &str, message: &str, told: usize) -> Event;
 
     /// Returns the event that reports a failed response after `told` other events.
-    fn failed(&self, failure: Failure<'_>, _prompt: &Prompt, _ids: Ids, told: usize) -> Event {
+    fn failed(
+        &self,
+        failure: Failure<'_>,
+        _prompt: &ReceivedPrompt,
+        _ids: Ids,
+        told: usize,
+    ) -> Event {
         self.error(failure.code, failure.message, told)
     }
 

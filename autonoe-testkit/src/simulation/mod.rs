@@ -11,13 +11,13 @@
 //! switched off to verify that the simulation finds the faults that they prevent.
 
 mod faults;
-mod script;
+mod simulated_work;
 mod store;
 mod verdict;
 mod world;
 
 pub use faults::Random;
-pub use script::Script;
+pub use simulated_work::SimulatedWork;
 pub use store::{Fenced, Rules, Store};
 pub use verdict::{Stats, Violation};
 pub use world::{Driver, FAULTS_END, HOSTS, Host, World, simulate};

@@ -2,7 +2,7 @@
 
 use autonoe_core::ExitReason;
 
-use super::script::counts;
+use super::simulated_work::counts;
 use super::{Driver, Store, World};
 
 /// A violated guarantee.
@@ -105,9 +105,9 @@ impl<D: Driver> World<D> {
             return Err(Violation::Missing { number });
         }
         let expected = if self.cancelled {
-            self.script.cancelled(report.sessions, told)
+            self.work.cancelled(report.sessions, told)
         } else {
-            self.script.undisturbed()
+            self.work.undisturbed()
         };
         if counts(report) != counts(&expected) {
             return Err(Violation::WrongCounts {

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use jiff::Timestamp;
 
 use super::faults::Event;
-use super::{Random, Rules, Script, Stats, Store, Violation};
+use super::{Random, Rules, SimulatedWork, Stats, Store, Violation};
 
 /// The number of hosts.
 pub const HOSTS: usize = 3;
@@ -57,7 +57,7 @@ pub struct World<D: Driver> {
     /// The source of randomness.
     pub random: Random,
     /// The work of the sessions.
-    pub script: Script,
+    pub work: SimulatedWork,
     /// The project.
     pub store: Store,
     /// The hosts.
@@ -79,7 +79,7 @@ impl<D: Driver> World<D> {
             driver,
             now: 0,
             random: Random::new(seed),
-            script: Script::new(seed),
+            work: SimulatedWork::new(seed),
             store: Store::new(rules),
             hosts: Default::default(),
             cancelled: false,

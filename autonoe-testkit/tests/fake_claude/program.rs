@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use autonoe_testkit::fake_claude::{
-    Build, Env, FakeScript, Fault, Moment, Part, Signal, TurnFault, play,
+    Build, Env, FakeScript, Fault, Moment, PlayedContent, ReceivedSignal, TurnFault, play,
 };
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ const DEADLINE: Duration = Duration::from_secs(120);
 /// A program on its own thread, with the test as its host.
 struct Program {
     stdin: Option<io::PipeWriter>,
-    signals: mpsc::Sender<Signal>,
+    signals: mpsc::Sender<ReceivedSignal>,
     said: mpsc::Receiver<Value>,
     ended: mpsc::Receiver<(u8, String)>,
 }
@@ -169,9 +169,9 @@ fn a_prompt_without_an_answer_ends_it() {
 #[test]
 fn signals_end_it_as_they_end_the_real_one() {
     for (signal, code) in [
-        (Signal::Interrupt, 0),
-        (Signal::Terminate, 143),
-        (Signal::Hangup, 129),
+        (ReceivedSignal::Interrupt, 0),
+        (ReceivedSignal::Terminate, 143),
+        (ReceivedSignal::Hangup, 129),
     ] {
         let program = Program::working(silent());
 
@@ -195,7 +195,11 @@ fn process_ignoring_shutdown_stays_alive() {
     let mut program = Program::working(silent().with_fault(Fault::IgnoresShutdown));
 
     program.send_request("2", &json!({"subtype": "end_session"}));
-    for signal in [Signal::Interrupt, Signal::Terminate, Signal::Hangup] {
+    for signal in [
+        ReceivedSignal::Interrupt,
+        ReceivedSignal::Terminate,
+        ReceivedSignal::Hangup,
+    ] {
         program.signals.send(signal).expect("it listens");
     }
     program.stdin = None;
@@ -256,7 +260,7 @@ fn script_is_parsed_from_json() {
 
     let script: FakeScript = serde_json::from_value(written).expect("a script");
 
-    assert_eq!(script.plays, Part::Says(vec!["Hm.".into()]));
+    assert_eq!(script.plays, PlayedContent::Says(vec!["Hm.".into()]));
     let silence = Fault::At {
         moment: Moment::Lines(3),
         mishap: TurnFault::Silence,

@@ -1,15 +1,15 @@
 //! Responses of the Messages API as a client receives them.
 
 use autonoe_testkit::model_server::anthropic::{
-    AnthropicServer, Message, Refusal, StopReason, Turn, Usage,
+    AnthropicServer, MessageStopReason, Refusal, ScriptedMessage, Turn, Usage,
 };
-use autonoe_testkit::model_server::{Answer, Ending};
+use autonoe_testkit::model_server::{Ending, ServerAnswer};
 use serde_json::{Value, json};
 
 use crate::model_server::client::{End, prompt, request_message, send, streamed};
 
-fn looks_around() -> Message {
-    Message::new()
+fn looks_around() -> ScriptedMessage {
+    ScriptedMessage::new()
         .thinks("Where am I?")
         .says("I look around, in more than forty characters.")
         .uses_tool_as("toolu_1", "Bash", json!({"command": "ls"}))
@@ -50,11 +50,11 @@ async fn a_message_comes_whole_where_no_stream_is_asked_for() {
 
 #[tokio::test]
 async fn script_sets_stop_reason_and_model() {
-    let cut_short = Message::new()
+    let cut_short = ScriptedMessage::new()
         .uses_tool("Bash", json!({}))
-        .stops(StopReason::MaxTokens)
+        .stops(MessageStopReason::MaxTokens)
         .with_model("claude-y");
-    let server = AnthropicServer::start([cut_short, Message::new().says("done")]);
+    let server = AnthropicServer::start([cut_short, ScriptedMessage::new().says("done")]);
 
     let first = request_message(&server, &prompt("go")).await.json();
     let second = request_message(&server, &prompt("go on")).await.json();
@@ -143,12 +143,12 @@ async fn auxiliary_requests_do_not_use_the_script() {
     let tokens = "/v1/messages/count_tokens";
 
     for (method, path, body, status, answer) in [
-        ("HEAD", "/", "", 200, Answer::Fixed),
-        ("HEAD", "/api/hello", "", 200, Answer::Fixed),
-        ("GET", "/", "", 200, Answer::Fixed),
-        ("POST", tokens, count.as_str(), 200, Answer::Fixed),
-        ("POST", "/api/events", "{}", 404, Answer::NotFound),
-        ("GET", "/v1/messages", "", 404, Answer::NotFound),
+        ("HEAD", "/", "", 200, ServerAnswer::Fixed),
+        ("HEAD", "/api/hello", "", 200, ServerAnswer::Fixed),
+        ("GET", "/", "", 200, ServerAnswer::Fixed),
+        ("POST", tokens, count.as_str(), 200, ServerAnswer::Fixed),
+        ("POST", "/api/events", "{}", 404, ServerAnswer::NotFound),
+        ("GET", "/v1/messages", "", 404, ServerAnswer::NotFound),
     ] {
         let heard = send(&server, method, path, body).await;
 
@@ -169,7 +169,7 @@ async fn auxiliary_requests_do_not_use_the_script() {
 #[test]
 #[should_panic(expected = "HTTP does not allow the header `no blanks: x`")]
 fn a_header_that_cannot_be_fails_where_the_script_is_written() {
-    let _ = Message::new().with_header("no blanks", "x");
+    let _ = ScriptedMessage::new().with_header("no blanks", "x");
 }
 
 #[test]

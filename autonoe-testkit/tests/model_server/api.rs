@@ -5,7 +5,7 @@ use std::ops::Deref;
 use autonoe_testkit::model_server::anthropic::AnthropicServer;
 use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::openai::OpenAiServer;
-use autonoe_testkit::model_server::{Credential, ModelServer, Script};
+use autonoe_testkit::model_server::{Credential, ModelScript, ModelServer};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
@@ -60,7 +60,7 @@ impl Deref for AnyServer {
 }
 
 impl Api {
-    pub(crate) fn start(self, script: impl Into<Script>) -> AnyServer {
+    pub(crate) fn start(self, script: impl Into<ModelScript>) -> AnyServer {
         match self {
             Self::Messages => AnyServer::Anthropic(AnthropicServer::start(script)),
             Self::Responses | Self::Chat => AnyServer::OpenAi(OpenAiServer::start(script)),

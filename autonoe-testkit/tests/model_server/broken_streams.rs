@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use autonoe_testkit::model_server::Ending;
 use autonoe_testkit::model_server::anthropic::{
-    AnthropicServer, FaultPosition, Message, StreamFault, Turn,
+    AnthropicServer, FaultPosition, ScriptedMessage, StreamFault, Turn,
 };
 
 use crate::model_server::client::{End, TIMEOUT, prompt, request_message, streamed};
@@ -14,8 +14,8 @@ const BLOCK: &str = "content_block_start";
 const PIECE: &str = "content_block_delta";
 const STOP: &str = "content_block_stop";
 
-fn two_texts() -> Message {
-    Message::new().says("one").says("two")
+fn two_texts() -> ScriptedMessage {
+    ScriptedMessage::new().says("one").says("two")
 }
 
 async fn ending(server: &AnthropicServer) -> Option<Ending> {
@@ -63,7 +63,7 @@ async fn connection_is_cut_at_scripted_position() {
 async fn all_that_comes_before_a_cut_arrives_however_much_it_is() {
     // More than the buffers of both sides hold.
     let length = 8 << 20;
-    let message = Message::new()
+    let message = ScriptedMessage::new()
         .says("#".repeat(length))
         .in_pieces_of(100_000);
     let broken = message.breaks(FaultPosition::AfterBlock(0), StreamFault::Cut);

@@ -1,7 +1,7 @@
 //! Common behaviour of the servers of all vendors: one script, one log, the same strictness.
 
 use autonoe_testkit::model_server::{
-    Answer, MainRequests, Message, Refusal, Script, StopReason, Turn,
+    MainRequests, MessageStopReason, ModelScript, Refusal, ScriptedMessage, ServerAnswer, Turn,
 };
 use serde_json::json;
 
@@ -13,9 +13,9 @@ async fn one_script_is_played_by_every_vendor_with_and_without_a_stream() {
     let long = "I look around, in more than forty characters.";
     for api in ALL {
         for wanted in [Delivery::Whole, Delivery::Stream] {
-            let script = Script::new([Turn::text("one")])
+            let script = ModelScript::new([Turn::text("one")])
                 .then_by(|prompt| Turn::text(format!("you said {}", prompt.user_texts()[0])))
-                .then(Message::new().says(long).in_pieces_of(7));
+                .then(ScriptedMessage::new().says(long).in_pieces_of(7));
             let server = api.start(script);
 
             let mut said = Vec::new();
@@ -44,7 +44,7 @@ async fn log_contains_the_whole_request() {
         assert_eq!(seen.headers.get("user-agent"), Some("test/1"));
         assert_eq!(seen.headers.credential(), Some(api.credential().1));
         assert!(!format!("{seen:?}").contains("hunter2"), "{api:?}");
-        assert_eq!(seen.answer, Answer::Turn(1));
+        assert_eq!(seen.answer, ServerAnswer::Turn(1));
         let asked = server.log().main_requests().remove(0);
         assert_eq!(asked.model, "x-1");
         assert!(asked.stream, "{api:?}");
@@ -112,7 +112,7 @@ async fn a_path_that_the_vendor_does_not_have_is_not_found_and_takes_no_turn() {
         let message = format!("the scripted model server has no {method} {path}");
         assert_eq!(response.json()["error"]["message"], message.as_str());
         let seen = server.log().exchanges().remove(0);
-        assert_eq!(seen.answer, Answer::NotFound, "{api:?} {path}");
+        assert_eq!(seen.answer, ServerAnswer::NotFound, "{api:?} {path}");
         assert_eq!(
             api.request_message(&server, "go", Delivery::Whole)
                 .await
@@ -127,12 +127,12 @@ async fn a_request_without_tools_is_a_side_request_unless_all_are_main() {
     for api in ALL {
         let mut title = api.prompt("A title, please.", Delivery::Whole);
         title.as_object_mut().unwrap().remove("tools");
-        let script = || Script::new([Turn::text("done")]);
+        let script = || ModelScript::new([Turn::text("done")]);
 
         let strict = api.start(script().with_side_answer(Turn::text("A title")));
         let response = api.send(&strict, &title, Delivery::Whole).await;
         assert_eq!(api.text(&response, Delivery::Whole), "A title", "{api:?}");
-        assert_eq!(strict.log().exchanges()[0].answer, Answer::Side);
+        assert_eq!(strict.log().exchanges()[0].answer, ServerAnswer::Side);
         api.request_message(&strict, "go", Delivery::Whole).await;
 
         let all = api.start(script().with_main_requests(MainRequests::All));
@@ -143,9 +143,13 @@ async fn a_request_without_tools_is_a_side_request_unless_all_are_main() {
 
 #[tokio::test]
 async fn unsupported_content_leaves_request_unanswered() {
-    let paused = || Message::new().says("hm").stops(StopReason::PauseTurn);
-    let signed = || Message::new().says("hm").signed("c2ln");
-    let broken = || Message::new().uses_tool_with_text("Bash", "{broken");
+    let paused = || {
+        ScriptedMessage::new()
+            .says("hm")
+            .stops(MessageStopReason::PauseTurn)
+    };
+    let signed = || ScriptedMessage::new().says("hm").signed("c2ln");
+    let broken = || ScriptedMessage::new().uses_tool_with_text("Bash", "{broken");
     for (api, message, reason) in [
         (Api::Responses, paused(), "the Responses API does not pause"),
         (Api::Chat, paused(), "Chat Completions do not pause"),

@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use autonoe_testkit::model_server::{Ending, FaultPosition, Message, StreamFault, Turn};
+use autonoe_testkit::model_server::{Ending, FaultPosition, ScriptedMessage, StreamFault, Turn};
 use serde_json::{Value, json};
 
 use crate::model_server::api::{ALL, AnyServer, Api, Delivery};
 use crate::model_server::client::{End, TIMEOUT};
 
-fn two_texts() -> Message {
-    Message::new().says("one").says("two")
+fn two_texts() -> ScriptedMessage {
+    ScriptedMessage::new().says("one").says("two")
 }
 
 /// Returns the number of events before the first block, of each block, and after the last.
@@ -220,7 +220,7 @@ async fn a_slow_stream_takes_its_time_between_events() {
 #[tokio::test]
 async fn a_request_without_a_stream_gets_the_whole_message() {
     for api in ALL {
-        let broken = Message::new()
+        let broken = ScriptedMessage::new()
             .says("one")
             .breaks(FaultPosition::InBlock(0), StreamFault::Cut);
         let server = api.start([broken]);
@@ -235,7 +235,7 @@ async fn a_request_without_a_stream_gets_the_whole_message() {
 async fn the_bytes_of_a_stream_may_come_in_any_packets_and_with_comments() {
     for api in ALL {
         // An umlaut is cut in two as well.
-        let message = || Message::new().says("größer").in_pieces_of(3);
+        let message = || ScriptedMessage::new().says("größer").in_pieces_of(3);
         let server = api.start([
             message(),
             message().in_packets_of(1),

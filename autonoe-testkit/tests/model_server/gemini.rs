@@ -1,14 +1,16 @@
 //! Wire format of the Gemini API.
 
 use autonoe_testkit::model_server::gemini::GeminiServer;
-use autonoe_testkit::model_server::{Answer, Message, Request, StopReason, Turn, Usage};
+use autonoe_testkit::model_server::{
+    MessageStopReason, Request, ScriptedMessage, ServerAnswer, Turn, Usage,
+};
 use serde_json::{Value, json};
 
 use crate::model_server::api::{Api, Delivery};
 use crate::model_server::client::{Response, send, without_server};
 
-fn looks_around() -> Message {
-    Message::new()
+fn looks_around() -> ScriptedMessage {
+    ScriptedMessage::new()
         .thinks("Where am I?")
         .says("I look around, in more than forty characters.")
         .uses_tool("shell", json!({"command": "ls"}))
@@ -16,7 +18,7 @@ fn looks_around() -> Message {
         .with_usage(Usage::new(7, 5).with_cache_read(3).with_reasoning(2))
 }
 
-async fn whole(message: Message) -> Value {
+async fn whole(message: ScriptedMessage) -> Value {
     let server = GeminiServer::start([message]);
     Api::Gemini
         .request_message(&server, "go", Delivery::Whole)
@@ -24,7 +26,7 @@ async fn whole(message: Message) -> Value {
         .json()
 }
 
-async fn streamed(message: Message) -> Response {
+async fn streamed(message: ScriptedMessage) -> Response {
     let server = GeminiServer::start([message]);
     Api::Gemini
         .request_message(&server, "go", Delivery::Stream)
@@ -65,7 +67,7 @@ async fn a_message_comes_whole_where_no_stream_is_asked_for() {
 #[tokio::test]
 async fn a_signature_is_on_the_part_that_it_signs() {
     let signed = || {
-        Message::new()
+        ScriptedMessage::new()
             .thinks("hm")
             .signed("czE=")
             .says("I look around.")
@@ -101,10 +103,10 @@ async fn a_signature_is_on_the_part_that_it_signs() {
 #[tokio::test]
 async fn a_conversation_continues_with_the_answer_of_the_model() {
     let server = GeminiServer::start([
-        Message::new()
+        ScriptedMessage::new()
             .thinks("hm")
             .uses_tool("shell", json!({"command": "ls"})),
-        Message::new().says("done"),
+        ScriptedMessage::new().says("done"),
     ]);
     let first = Api::Gemini
         .request_message(&server, "go", Delivery::Whole)
@@ -128,15 +130,15 @@ async fn a_conversation_continues_with_the_answer_of_the_model() {
 
 #[tokio::test]
 async fn message_ends_with_scripted_finish_reason() {
-    let stops = |reason| Message::new().says("hm").stops(reason);
+    let stops = |reason| ScriptedMessage::new().says("hm").stops(reason);
     for (message, finish) in [
-        (Message::new(), "STOP"),
-        (Message::new().uses_tool("shell", json!({})), "STOP"),
-        (stops(StopReason::StopSequence), "STOP"),
-        (stops(StopReason::MaxTokens), "MAX_TOKENS"),
-        (stops(StopReason::Refusal), "SAFETY"),
+        (ScriptedMessage::new(), "STOP"),
+        (ScriptedMessage::new().uses_tool("shell", json!({})), "STOP"),
+        (stops(MessageStopReason::StopSequence), "STOP"),
+        (stops(MessageStopReason::MaxTokens), "MAX_TOKENS"),
+        (stops(MessageStopReason::Refusal), "SAFETY"),
         (
-            stops(StopReason::Other("MALFORMED_FUNCTION_CALL".into())),
+            stops(MessageStopReason::Other("MALFORMED_FUNCTION_CALL".into())),
             "MALFORMED_FUNCTION_CALL",
         ),
     ] {
@@ -156,7 +158,7 @@ async fn message_ends_with_scripted_finish_reason() {
 #[tokio::test]
 async fn script_sets_model_and_raw_parts() {
     let part = json!({"executableCode": {"language": "PYTHON", "code": "1"}});
-    let message = Message::new()
+    let message = ScriptedMessage::new()
         .with_raw_block(part.clone())
         .with_model("x-2");
 
@@ -195,7 +197,7 @@ async fn tokens_are_counted_without_the_script_and_a_key_in_the_path_is_not_kept
 
     assert_eq!(heard.json()["totalTokens"], body.len() / 4);
     let seen = server.log().exchanges().remove(0);
-    assert_eq!(seen.answer, Answer::Fixed);
+    assert_eq!(seen.answer, ServerAnswer::Fixed);
     assert_eq!(seen.path, "/v1/models/x-1:countTokens?key=[redacted]");
     assert!(matches!(&*seen.request, Request::CountTokens(prompt) if prompt.model == "x-1"));
 }

@@ -1,7 +1,7 @@
 //! Subscription limits in headers.
 
 use autonoe_testkit::model_server::anthropic::{
-    AnthropicServer, Claim, LimitWindow, Message, RateLimits, Refusal, Turn,
+    AnthropicServer, Claim, LimitWindow, RateLimits, Refusal, ScriptedMessage, Turn,
 };
 use jiff::Timestamp;
 
@@ -100,7 +100,7 @@ async fn each_part_of_the_limits_can_be_left_out_or_added() {
         ),
     ] {
         let refused = Turn::from(Refusal::quota(&limits));
-        let said = Turn::from(Message::new().says("hm").with_rate_limits(&limits));
+        let said = Turn::from(ScriptedMessage::new().says("hm").with_rate_limits(&limits));
         let server = AnthropicServer::start([refused, said]);
 
         assert_eq!(

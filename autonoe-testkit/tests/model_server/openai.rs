@@ -1,14 +1,16 @@
 //! Wire formats of OpenAI's APIs.
 
 use autonoe_testkit::model_server::openai::OpenAiServer;
-use autonoe_testkit::model_server::{Answer, Message, PromptBlock, StopReason, Turn, Usage};
+use autonoe_testkit::model_server::{
+    MessageStopReason, PromptBlock, ScriptedMessage, ServerAnswer, Turn, Usage,
+};
 use serde_json::{Value, json};
 
 use crate::model_server::api::{Api, Delivery};
 use crate::model_server::client::{Response, send, without_server};
 
-fn looks_around() -> Message {
-    Message::new()
+fn looks_around() -> ScriptedMessage {
+    ScriptedMessage::new()
         .thinks("Where am I?")
         .says("I look around, in more than forty characters.")
         .uses_tool_as("call_1", "shell", json!({"command": "ls"}))
@@ -17,14 +19,14 @@ fn looks_around() -> Message {
         .in_pieces_of(30)
 }
 
-async fn whole(api: Api, message: Message) -> Value {
+async fn whole(api: Api, message: ScriptedMessage) -> Value {
     let server = OpenAiServer::start([message]);
     api.request_message(&server, "go", Delivery::Whole)
         .await
         .json()
 }
 
-async fn streamed(api: Api, message: Message) -> Response {
+async fn streamed(api: Api, message: ScriptedMessage) -> Response {
     let server = OpenAiServer::start([message]);
     api.request_message(&server, "go", Delivery::Stream).await
 }
@@ -89,7 +91,7 @@ async fn the_last_event_of_a_response_has_the_whole_of_it() {
 
 #[tokio::test]
 async fn thoughts_are_encrypted_for_those_who_ask_for_them() {
-    let thought = || Message::new().thinks("hm").says("done");
+    let thought = || ScriptedMessage::new().thinks("hm").says("done");
     let server = OpenAiServer::start([thought(), thought().thinks("ah").signed("c2ln"), thought()]);
     let mut plain = Api::Responses.prompt("go", Delivery::Whole);
     plain["include"] = json!([]);
@@ -116,7 +118,7 @@ async fn thoughts_are_encrypted_for_those_who_ask_for_them() {
 
 #[tokio::test]
 async fn hidden_thoughts_have_no_summary() {
-    let heard = streamed(Api::Responses, Message::new().thinks("")).await;
+    let heard = streamed(Api::Responses, ScriptedMessage::new().thinks("")).await;
 
     let events = heard.events();
     assert_eq!(
@@ -128,7 +130,7 @@ async fn hidden_thoughts_have_no_summary() {
 
 #[tokio::test]
 async fn interleaved_call_chunks_are_identified_by_index() {
-    let calls = Message::new()
+    let calls = ScriptedMessage::new()
         .uses_tool("shell", json!("abcdef"))
         .uses_tool("read", json!("12"))
         .says("hm")
@@ -200,30 +202,35 @@ async fn the_usage_of_a_streamed_completion_comes_for_those_who_ask_for_it() {
 
 #[tokio::test]
 async fn answer_ends_with_scripted_stop_reason() {
-    let stops = |reason| Message::new().says("hm").stops(reason);
+    let stops = |reason| ScriptedMessage::new().says("hm").stops(reason);
     for (message, status, reason, finish) in [
-        (Message::new().says("hm"), "completed", None, "stop"),
-        (stops(StopReason::StopSequence), "completed", None, "stop"),
+        (ScriptedMessage::new().says("hm"), "completed", None, "stop"),
         (
-            Message::new().uses_tool("shell", json!({})),
+            stops(MessageStopReason::StopSequence),
+            "completed",
+            None,
+            "stop",
+        ),
+        (
+            ScriptedMessage::new().uses_tool("shell", json!({})),
             "completed",
             None,
             "tool_calls",
         ),
         (
-            stops(StopReason::MaxTokens),
+            stops(MessageStopReason::MaxTokens),
             "incomplete",
             Some("max_output_tokens"),
             "length",
         ),
         (
-            stops(StopReason::Refusal),
+            stops(MessageStopReason::Refusal),
             "incomplete",
             Some("content_filter"),
             "content_filter",
         ),
         (
-            stops(StopReason::Other("odd".into())),
+            stops(MessageStopReason::Other("odd".into())),
             "incomplete",
             Some("odd"),
             "odd",
@@ -250,12 +257,16 @@ async fn answer_ends_with_scripted_stop_reason() {
 #[tokio::test]
 async fn raw_blocks_are_sent_unchanged() {
     let item = json!({"type": "web_search_call", "id": "ws_1", "status": "completed"});
-    let search = || Message::new().with_raw_block(item.clone()).says("found");
+    let search = || {
+        ScriptedMessage::new()
+            .with_raw_block(item.clone())
+            .says("found")
+    };
     assert_eq!(whole(Api::Responses, search()).await["output"][0], item);
     let events = streamed(Api::Responses, search()).await.chunks();
     assert_eq!((&events[2]["item"], &events[3]["item"]), (&item, &item));
 
-    let refused = || Message::new().with_raw_block(json!({"refusal": "no"}));
+    let refused = || ScriptedMessage::new().with_raw_block(json!({"refusal": "no"}));
     let message = &whole(Api::Chat, refused()).await["choices"][0]["message"];
     assert_eq!(message["refusal"], "no");
     let chunks = streamed(Api::Chat, refused()).await.chunks();
@@ -264,7 +275,7 @@ async fn raw_blocks_are_sent_unchanged() {
 
 #[tokio::test]
 async fn an_input_that_is_no_json_goes_out_as_text() {
-    let broken = || Message::new().uses_tool_with_text("shell", "{broken");
+    let broken = || ScriptedMessage::new().uses_tool_with_text("shell", "{broken");
 
     let response = whole(Api::Responses, broken()).await;
     assert_eq!(response["output"][0]["arguments"], "{broken");
@@ -276,11 +287,11 @@ async fn an_input_that_is_no_json_goes_out_as_text() {
 #[tokio::test]
 async fn a_conversation_continues_with_the_answer_of_the_model() {
     let server = OpenAiServer::start([
-        Message::new()
+        ScriptedMessage::new()
             .thinks("hm")
             .signed("c2ln")
             .uses_tool("shell", json!({"command": "ls"})),
-        Message::new().says("done"),
+        ScriptedMessage::new().says("done"),
     ]);
     let first = Api::Responses
         .request_message(&server, "go", Delivery::Whole)
@@ -333,5 +344,5 @@ async fn completions_may_be_at_another_place_and_models_are_listed() {
 
     assert_eq!(Api::Chat.text(&heard, Delivery::Whole), "done");
     assert_eq!(models.json()["object"], "list");
-    assert_eq!(server.log().exchanges()[1].answer, Answer::Fixed);
+    assert_eq!(server.log().exchanges()[1].answer, ServerAnswer::Fixed);
 }

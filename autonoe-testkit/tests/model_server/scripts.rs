@@ -1,8 +1,8 @@
 //! Assignment of scripted turns to requests.
 
-use autonoe_testkit::model_server::Answer;
+use autonoe_testkit::model_server::ServerAnswer;
 use autonoe_testkit::model_server::anthropic::{
-    AnthropicServer, MainRequests, Message, Script, Turn,
+    AnthropicServer, MainRequests, ModelScript, ScriptedMessage, Turn,
 };
 use serde_json::{Value, json};
 
@@ -27,19 +27,19 @@ async fn each_request_takes_the_next_turn() {
 
     assert_eq!(text(&request_message(&server, &prompt("a")).await), "one");
     assert_eq!(text(&request_message(&server, &prompt("b")).await), "two");
-    let answers: Vec<Answer> = server
+    let answers: Vec<ServerAnswer> = server
         .log()
         .exchanges()
         .into_iter()
         .map(|seen| seen.answer)
         .collect();
-    assert_eq!(answers, [Answer::Turn(1), Answer::Turn(2)]);
+    assert_eq!(answers, [ServerAnswer::Turn(1), ServerAnswer::Turn(2)]);
     server.verify();
 }
 
 #[tokio::test]
 async fn side_requests_take_no_turn() {
-    let script = Script::new([Turn::text("done")]).with_side_answer(Turn::text("A title"));
+    let script = ModelScript::new([Turn::text("done")]).with_side_answer(Turn::text("A title"));
     let server = AnthropicServer::start(script);
 
     assert_eq!(text(&request_message(&server, &title()).await), "A title");
@@ -52,7 +52,7 @@ async fn side_requests_take_no_turn() {
 
 #[tokio::test]
 async fn a_program_without_tools_can_be_served_too() {
-    let script = Script::new([Turn::text("done")]).with_main_requests(MainRequests::All);
+    let script = ModelScript::new([Turn::text("done")]).with_main_requests(MainRequests::All);
     let server = AnthropicServer::start(script);
 
     assert_eq!(text(&request_message(&server, &title()).await), "done");
@@ -60,7 +60,7 @@ async fn a_program_without_tools_can_be_served_too() {
 
 #[tokio::test]
 async fn script_functions_receive_the_request() {
-    let script = Script::new([Turn::text("first")])
+    let script = ModelScript::new([Turn::text("first")])
         .then_by(|request| Turn::text(format!("you said {}", request.user_texts()[0])))
         .then(Turn::text("third"))
         .rest_by(|request| Turn::text(format!("{} again", request.user_texts()[0])));
@@ -100,7 +100,7 @@ async fn a_request_after_the_last_turn_fails_loudly() {
 
 #[tokio::test]
 async fn a_function_that_panics_leaves_the_request_unanswered_and_the_server_alive() {
-    let script = Script::new::<Turn>([])
+    let script = ModelScript::new::<Turn>([])
         .then_by(|request| panic!("no idea what {} means", request.user_texts()[0]))
         .then(Turn::text("still here"));
     let server = AnthropicServer::start(script).unverified();
@@ -132,7 +132,7 @@ async fn a_body_that_is_no_request_is_unanswered_and_takes_no_turn() {
 
 #[tokio::test]
 async fn an_input_that_is_no_json_needs_a_stream() {
-    let broken = || Message::new().uses_tool_with_text("Bash", r#"{"command": "#);
+    let broken = || ScriptedMessage::new().uses_tool_with_text("Bash", r#"{"command": "#);
     let server = AnthropicServer::start([broken(), broken()]).unverified();
 
     let streamed = request_message(&server, &streamed("go")).await;
@@ -157,6 +157,6 @@ async fn a_turn_that_is_left_over_fails_the_test_on_drop() {
 #[tokio::test]
 #[should_panic(expected = "UNANSWERED, the script ends after 0 turns")]
 async fn a_request_without_an_answer_fails_the_test_on_drop() {
-    let server = AnthropicServer::start(Script::new::<Turn>([]));
+    let server = AnthropicServer::start(ModelScript::new::<Turn>([]));
     request_message(&server, &prompt("go")).await;
 }

@@ -2,7 +2,7 @@
 
 use autonoe_testkit::model_server::Ending;
 use autonoe_testkit::model_server::anthropic::{
-    AnthropicServer, FaultPosition, Message, StreamFault, Turn,
+    AnthropicServer, FaultPosition, ScriptedMessage, StreamFault, Turn,
 };
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
@@ -16,7 +16,7 @@ async fn send_request(server: &AnthropicServer) -> TcpStream {
 
 /// Silence from the start, and silence in the middle of a stream.
 fn silences() -> [Turn; 2] {
-    let message = Message::new().says("I was about to");
+    let message = ScriptedMessage::new().says("I was about to");
     [
         Turn::hang(),
         message

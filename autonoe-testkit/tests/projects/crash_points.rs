@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use autonoe_core::{CostUsd, Mode, ProjectRun};
-use autonoe_testkit::{CrashPoints, CrashReport, SessionScript, TempProject, Totals};
+use autonoe_testkit::{CrashPoints, CrashReport, SessionScript, TempProject, TotalsAccuracy};
 use serde_json::json;
 
 use crate::projects::{plans, sets_status};
@@ -33,20 +33,20 @@ fn a_run_that_is_resumed_correctly_has_no_problems() {
 
     report.assert();
     let totals: Vec<_> = report.points().iter().map(|point| point.totals).collect();
-    let lost = |session| Totals::Unknown { session };
+    let lost = |session| TotalsAccuracy::Unknown { session };
     assert_eq!(
         totals,
         [
-            Totals::Exact,
+            TotalsAccuracy::Exact,
             lost(1),
             lost(1),
             lost(1),
-            Totals::Exact,
+            TotalsAccuracy::Exact,
             lost(2),
             lost(2),
             lost(2),
-            Totals::Exact,
-            Totals::Exact,
+            TotalsAccuracy::Exact,
+            TotalsAccuracy::Exact,
         ]
     );
     assert_eq!(
@@ -83,7 +83,7 @@ fn another_final_ledger_is_found() {
             "the report: /exitReason is \"all_blocked\" instead of \"all_passed\"",
         ]
     );
-    assert_eq!(report.points()[5].totals, Totals::Wrong);
+    assert_eq!(report.points()[5].totals, TotalsAccuracy::Wrong);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Runs with an interrupt, a spent quota or a broken network.
 
 use autonoe_core::{ExitReason, RunControl};
-use autonoe_testkit::model_server::{FaultPosition, Message, Refusal, Script, StreamFault, Turn};
+use autonoe_testkit::model_server::{
+    FaultPosition, ModelScript, Refusal, ScriptedMessage, StreamFault, Turn,
+};
 
 use super::{passing, run_planned_in, status_on_disk};
 use crate::fixture::{Fixture, shell};
@@ -9,7 +11,7 @@ use crate::fixture::{Fixture, shell};
 #[tokio::test]
 async fn an_interrupted_run_ends_and_leaves_nothing() {
     let endless = shell("echo 1 > begun && sleep 600");
-    let setting = Fixture::new(Script::new([endless]));
+    let setting = Fixture::new(ModelScript::new([endless]));
     let control = RunControl::new();
 
     let run = run_planned_in(&setting).run_with_control(&control);
@@ -28,7 +30,7 @@ async fn an_interrupted_run_ends_and_leaves_nothing() {
 
 #[tokio::test]
 async fn a_spent_quota_ends_a_run_that_does_not_wait() {
-    let script = Script::by(|_| Refusal::quota_spent().into());
+    let script = ModelScript::by(|_| Refusal::quota_spent().into());
     let setting = Fixture::new(script).unverified();
 
     let (report, ended) = run_planned_in(&setting).run().await;
@@ -43,13 +45,13 @@ async fn a_spent_quota_ends_a_run_that_does_not_wait() {
 #[tokio::test]
 async fn a_run_continues_after_a_network_failure() {
     let cut = || {
-        let cut = Message::new()
+        let cut = ScriptedMessage::new()
             .says("I will")
             .breaks(FaultPosition::AfterEvents(0), StreamFault::Cut);
         Turn::from(cut)
     };
     // The session fails, and the next one succeeds.
-    let setting = Fixture::new(Script::new([cut()].into_iter().chain(passing())));
+    let setting = Fixture::new(ModelScript::new([cut()].into_iter().chain(passing())));
 
     let (report, ended) = run_planned_in(&setting).run().await;
 

@@ -1,6 +1,6 @@
 //! Results of our tools, which the agent calls over MCP.
 
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 use autonoe_testkit::program::Camera;
 use serde_json::{Value, json};
 
@@ -24,9 +24,9 @@ async fn photos(setting: &Fixture, camera: &std::sync::Arc<Camera>) -> Vec<Value
     log.json()
 }
 
-fn script() -> Script {
+fn script() -> ModelScript {
     let photos = [photo(json!({})), photo(json!({"fails": true}))];
-    Script::new(photos.into_iter().chain(planning()).chain(passing()))
+    ModelScript::new(photos.into_iter().chain(planning()).chain(passing()))
 }
 
 // Shows: framework/tools/call-ids-of-served-tools, framework/tools/message-id

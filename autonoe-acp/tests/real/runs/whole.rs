@@ -3,7 +3,7 @@
 use std::fs;
 
 use autonoe_core::ExitReason;
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 
 use super::{passing, planning, run_in, run_without_walls, status_on_disk};
 use crate::fixture::{Fixture, shell, write};
@@ -17,7 +17,7 @@ async fn a_project_is_planned_and_built_and_denied_calls_leave_no_trace() {
         write("hello.txt", "hello\n"),
     ];
     let turns = planning().into_iter().chain(building).chain(passing());
-    let setting = Fixture::new(Script::new(turns));
+    let setting = Fixture::new(ModelScript::new(turns));
 
     let (report, ended) = run_in(&setting).run().await;
 
@@ -43,7 +43,7 @@ async fn a_project_is_planned_and_built_and_denied_calls_leave_no_trace() {
 
 #[tokio::test]
 async fn a_run_without_an_outer_sandbox_does_not_start() {
-    let setting = Fixture::new(Script::new::<Turn>([]));
+    let setting = Fixture::new(ModelScript::new::<Turn>([]));
 
     let (report, ended) = run_without_walls(&setting).run().await;
 

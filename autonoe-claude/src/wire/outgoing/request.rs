@@ -39,7 +39,7 @@ pub enum Request {
     /// Changes the permission mode.
     SetPermissionMode {
         /// The mode.
-        mode: PermissionMode,
+        mode: ClaudePermissionMode,
     },
     /// Changes the thinking budget.
     SetMaxThinkingTokens {
@@ -171,7 +171,7 @@ pub enum OnHookFailure {
 
 /// The program's treatment of calls that no hook decided about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PermissionMode {
+pub enum ClaudePermissionMode {
     /// It requests permission.
     Default,
     /// Files in the project may be changed; it requests permission for the rest.
@@ -182,7 +182,7 @@ pub enum PermissionMode {
     DontAsk,
 }
 
-impl PermissionMode {
+impl ClaudePermissionMode {
     /// Returns the program's name of the mode.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -241,7 +241,7 @@ mod tests {
             ),
             (
                 Request::SetPermissionMode {
-                    mode: PermissionMode::Plan,
+                    mode: ClaudePermissionMode::Plan,
                 },
                 json!({"subtype": "set_permission_mode", "mode": "plan"}),
             ),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::future;
 
-use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, Turn};
 use autonoe_testkit::program::Host;
 use futures::StreamExt;
 use serde_json::json;
@@ -52,7 +52,7 @@ fn start_host(setting: &Fixture, test: &str) -> Host {
 /// Returns a setting for a host whose tool is `command`, and for a later session.
 fn setting(build: Build, command: &str) -> Fixture {
     let call = json!({"command": command, "description": "as the script says"});
-    let script = Script::new([Turn::tool("Bash", call), Turn::text("Hello.")]);
+    let script = ModelScript::new([Turn::tool("Bash", call), Turn::text("Hello.")]);
     Fixture::new(build, script)
 }
 

@@ -5,7 +5,7 @@ mod other_programs;
 mod session_ends;
 mod start_failures;
 
-use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, Turn};
 use serde_json::json;
 
 use crate::build::Build;
@@ -17,5 +17,5 @@ const ENDLESS: &str = "echo 1 > begun; sleep 600";
 /// Returns a setting whose model uses one tool, with `command`.
 fn running(build: Build, command: &str) -> Fixture {
     let input = json!({"command": command, "description": "as the script says"});
-    Fixture::new(build, Script::new([Turn::tool("Bash", input)]))
+    Fixture::new(build, ModelScript::new([Turn::tool("Bash", input)]))
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use autonoe_claude::{ClaudeBackend, ClaudeOptions, LoginCheck};
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::{AgentClientFactory, AgentError};
-use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, Turn};
 
 use futures::future::join_all;
 
@@ -16,7 +16,7 @@ use crate::fixture::{Fixture, collect_events, within};
 
 /// Returns a setting whose program is a file with this text and mode.
 fn setting(text: &str, mode: u32) -> (Fixture, ClaudeOptions) {
-    let setting = Fixture::new(Build::NEWER, Script::new::<Turn>([]));
+    let setting = Fixture::new(Build::NEWER, ModelScript::new::<Turn>([]));
     let program = setting.folder.join("claude");
     fs::write(&program, text).expect("writable");
     fs::set_permissions(&program, fs::Permissions::from_mode(mode)).expect("ours");

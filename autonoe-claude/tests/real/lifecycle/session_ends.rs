@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use autonoe_core::agent::SessionOutcome;
 use autonoe_core::gate::ProjectPaths;
 use autonoe_core::{AgentClient, AgentError, HookDecision, PreToolUseHook, StreamEvent, ToolCall};
-use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, Turn};
 use autonoe_testkit::program::processes_in;
 use futures::StreamExt;
 use rustix::process::Signal;
@@ -24,7 +24,7 @@ async fn a_session_that_ends_by_itself(build: Build) {
         "command": "nohup sleep 600 >/dev/null 2>&1 & setsid sleep 600 >/dev/null 2>&1 & echo 1 > begun",
         "description": "leave something",
     });
-    let script = Script::new([Turn::tool("Bash", input), Turn::text("It runs.")]);
+    let script = ModelScript::new([Turn::tool("Bash", input), Turn::text("It runs.")]);
     let setting = Fixture::new(build, script);
     let mut client = setting.client(setting.spec([]));
 
@@ -46,7 +46,7 @@ async fn a_daemon_without_an_environment(build: Build) {
     let daemon = r#"node -e "require('child_process').spawn('sleep',['97'],{detached:true,stdio:'ignore',env:{}}).unref()""#;
     for is_killed in [false, true] {
         let input = json!({"command": daemon, "description": "leave a daemon"});
-        let script = Script::new([Turn::tool("Bash", input), Turn::text("It runs.")]);
+        let script = ModelScript::new([Turn::tool("Bash", input), Turn::text("It runs.")]);
         let setting = Fixture::new(build, script);
         let mut client = setting.client(setting.spec([]));
 
@@ -146,7 +146,7 @@ async fn a_session_that_is_disposed_of_in_a_tool(build: Build) {
 }
 
 async fn a_session_that_is_disposed_of_while_it_starts(build: Build) {
-    let setting = Fixture::new(build, Script::new::<Turn>([]));
+    let setting = Fixture::new(build, ModelScript::new::<Turn>([]));
     let mut client = setting.client(setting.spec([]));
 
     let started = async {

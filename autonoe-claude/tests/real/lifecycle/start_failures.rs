@@ -8,7 +8,7 @@ use autonoe_core::agent::{AgentErrorKind, Sandbox, SessionField, Support};
 use autonoe_core::time::AgentSessionId;
 use autonoe_core::{AgentClientFactory, AgentError, SessionSpec};
 use autonoe_process::find_program;
-use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, Turn};
 
 use crate::build::{Build, on_newer_build};
 use crate::fixture::{Fixture, Login, collect_events, within};
@@ -26,7 +26,7 @@ async fn failure(setting: &Fixture, options: ClaudeOptions, spec: SessionSpec) -
 }
 
 fn without_a_model(build: Build, login: Login) -> Fixture {
-    Fixture::with_login(build, Script::new::<Turn>([]), login)
+    Fixture::with_login(build, ModelScript::new::<Turn>([]), login)
 }
 
 async fn a_program_without_credentials(build: Build) {

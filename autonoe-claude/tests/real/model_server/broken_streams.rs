@@ -1,7 +1,7 @@
 //! Incomplete answers of the model.
 
 use autonoe_testkit::model_server::anthropic::{
-    AnthropicServer, FaultPosition, Message, Script, StreamFault, Turn,
+    AnthropicServer, FaultPosition, ModelScript, ScriptedMessage, StreamFault, Turn,
 };
 
 use crate::build::Build;
@@ -13,8 +13,8 @@ on_both_builds![
     a_stream_that_is_cut_after_a_block_is_treated_as_each_build_does,
 ];
 
-fn half() -> Message {
-    Message::new().says("I was about to say something longer than forty characters.")
+fn half() -> ScriptedMessage {
+    ScriptedMessage::new().says("I was about to say something longer than forty characters.")
 }
 
 async fn a_stream_that_breaks_in_a_block_is_retried(build: Build) {
@@ -31,7 +31,7 @@ async fn a_stream_that_breaks_in_a_block_is_retried(build: Build) {
         let broken = half().breaks(FaultPosition::InBlock(0), fault);
         [broken.into(), Turn::text("Whole.")]
     });
-    let server = AnthropicServer::start(Script::new(turns.into_iter().flatten()));
+    let server = AnthropicServer::start(ModelScript::new(turns.into_iter().flatten()));
     let mut claude = Options::new().start(build, &server);
 
     for (index, (fault, streamed_again)) in faults.into_iter().enumerate() {

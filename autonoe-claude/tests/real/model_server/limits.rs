@@ -1,7 +1,7 @@
 //! Limits of a subscription.
 
 use autonoe_testkit::model_server::anthropic::{
-    AnthropicServer, Claim, LimitWindow, Message, RateLimits, Refusal,
+    AnthropicServer, Claim, LimitWindow, RateLimits, Refusal, ScriptedMessage,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -83,7 +83,9 @@ async fn a_spent_limit_is_reported_and_not_retried(build: Build) {
 async fn a_nearly_spent_limit_is_reported_with_the_answer(build: Build) {
     let resets_at = in_two_hours();
     let limits = RateLimits::warning(LimitWindow::FiveHour, 0.92, resets_at);
-    let message = Message::new().says("Still here.").with_rate_limits(&limits);
+    let message = ScriptedMessage::new()
+        .says("Still here.")
+        .with_rate_limits(&limits);
     let server = AnthropicServer::start([message]);
 
     let ended = run(build, &server).await;

@@ -1,7 +1,7 @@
 //! Error answers of the model service.
 
-use autonoe_testkit::model_server::Answer;
-use autonoe_testkit::model_server::anthropic::{AnthropicServer, Refusal, Script, Turn};
+use autonoe_testkit::model_server::ServerAnswer;
+use autonoe_testkit::model_server::anthropic::{AnthropicServer, ModelScript, Refusal, Turn};
 
 use crate::build::Build;
 use crate::build::on_both_builds;
@@ -40,14 +40,21 @@ async fn an_overloaded_model_is_retried(build: Build) {
     assert_eq!(seen.len(), 2, "{ended:#?}");
     assert_eq!(seen[0], (&1.into(), &3.into(), &529.into()));
     assert_eq!(seen[1], (&2.into(), &3.into(), &500.into()));
-    let answers: Vec<Answer> = server
+    let answers: Vec<ServerAnswer> = server
         .log()
         .exchanges()
         .into_iter()
         .filter(|seen| seen.request.messages().is_some())
         .map(|seen| seen.answer)
         .collect();
-    assert_eq!(answers, [Answer::Turn(1), Answer::Turn(2), Answer::Turn(3)]);
+    assert_eq!(
+        answers,
+        [
+            ServerAnswer::Turn(1),
+            ServerAnswer::Turn(2),
+            ServerAnswer::Turn(3)
+        ]
+    );
 }
 
 async fn a_closed_connection_is_opened_again(build: Build) {
@@ -81,7 +88,7 @@ async fn each_error_status_is_classified(build: Build) {
     ];
     let answers = refusals.clone();
     // Some requests are repeated in another way, whatever the number of retries.
-    let server = AnthropicServer::start(Script::by(move |request| {
+    let server = AnthropicServer::start(ModelScript::by(move |request| {
         let texts = request.user_texts();
         let asked = |status: &i32| texts.contains(&status.to_string().as_str());
         let refusal = answers.iter().rfind(|(_, status, _)| asked(status));

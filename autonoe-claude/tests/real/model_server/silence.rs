@@ -2,7 +2,7 @@
 
 use autonoe_testkit::model_server::Ending;
 use autonoe_testkit::model_server::anthropic::{
-    AnthropicServer, FaultPosition, Message, StreamFault,
+    AnthropicServer, FaultPosition, ScriptedMessage, StreamFault,
 };
 
 use crate::build::Build;
@@ -13,7 +13,7 @@ use crate::model_server::claude::Options;
 on_newer_build![silence_in_the_middle_of_an_answer_is_seen_and_ended];
 
 async fn silence_in_the_middle_of_an_answer_is_seen_and_ended(build: Build) {
-    let message = Message::new().says("I was about to");
+    let message = ScriptedMessage::new().says("I was about to");
     let turn = message.breaks(FaultPosition::InBlock(0), StreamFault::Hang);
     let server = AnthropicServer::start([turn]);
     let log = server.log();

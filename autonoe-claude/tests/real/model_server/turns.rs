@@ -1,7 +1,9 @@
 //! Texts and tool calls of the model, and the results that it receives.
 
-use autonoe_testkit::model_server::anthropic::{AnthropicServer, Message, Script, Turn, Usage};
-use autonoe_testkit::model_server::{Answer, Credential};
+use autonoe_testkit::model_server::anthropic::{
+    AnthropicServer, ModelScript, ScriptedMessage, Turn, Usage,
+};
+use autonoe_testkit::model_server::{Credential, ServerAnswer};
 use serde_json::json;
 
 use crate::build::Build;
@@ -19,7 +21,7 @@ on_both_builds![
 ];
 
 async fn a_text_is_returned(build: Build) {
-    let good_morning = Message::new()
+    let good_morning = ScriptedMessage::new()
         .says("Good morning.")
         .with_usage(Usage::new(11, 7).with_cache_read(5));
     let server = AnthropicServer::start([good_morning]);
@@ -45,7 +47,7 @@ async fn a_text_is_returned(build: Build) {
     assert_eq!(bash.input_schema["properties"]["command"]["type"], "string");
     let exchanges = log.exchanges();
     let seen = exchanges.last().expect("there is one");
-    assert_eq!(seen.answer, Answer::Turn(1));
+    assert_eq!(seen.answer, ServerAnswer::Turn(1));
     assert_eq!(seen.path, "/v1/messages?beta=true");
     assert_eq!(seen.headers.credential(), Some(Credential::ApiKey));
     let agent = seen.headers.get("user-agent").expect("it has a name");
@@ -56,7 +58,7 @@ async fn a_text_is_returned(build: Build) {
 }
 
 async fn thinking_comes_before_the_text(build: Build) {
-    let message = Message::new()
+    let message = ScriptedMessage::new()
         .thinks("They greet me.")
         .says("Good morning.");
     let server = AnthropicServer::start([message]);
@@ -74,11 +76,11 @@ async fn thinking_comes_before_the_text(build: Build) {
 }
 
 async fn several_tools_of_one_message_run(build: Build) {
-    let both = Message::new()
+    let both = ScriptedMessage::new()
         .says("Both at once.")
         .uses_tool_as("toolu_one", "Bash", json!({"command": "echo one"}))
         .uses_tool_as("toolu_two", "Bash", json!({"command": "echo two; exit 3"}));
-    let server = AnthropicServer::start([both, Message::new().says("Done.")]);
+    let server = AnthropicServer::start([both, ScriptedMessage::new().says("Done.")]);
 
     let options = Options::new().arg("--allowedTools=Bash");
     let ended = options.start(build, &server).finish("Go.").await;
@@ -134,7 +136,7 @@ async fn the_settings_of_the_program_reach_the_model(build: Build) {
 
 async fn side_requests_use_no_scripted_turn(build: Build) {
     let title = Turn::text(r#"{"title": "A short greeting"}"#);
-    let script = Script::new([Turn::text("Good morning.")]).with_side_answer(title);
+    let script = ModelScript::new([Turn::text("Good morning.")]).with_side_answer(title);
     let server = AnthropicServer::start(script);
     let mut claude = Options::new().start(build, &server);
 
@@ -151,7 +153,9 @@ async fn side_requests_use_no_scripted_turn(build: Build) {
     assert_eq!(answer["response"]["subtype"], "success", "{answer}");
     ended.assert_success("Good morning.");
     let exchanges = server.log().exchanges();
-    let side = exchanges.iter().filter(|seen| seen.answer == Answer::Side);
+    let side = exchanges
+        .iter()
+        .filter(|seen| seen.answer == ServerAnswer::Side);
     assert_eq!(side.count(), 1, "{}", server.log().render());
     assert_eq!(server.log().main_requests().len(), 1);
 }

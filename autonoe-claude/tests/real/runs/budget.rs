@@ -3,7 +3,7 @@
 use autonoe_core::agent::{BudgetKind, SessionOutcome};
 use autonoe_core::run::Models;
 use autonoe_core::{Budget, CostUsd, ExitReason, StreamEvent};
-use autonoe_testkit::model_server::anthropic::{Message, Script, Turn, Usage};
+use autonoe_testkit::model_server::anthropic::{ModelScript, ScriptedMessage, Turn, Usage};
 use serde_json::json;
 
 use super::{planning, run_in, run_planned_in, status_on_disk};
@@ -16,12 +16,12 @@ const MODEL: &str = "claude-sonnet-4-5-20250929";
 /// Returns a command that costs sixty cents.
 fn expensive(command: &str) -> Turn {
     let input = json!({"command": command, "description": "as the script says"});
-    let message = Message::new().uses_tool("Bash", input);
+    let message = ScriptedMessage::new().uses_tool("Bash", input);
     message.with_usage(Usage::new(10, 40_000)).into()
 }
 
 async fn a_session_ends_when_its_budget_is_spent(build: Build) {
-    let script = Script::new([expensive("echo 1 > one")]);
+    let script = ModelScript::new([expensive("echo 1 > one")]);
     let setting = Fixture::new(build, script);
     let mut spec = setting.spec([]);
     spec.model = Some(MODEL.into());
@@ -46,11 +46,11 @@ async fn a_session_ends_when_its_budget_is_spent(build: Build) {
 
 async fn a_run_ends_when_the_rest_of_its_budget_is_spent(build: Build) {
     let [plan, _] = planning();
-    let planned = Message::new()
+    let planned = ScriptedMessage::new()
         .says("It is planned.")
         .with_usage(Usage::new(10, 40_000));
     // Neither session alone would spend a dollar, and there is no third turn.
-    let script = Script::new([plan, planned.into(), expensive("echo 1 > one")]);
+    let script = ModelScript::new([plan, planned.into(), expensive("echo 1 > one")]);
     let setting = Fixture::new(build, script);
 
     let run = run_in(&setting).configure(|runner| {
@@ -78,7 +78,7 @@ async fn a_run_ends_when_its_tokens_are_spent(build: Build) {
         expensive("echo 1 > one"),
         Turn::text("There is more to do."),
     ];
-    let setting = Fixture::new(build, Script::new(script));
+    let setting = Fixture::new(build, ModelScript::new(script));
 
     let run = run_planned_in(&setting)
         .configure(|runner| runner.budget(Budget::default().with_tokens(30_000)));

@@ -1,7 +1,7 @@
 //! Runs that are interrupted, or whose program is killed, while a tool runs.
 
 use autonoe_core::{ExitReason, RunControl};
-use autonoe_testkit::model_server::anthropic::Script;
+use autonoe_testkit::model_server::anthropic::ModelScript;
 use rustix::process::Signal;
 
 use super::{bash, passing, run_planned_in, status_on_disk};
@@ -12,7 +12,7 @@ use crate::fixture::{Fixture, send};
 const ENDLESS: &str = "echo 1 > begun && sleep 600";
 
 async fn an_interrupted_run_ends_and_leaves_nothing(build: Build) {
-    let setting = Fixture::new(build, Script::new([bash(ENDLESS)]));
+    let setting = Fixture::new(build, ModelScript::new([bash(ENDLESS)]));
     let control = RunControl::new();
 
     let run = run_planned_in(&setting).run_with_control(&control);
@@ -31,7 +31,7 @@ async fn an_interrupted_run_ends_and_leaves_nothing(build: Build) {
 
 async fn a_run_continues_after_its_program_was_killed_in_a_tool(build: Build) {
     let turns = [bash(ENDLESS)].into_iter().chain(passing());
-    let setting = Fixture::new(build, Script::new(turns));
+    let setting = Fixture::new(build, ModelScript::new(turns));
 
     let run = run_planned_in(&setting).run();
     let killed = async {

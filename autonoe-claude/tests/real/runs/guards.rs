@@ -1,7 +1,7 @@
 //! Calls that the guards of a run deny.
 
 use autonoe_core::ExitReason;
-use autonoe_testkit::model_server::anthropic::{Message, Script};
+use autonoe_testkit::model_server::anthropic::{ModelScript, ScriptedMessage};
 use serde_json::{Value, json};
 
 use super::{passing, run_planned_in, status_on_disk};
@@ -32,12 +32,12 @@ fn refused() -> [(&'static str, Value); 7] {
 async fn calls_that_the_guards_deny_leave_no_trace(build: Build) {
     let calls = refused().into_iter().enumerate();
     let calls = calls.map(|(number, (name, input))| {
-        Message::new()
+        ScriptedMessage::new()
             .uses_tool_as(format!("refused-{number}"), name, input)
             .into()
     });
     let turns = calls.chain(passing());
-    let setting = Fixture::new(build, Script::new(turns));
+    let setting = Fixture::new(build, ModelScript::new(turns));
 
     let (report, ended) = run_planned_in(&setting).run().await;
 

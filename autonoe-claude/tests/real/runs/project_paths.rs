@@ -7,7 +7,7 @@ use std::sync::Arc;
 use autonoe_claude::ClaudeBackend;
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::{AgentClientFactory, ExitReason};
-use autonoe_testkit::model_server::anthropic::{Message, Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, ScriptedMessage, Turn};
 use autonoe_testkit::program::WatchedRun;
 use serde_json::{Value, json};
 
@@ -16,12 +16,12 @@ use crate::build::{Build, on_both_builds};
 use crate::fixture::Fixture;
 
 /// Returns a script that makes each of `calls`, and passes the deliverable.
-fn script(calls: &[(&str, Value)]) -> Script {
+fn script(calls: &[(&str, Value)]) -> ModelScript {
     let calls = calls.iter().enumerate().map(|(number, (name, input))| {
         let id = format!("call-{number}");
-        Turn::from(Message::new().uses_tool_as(id, *name, input.clone()))
+        Turn::from(ScriptedMessage::new().uses_tool_as(id, *name, input.clone()))
     });
-    Script::new(calls.chain(passing()))
+    ModelScript::new(calls.chain(passing()))
 }
 
 /// Returns the failed calls of a script.
@@ -89,7 +89,7 @@ async fn a_path_that_the_program_refuses_is_refused_before_the_first_session(bui
         (".vscode/shop", "in a folder \".vscode\""),
     ];
     for (name, reason) in names.into_iter().chain(backslash) {
-        let setting = Fixture::in_project(build, name, |_| Script::new::<Turn>([]));
+        let setting = Fixture::in_project(build, name, |_| ModelScript::new::<Turn>([]));
         let mut options = setting.options();
         options.directory = Some(setting.project());
         let agents = Arc::new(ClaudeBackend::new(options));
@@ -113,7 +113,7 @@ async fn a_path_that_the_program_refuses_is_refused_before_the_first_session(bui
 }
 
 async fn a_path_that_every_build_refuses_is_refused_by_each_session(build: Build) {
-    let setting = Fixture::in_project(build, "blank ", |_| Script::new::<Turn>([]));
+    let setting = Fixture::in_project(build, "blank ", |_| ModelScript::new::<Turn>([]));
 
     let error = setting.agents().create(setting.spec([])).err();
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use autonoe_core::time::{Clock, SystemClock};
 use autonoe_core::{ExitReason, OnQuota};
-use autonoe_testkit::model_server::anthropic::{Claim, RateLimits, Refusal, Script, Turn};
+use autonoe_testkit::model_server::anthropic::{Claim, ModelScript, RateLimits, Refusal, Turn};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
@@ -47,7 +47,7 @@ async fn a_run_waits_for_its_quota_and_continues(build: Build) {
     const TOLERANCE: Duration = Duration::from_secs(1800);
     let resets_at = Timestamp::now() + WAIT;
     let spent = Refusal::quota(&RateLimits::rejected(Claim::FiveHour, resets_at));
-    let script = Script::new([Turn::from(spent)].into_iter().chain(passing()));
+    let script = ModelScript::new([Turn::from(spent)].into_iter().chain(passing()));
     let setting = Fixture::with_login(build, script, Login::Subscription);
 
     let run = run_planned_in(&setting)
@@ -71,7 +71,7 @@ async fn a_run_waits_for_its_quota_and_continues(build: Build) {
 async fn a_run_that_may_not_wait_ends(build: Build) {
     let resets_at = Timestamp::now() + Duration::from_secs(5 * 3600);
     let spent = Refusal::quota(&RateLimits::rejected(Claim::FiveHour, resets_at));
-    let script = Script::new([spent]);
+    let script = ModelScript::new([spent]);
     let setting = Fixture::with_login(build, script, Login::Subscription);
 
     let (report, ended) = run_planned_in(&setting).run().await;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use autonoe_core::{ExitReason, Mode};
-use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, Turn};
 use serde_json::json;
 
 use super::{bash, passing, planning, run_in, status_on_disk, tool_results};
@@ -21,7 +21,7 @@ async fn a_sync_verifies_existing_code_and_writes_nothing(build: Build) {
         done,
     ];
     let turns = planning().into_iter().chain(verifying);
-    let setting = Fixture::new(build, Script::new(turns));
+    let setting = Fixture::new(build, ModelScript::new(turns));
     fs::write(setting.file("hello.txt"), "hello\n").expect("writable");
 
     let run = run_in(&setting).with(|run| run.mode(Mode::Sync));

@@ -1,7 +1,7 @@
 //! Sessions that exceed their limit of turns.
 
 use autonoe_core::ExitReason;
-use autonoe_testkit::model_server::anthropic::Script;
+use autonoe_testkit::model_server::anthropic::ModelScript;
 
 use super::{bash, passing, run_planned_in, status_on_disk};
 use crate::build::{Build, on_newer_build};
@@ -10,7 +10,7 @@ use crate::fixture::Fixture;
 async fn a_session_that_takes_too_many_turns_is_followed_by_another(build: Build) {
     let too_many = ["echo 1 > one", "echo 2 > two", "echo 3 > three"].map(bash);
     let turns = too_many.into_iter().chain(passing());
-    let setting = Fixture::new(build, Script::new(turns));
+    let setting = Fixture::new(build, ModelScript::new(turns));
 
     let run = run_planned_in(&setting).configure(|runner| runner.max_turns(3));
     let (report, ended) = run.run().await;

@@ -7,7 +7,7 @@ use autonoe_backend::SandboxConfig;
 use autonoe_claude::ClaudeBackend;
 use autonoe_core::agent::OuterSandbox;
 use autonoe_core::{ExitReason, Project, ProjectRun, RunControl};
-use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::model_server::anthropic::{ModelScript, Turn};
 use autonoe_testkit::program::WatchedRun;
 use serde_json::json;
 
@@ -19,14 +19,17 @@ use crate::fixture::{Fixture, within};
 const PROTECTED: &str = ".autonoe/notes.txt";
 
 async fn a_project_is_planned_and_built(build: Build) {
-    let setting = Fixture::new(build, Script::new(planning().into_iter().chain(building())));
+    let setting = Fixture::new(
+        build,
+        ModelScript::new(planning().into_iter().chain(building())),
+    );
     let run = run_in(&setting);
 
     assert_built(&setting, run).await;
 }
 
 async fn a_project_is_built_in_the_outer_sandbox(build: Build) {
-    let setting = Fixture::new(build, Script::new(building()));
+    let setting = Fixture::new(build, ModelScript::new(building()));
     let run =
         run_planned_in(&setting).configure(|run| run.outer_sandbox(OuterSandbox::bubblewrap()));
 
@@ -59,7 +62,7 @@ async fn assert_built(setting: &Fixture, run: WatchedRun) {
 }
 
 async fn a_run_does_nothing_where_its_outer_sandbox_cannot_be_made(build: Build) {
-    let setting = Fixture::new(build, Script::new(planning())).unverified();
+    let setting = Fixture::new(build, ModelScript::new(planning())).unverified();
     fs::write(setting.file("SPEC.md"), "# A greeting\n").expect("writable");
     let project = Project::find(&setting.project(), None).expect("a project");
     let mut options = setting.options();

@@ -2,7 +2,7 @@
 
 use autonoe_core::Mode;
 use autonoe_core::ledger::LedgerCounts;
-use autonoe_core::project::{InstructionOrigin, NextStep, RunPreview};
+use autonoe_core::project::{InstructionOrigin, NextAction, RunPreview};
 use autonoe_core::time::format_time;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -99,9 +99,9 @@ impl First {
 }
 
 impl Next {
-    fn new(work: &RunRequest<'_>, next: &NextStep, on_model: Option<&ModelChoice>) -> Self {
+    fn new(work: &RunRequest<'_>, next: &NextAction, on_model: Option<&ModelChoice>) -> Self {
         match next {
-            NextStep::Session {
+            NextAction::Session {
                 number,
                 instruction,
                 text,
@@ -122,9 +122,9 @@ impl Next {
                     tools: tools.clone(),
                 }
             }
-            NextStep::Wait { until } => Self::Wait { until: *until },
-            NextStep::Hold => Self::Hold,
-            NextStep::Finish { exit } => Self::Finish {
+            NextAction::Wait { until } => Self::Wait { until: *until },
+            NextAction::Hold => Self::Hold,
+            NextAction::Finish { exit } => Self::Finish {
                 exit: exit.code(),
                 why: exit.to_string(),
             },

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use autonoe_app::text::sanitize_line;
-use autonoe_flow::{Finding, FlowDefinition, load, validate};
+use autonoe_flow::{DefinitionFinding, FlowDefinition, load, validate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -20,9 +20,9 @@ pub(super) struct FlowFindings {
     /// Whether the flow has no errors.
     valid: bool,
     /// Errors, which prevent the flow from starting.
-    errors: Vec<Finding>,
+    errors: Vec<DefinitionFinding>,
     /// Warnings: unusual settings that may be intended.
-    warnings: Vec<Finding>,
+    warnings: Vec<DefinitionFinding>,
 }
 
 /// Loads and validates a flow. A flow that cannot be loaded yields an error and no definition.
@@ -35,7 +35,7 @@ pub(super) fn load_and_validate(folder: &FlowFolder) -> (FlowFindings, Option<Fl
         Err(error) => (vec![error.finding().clone()], Vec::new(), None),
     };
     // Some findings name files relative to the folder of the flow. Output needs full paths.
-    let with_full_path = |finding: Finding| {
+    let with_full_path = |finding: DefinitionFinding| {
         let mut finding = finding;
         finding.file = folder.path.join(&finding.file);
         finding
@@ -59,17 +59,17 @@ impl FlowFindings {
         self.valid
     }
 
-    pub(super) fn errors(&self) -> &[Finding] {
+    pub(super) fn errors(&self) -> &[DefinitionFinding] {
         &self.errors
     }
 
-    pub(super) fn warnings(&self) -> &[Finding] {
+    pub(super) fn warnings(&self) -> &[DefinitionFinding] {
         &self.warnings
     }
 
     /// Summarises the findings: `valid`, or `2 errors, 1 warning`.
     pub(super) fn verdict(&self) -> String {
-        let counted = |found: &[Finding], what: &str| match found.len() {
+        let counted = |found: &[DefinitionFinding], what: &str| match found.len() {
             0 => None,
             1 => Some(format!("1 {what}")),
             number => Some(format!("{number} {what}s")),
@@ -95,7 +95,7 @@ impl FlowFindings {
 }
 
 /// Formats a finding: message, location and hint.
-pub(super) fn format_finding(what: &str, finding: &Finding, here: &Path) -> String {
+pub(super) fn format_finding(what: &str, finding: &DefinitionFinding, here: &Path) -> String {
     let file = finding.file.strip_prefix(here).unwrap_or(&finding.file);
     let mut place = file.display().to_string();
     if let (Some(line), Some(column)) = (finding.line, finding.column) {

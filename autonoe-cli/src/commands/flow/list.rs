@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use autonoe_app::text::{flows_dir, sanitize_line};
 use autonoe_flow::FlowDefinition;
-use autonoe_flow::definition::{Parameter, ParameterType, VariableName};
+use autonoe_flow::definition::{ParameterDefinition, ParameterType, VariableName};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -114,7 +114,7 @@ impl Row {
 impl Definition {
     fn new(definition: &FlowDefinition) -> Self {
         let agent = definition.agent();
-        let flag = |(name, parameter): (&VariableName, &Parameter)| Flag {
+        let flag = |(name, parameter): (&VariableName, &ParameterDefinition)| Flag {
             name: name.clone(),
             flag: parameter.flag(name),
             parameter_type: parameter.parameter_type,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use autonoe_dashboard::{
-    AlertLine, Dashboard, DashboardFeed, FleetPhase, Member, MemberStatus, Progress,
+    AlertLine, Dashboard, DashboardFeed, FleetPhase, MemberRow, MemberRowStatus, Progress,
 };
 use autonoe_harness::FleetHome;
 use autonoe_harness::folder;
@@ -136,7 +136,7 @@ impl Watcher {
         record: &FleetRecord,
         id: &MemberId,
         work: &Value,
-    ) -> Result<Member, CliError> {
+    ) -> Result<MemberRow, CliError> {
         let recorded = record.members.iter().find(|member| member.id == *id);
         let work = work.get("work").unwrap_or(work);
         let task = &work["tasks"][0]["task"];
@@ -146,7 +146,7 @@ impl Watcher {
                 .find_map(Value::as_str)
         };
         let backend = task["cli"].as_str().or(work["backend"].as_str());
-        let mut member = Member::new(id.as_str(), backend.unwrap_or("-"));
+        let mut member = MemberRow::new(id.as_str(), backend.unwrap_or("-"));
         member.model = word("model").map(str::to_owned);
         let folder = self.home.member_folder(&self.fleet, id);
         let folder = folder.map_err(|error| state_error(&error))?;
@@ -159,7 +159,7 @@ impl Watcher {
                 .map_or(view.progress.spent, |it| it.spent);
             member.status = match view.status {
                 // The coordinator restarts a lost member.
-                folder::MemberStatus::Failed if view.is_lost => MemberStatus::Pending,
+                folder::MemberStatus::Failed if view.is_lost => MemberRowStatus::Pending,
                 status => status_of(status),
             };
             member.progress = Progress::new(view.progress.progress);
@@ -169,7 +169,10 @@ impl Watcher {
             member.tokens = spent.tokens;
             member.error.clone_from(&view.error);
             // A process that has ended or was lost waits for no answer.
-            if matches!(member.status, MemberStatus::Running | MemberStatus::Paused) {
+            if matches!(
+                member.status,
+                MemberRowStatus::Running | MemberRowStatus::Paused
+            ) {
                 member.question.clone_from(&view.progress.question);
             }
             member.log = folder
@@ -184,9 +187,9 @@ impl Watcher {
             member.error = member.error.take().or_else(|| result.error.clone());
             if !member.status.has_ended() {
                 member.status = if result.success {
-                    MemberStatus::Completed
+                    MemberRowStatus::Completed
                 } else {
-                    MemberStatus::Failed
+                    MemberRowStatus::Failed
                 };
             }
         }
@@ -206,13 +209,13 @@ fn is_about(alert: &AlertLine, id: &MemberId) -> bool {
     harness.is_some_and(|harness| harness.as_str() == id.as_str())
 }
 
-fn status_of(status: folder::MemberStatus) -> MemberStatus {
+fn status_of(status: folder::MemberStatus) -> MemberRowStatus {
     match status {
-        folder::MemberStatus::Pending => MemberStatus::Pending,
-        folder::MemberStatus::Running => MemberStatus::Running,
-        folder::MemberStatus::Paused => MemberStatus::Paused,
-        folder::MemberStatus::Completed => MemberStatus::Completed,
-        folder::MemberStatus::Failed => MemberStatus::Failed,
-        folder::MemberStatus::Stopped => MemberStatus::Stopped,
+        folder::MemberStatus::Pending => MemberRowStatus::Pending,
+        folder::MemberStatus::Running => MemberRowStatus::Running,
+        folder::MemberStatus::Paused => MemberRowStatus::Paused,
+        folder::MemberStatus::Completed => MemberRowStatus::Completed,
+        folder::MemberStatus::Failed => MemberRowStatus::Failed,
+        folder::MemberStatus::Stopped => MemberRowStatus::Stopped,
     }
 }

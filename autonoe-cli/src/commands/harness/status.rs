@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use autonoe_app::text::{sanitize_line, shorten};
 use autonoe_core::time::format_duration;
-use autonoe_dashboard::{AlertLine, AlertSeverity, Dashboard, FleetPhase, Member, format_cost};
+use autonoe_dashboard::{AlertLine, AlertSeverity, Dashboard, FleetPhase, MemberRow, format_cost};
 use autonoe_harness::FleetHome;
 use autonoe_harness::state::FleetRecord;
 use autonoe_harness::strategy::AggregatedReport;
@@ -157,7 +157,7 @@ pub(super) fn format_members_done(done: u32, all: u32) -> String {
 }
 
 /// Formats members as a table.
-pub(super) fn format_members(members: &[Member], width: Option<usize>) -> String {
+pub(super) fn format_members(members: &[MemberRow], width: Option<usize>) -> String {
     let head = [
         "MEMBER", "STATUS", "DONE", "TURN", "COST", "BACKEND", "ABOUT",
     ];

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use autonoe_app::text::EntryFormatter;
 use autonoe_core::RunId;
 use autonoe_core::project::{
-    JournalEntry, JournalIndex, RunHistory, RunHistoryBuilder, RunLock, StopReason,
+    JournalEntry, JournalIndex, RunHistory, RunHistoryBuilder, RunLock, RunStopReason,
 };
 
 use self::follow::follow;
@@ -91,10 +91,10 @@ pub(crate) fn log(args: &LogArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
 fn unfinished_note(story: &RunHistory, is_under_way: bool) -> String {
     let why = story.stop_reason();
     match why {
-        StopReason::Interrupted(_) | StopReason::FlowInterrupted { .. } if is_under_way => {
+        RunStopReason::Interrupted(_) | RunStopReason::FlowInterrupted { .. } if is_under_way => {
             "The run is in progress; follow it with `autonoe log --follow`.\n".to_owned()
         }
-        StopReason::Interrupted(_) | StopReason::FlowInterrupted { .. } => {
+        RunStopReason::Interrupted(_) | RunStopReason::FlowInterrupted { .. } => {
             format!(
                 "The run did not finish: {why}. It has cost {}.\n\
                  Run the same command to resume it.\n",

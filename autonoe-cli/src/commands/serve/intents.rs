@@ -2,7 +2,7 @@
 
 use autonoe_core::project::{OperatorRequest, RequestFolder, RunLock};
 use autonoe_core::{Project, RunId};
-use autonoe_dashboard::{RunAction, RunFeed, RunIntent};
+use autonoe_dashboard::{RunFeed, RunIntent, RunPageAction};
 use jiff::Timestamp;
 use tokio::sync::mpsc;
 
@@ -36,10 +36,10 @@ fn send(project: &Project, run: Option<String>, intent: RunIntent) -> Result<(),
     }
     let holder = held.holder.ok_or_else(not_running)?;
     let request = match intent.action {
-        RunAction::Pause => OperatorRequest::Pause,
-        RunAction::Resume => OperatorRequest::Resume,
-        RunAction::Stop => OperatorRequest::Stop,
-        RunAction::Instruct => OperatorRequest::Instruct { text: intent.text },
+        RunPageAction::Pause => OperatorRequest::Pause,
+        RunPageAction::Resume => OperatorRequest::Resume,
+        RunPageAction::Stop => OperatorRequest::Stop,
+        RunPageAction::Instruct => OperatorRequest::Instruct { text: intent.text },
     };
     let sent = RequestFolder::new(project).send(&holder, &run, request, Timestamp::now());
     sent.map_err(|error| CliError::failure(format!("the request cannot be written: {error}")))?;

@@ -9,11 +9,11 @@ use autonoe_app::text::EntryFormatter;
 use autonoe_core::event::WaitReason;
 use autonoe_core::project::{
     IdleReason, JournalEntry, JournalTail, OperatorRequest, PendingRequest, RequestFolder,
-    RunHistoryBuilder, RunLock, RunLockHeld, RunTimelineBuilder, StopReason,
+    RunHistoryBuilder, RunLock, RunLockHeld, RunStopReason, RunTimelineBuilder,
 };
 use autonoe_core::time::format_time;
 use autonoe_core::{Project, RunId};
-use autonoe_dashboard::{RunAction, RunPhase, RunView};
+use autonoe_dashboard::{RunPage, RunPageAction, RunPagePhase};
 use jiff::Timestamp;
 
 use crate::error::{CliError, error_chain};
@@ -39,7 +39,7 @@ pub(super) struct LiveRun {
     held_at: Instant,
     /// Modification time and length of the ledger when the document was built.
     ledger: Option<(SystemTime, u64)>,
-    view: RunView,
+    view: RunPage,
     is_stale: bool,
     built_at: Timestamp,
 }
@@ -58,7 +58,7 @@ impl LiveRun {
     pub(super) fn new(project: Project) -> Self {
         Self {
             requests: RequestFolder::new(&project),
-            view: RunView::new(project_name(&project)),
+            view: RunPage::new(project_name(&project)),
             project,
             tail: None,
             run: None,
@@ -72,7 +72,7 @@ impl LiveRun {
 
     /// Reads what changed, and returns the current view. If a file cannot be read, the view keeps
     /// the last state and has a note.
-    pub(super) fn poll(&mut self, now: Timestamp) -> RunView {
+    pub(super) fn poll(&mut self, now: Timestamp) -> RunPage {
         match self.update(now) {
             Ok(()) => {}
             Err(error) => {
@@ -99,18 +99,18 @@ impl LiveRun {
         let pending = self.requests.pending();
         let pending = pending.map_err(|error| CliError::failure(error_chain(&error)))?;
         let Some(run) = &self.run else {
-            self.view = RunView {
+            self.view = RunPage {
                 version: self.view.version,
                 note: Some(match pid {
                     Some(_) => "A run is starting.".to_owned(),
                     None => "There is no run yet. Start one with `autonoe run`.".to_owned(),
                 }),
-                ..RunView::new(project_name(&self.project))
+                ..RunPage::new(project_name(&self.project))
             };
             return Ok(());
         };
         let why = run.history.stop_reason();
-        let has_ended = matches!(why, StopReason::Ended(_) | StopReason::FlowEnded(_));
+        let has_ended = matches!(why, RunStopReason::Ended(_) | RunStopReason::FlowEnded(_));
         let is_running = pid.is_some() && !has_ended && run.is_of(self.held.as_ref());
         let is_paused = is_running && run.is_paused(live.as_ref());
         let phase = phase(&why, is_running, is_paused, self.held.as_ref(), &pending);
@@ -134,7 +134,12 @@ impl LiveRun {
         Ok(())
     }
 
-    fn document(&self, now: Timestamp, why: &StopReason, is_running: bool) -> std::sync::Arc<str> {
+    fn document(
+        &self,
+        now: Timestamp,
+        why: &RunStopReason,
+        is_running: bool,
+    ) -> std::sync::Arc<str> {
         let Some(run) = &self.run else {
             return self.view.document.clone();
         };
@@ -231,12 +236,12 @@ impl FollowedRun {
 }
 
 fn phase(
-    why: &StopReason,
+    why: &RunStopReason,
     is_running: bool,
     is_paused: bool,
     held: Option<&RunLockHeld>,
     pending: &[PendingRequest],
-) -> RunPhase {
+) -> RunPagePhase {
     let holder = held.and_then(|held| held.holder.as_ref());
     let is_pending = |wanted: &OperatorRequest| {
         pending
@@ -244,33 +249,41 @@ fn phase(
             .any(|request| Some(&request.to) == holder && request.request == *wanted)
     };
     match why {
-        StopReason::Ended(report) if report.exit.is_success() => RunPhase::Done,
-        StopReason::FlowEnded(report) if report.exit.is_success() => RunPhase::Done,
-        StopReason::Ended(_) | StopReason::FlowEnded(_) => RunPhase::Stopped,
-        _ if !is_running => RunPhase::Interrupted,
-        _ if is_pending(&OperatorRequest::Stop) => RunPhase::Stopping,
-        _ if is_paused => RunPhase::Paused,
-        _ if is_pending(&OperatorRequest::Pause) => RunPhase::Pausing,
-        _ => RunPhase::Running,
+        RunStopReason::Ended(report) if report.exit.is_success() => RunPagePhase::Done,
+        RunStopReason::FlowEnded(report) if report.exit.is_success() => RunPagePhase::Done,
+        RunStopReason::Ended(_) | RunStopReason::FlowEnded(_) => RunPagePhase::Stopped,
+        _ if !is_running => RunPagePhase::Interrupted,
+        _ if is_pending(&OperatorRequest::Stop) => RunPagePhase::Stopping,
+        _ if is_paused => RunPagePhase::Paused,
+        _ if is_pending(&OperatorRequest::Pause) => RunPagePhase::Pausing,
+        _ => RunPagePhase::Running,
     }
 }
 
-fn actions(phase: RunPhase) -> Vec<RunAction> {
+fn actions(phase: RunPagePhase) -> Vec<RunPageAction> {
     match phase {
-        RunPhase::Running => vec![RunAction::Pause, RunAction::Instruct, RunAction::Stop],
-        RunPhase::Pausing | RunPhase::Paused => {
-            vec![RunAction::Resume, RunAction::Instruct, RunAction::Stop]
+        RunPagePhase::Running => vec![
+            RunPageAction::Pause,
+            RunPageAction::Instruct,
+            RunPageAction::Stop,
+        ],
+        RunPagePhase::Pausing | RunPagePhase::Paused => {
+            vec![
+                RunPageAction::Resume,
+                RunPageAction::Instruct,
+                RunPageAction::Stop,
+            ]
         }
         _ => Vec::new(),
     }
 }
 
-fn note(why: &StopReason, phase: RunPhase, held: Option<&RunLockHeld>) -> Option<String> {
+fn note(why: &RunStopReason, phase: RunPagePhase, held: Option<&RunLockHeld>) -> Option<String> {
     match phase {
-        RunPhase::Pausing => Some("The run pauses when its session ends.".to_owned()),
-        RunPhase::Paused => Some("No session starts until you resume the run.".to_owned()),
-        RunPhase::Stopping => Some("The run is being stopped.".to_owned()),
-        RunPhase::Interrupted => Some(match held {
+        RunPagePhase::Pausing => Some("The run pauses when its session ends.".to_owned()),
+        RunPagePhase::Paused => Some("No session starts until you resume the run.".to_owned()),
+        RunPagePhase::Stopping => Some("The run is being stopped.".to_owned()),
+        RunPagePhase::Interrupted => Some(match held {
             Some(held) => held.to_string(),
             None => format!("The run did not finish: {why}. Run the same command to resume it."),
         }),

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use autonoe_testkit::model_server::anthropic::{AnthropicServer, Script, Turn};
+use autonoe_testkit::model_server::anthropic::{AnthropicServer, ModelScript, Turn};
 use serde_json::{Value, json};
 
 use super::examples::steps;
@@ -44,7 +44,7 @@ fn a_bug_is_fixed_in_the_second_attempt() {
     let project = project();
     npm(&project, "[ -e mended.txt ]");
     let mends = json!({"file_path": project.path("mended.txt"), "content": "It is mended.\n"});
-    let model = AnthropicServer::start(Script::new([
+    let model = AnthropicServer::start(ModelScript::new([
         Turn::text("I think that it was the cache."),
         Turn::tool("Write", mends),
         Turn::text("It was the clock."),
@@ -98,7 +98,7 @@ fn a_release_is_prepared_with_the_tools_of_flows() {
         "signal",
         json!({"name": "release-ready", "fields": fields}),
     ));
-    let model = AnthropicServer::start(Script::new(turns));
+    let model = AnthropicServer::start(ModelScript::new(turns));
 
     let words = ["prepare-release", "--release", "1.4.0", "--since", "v1.3.2"];
     // Conversations end with their sessions, so each step has its own.

@@ -1,7 +1,9 @@
 //! Runs with an interrupt, a killed program or a broken network.
 
 use autonoe_core::{ExitReason, RunControl};
-use autonoe_testkit::model_server::{FaultPosition, Message, Script, StreamFault, Turn};
+use autonoe_testkit::model_server::{
+    FaultPosition, ModelScript, ScriptedMessage, StreamFault, Turn,
+};
 use rustix::process::Signal;
 
 use super::{passing, planning, run_in, status_on_disk};
@@ -14,7 +16,7 @@ const ENDLESS: &str = "echo 1 > begun && sleep 600";
 #[tokio::test]
 async fn an_interrupted_run_ends_and_leaves_nothing() {
     let script = planning().into_iter().chain([shell(ENDLESS)]);
-    let setting = Fixture::new(Script::new(script)).sandboxed();
+    let setting = Fixture::new(ModelScript::new(script)).sandboxed();
     let control = RunControl::new();
 
     let run = run_in(&setting).run_with_control(&control);
@@ -36,7 +38,7 @@ async fn a_run_continues_after_its_program_was_killed_in_a_tool() {
         .into_iter()
         .chain([shell(ENDLESS)])
         .chain(passing());
-    let setting = Fixture::new(Script::new(turns)).sandboxed();
+    let setting = Fixture::new(ModelScript::new(turns)).sandboxed();
 
     let run = run_in(&setting).run();
     let killed = async {
@@ -56,7 +58,7 @@ async fn a_run_continues_after_its_program_was_killed_in_a_tool() {
 #[tokio::test]
 async fn a_run_continues_after_a_network_failure() {
     let cut = || -> Turn {
-        Message::new()
+        ScriptedMessage::new()
             .says("half an answer, and then")
             .breaks(FaultPosition::AfterBlock(0), StreamFault::Cut)
             .into()
@@ -66,7 +68,7 @@ async fn a_run_continues_after_a_network_failure() {
         .into_iter()
         .chain([cut(), cut()])
         .chain(passing());
-    let setting = Fixture::new(Script::new(turns)).sandboxed();
+    let setting = Fixture::new(ModelScript::new(turns)).sandboxed();
 
     let (report, ended) = run_in(&setting).run().await;
 

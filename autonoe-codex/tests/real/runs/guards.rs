@@ -5,7 +5,7 @@ use std::path::Path;
 use autonoe_core::tool::ToolStatus;
 use autonoe_core::{ExitReason, StreamEvent};
 use autonoe_process::SessionParent;
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 
 use serde_json::json;
 
@@ -62,7 +62,7 @@ fn refused() -> [Turn; 15] {
 #[tokio::test]
 async fn calls_that_the_guards_deny_leave_no_trace() {
     let turns = planning().into_iter().chain(refused()).chain(passing());
-    let setting = Fixture::new(Script::new(turns)).sandboxed();
+    let setting = Fixture::new(ModelScript::new(turns)).sandboxed();
 
     let (report, ended) = run_in(&setting).run().await;
 
@@ -83,14 +83,14 @@ async fn calls_that_the_guards_deny_leave_no_trace() {
 /// Paths outside of the project that a run may write to are places that shells read from.
 #[tokio::test]
 async fn a_profile_that_an_agent_writes_is_not_run() {
-    let setting = Fixture::new(Script::by(|_| Turn::text("Nobody asks."))).unverified();
+    let setting = Fixture::new(ModelScript::by(|_| Turn::text("Nobody asks."))).unverified();
     let sessions = SessionParent::in_directory(&setting.folder.join("tmp")).sessions();
     let home = move || {
         let mut folders = std::fs::read_dir(&sessions).expect("it is there").flatten();
         let session = folders.next().expect("a session runs").path();
         session.join("home").display().to_string()
     };
-    let written = Script::by(move |prompt| match prompt.tool_results().len() {
+    let written = ModelScript::by(move |prompt| match prompt.tool_results().len() {
         0 => adds(&format!("{}/.bash_profile", home()), "touch by-profile.txt"),
         1 => adds(&format!("{}/.profile", home()), "touch by-profile.txt"),
         2 => adds(&format!("{}/.bashrc", home()), "touch by-profile.txt"),

@@ -2,7 +2,7 @@
 
 use autonoe_core::ExitReason;
 use autonoe_core::tool::McpServer;
-use autonoe_testkit::model_server::Script;
+use autonoe_testkit::model_server::ModelScript;
 use serde_json::json;
 
 use super::{passing, planning, run_in};
@@ -37,7 +37,7 @@ async fn run_with(setting: &Fixture, is_optional: bool) -> (ExitReason, Vec<Stri
 async fn a_run_works_without_an_optional_server_that_does_not_start_and_warns_once() {
     // Two sessions: one plans, one builds.
     let turns = planning().into_iter().chain(passing());
-    let setting = Fixture::new(Script::new(turns)).sandboxed();
+    let setting = Fixture::new(ModelScript::new(turns)).sandboxed();
 
     let (exit, warnings) = run_with(&setting, true).await;
 
@@ -51,7 +51,7 @@ async fn a_run_works_without_an_optional_server_that_does_not_start_and_warns_on
 
 #[tokio::test]
 async fn a_session_does_not_start_without_a_server_that_it_needs() {
-    let setting = Fixture::new(Script::new(planning()))
+    let setting = Fixture::new(ModelScript::new(planning()))
         .unverified()
         .sandboxed();
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use autonoe_core::time::{Clock, SystemClock};
 use autonoe_core::{ExitReason, OnQuota};
-use autonoe_testkit::model_server::Script;
+use autonoe_testkit::model_server::ModelScript;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
@@ -45,8 +45,8 @@ impl Clock for HastyClock {
 async fn a_run_waits_for_its_quota_and_continues() {
     const WAIT: Duration = Duration::from_secs(5 * 3600);
     let resets_at = Timestamp::now() + WAIT;
-    let script = Script::new(planning()).then(quota_spent(resets_at));
-    let script = passing().into_iter().fold(script, Script::then);
+    let script = ModelScript::new(planning()).then(quota_spent(resets_at));
+    let script = passing().into_iter().fold(script, ModelScript::then);
     let setting = Fixture::new(script).sandboxed();
 
     let run = run_in(&setting)
@@ -71,7 +71,7 @@ async fn a_run_waits_for_its_quota_and_continues() {
 #[tokio::test]
 async fn a_run_that_may_not_wait_ends() {
     let resets_at = Timestamp::now() + Duration::from_secs(5 * 3600);
-    let script = Script::new(planning()).then(quota_spent(resets_at));
+    let script = ModelScript::new(planning()).then(quota_spent(resets_at));
     let setting = Fixture::new(script).sandboxed();
 
     let (report, ended) = run_in(&setting).run().await;

@@ -7,14 +7,14 @@ use autonoe_backend::SandboxConfig;
 use autonoe_codex::CodexBackend;
 use autonoe_core::agent::OuterSandbox;
 use autonoe_core::{Project, ProjectRun, RunControl};
-use autonoe_testkit::model_server::Script;
+use autonoe_testkit::model_server::ModelScript;
 
 use super::planning;
 use crate::fixture::{Fixture, within};
 
 #[tokio::test]
 async fn a_run_without_an_outer_sandbox_does_not_start() {
-    let setting = Fixture::new(Script::new(planning())).unverified();
+    let setting = Fixture::new(ModelScript::new(planning())).unverified();
     fs::write(setting.file("SPEC.md"), "# A greeting\n").expect("writable");
     let project = Project::find(&setting.project(), None).expect("a project");
     let run = ProjectRun::new(project, Arc::new(setting.agents()));
@@ -32,7 +32,7 @@ async fn a_run_without_an_outer_sandbox_does_not_start() {
 
 #[tokio::test]
 async fn a_run_does_nothing_where_its_outer_sandbox_cannot_be_made() {
-    let setting = Fixture::new(Script::new(planning())).unverified();
+    let setting = Fixture::new(ModelScript::new(planning())).unverified();
     fs::write(setting.file("SPEC.md"), "# A greeting\n").expect("writable");
     let project = Project::find(&setting.project(), None).expect("a project");
     let mut options = setting.options();

@@ -3,7 +3,7 @@
 use std::fs;
 
 use autonoe_core::ExitReason;
-use autonoe_testkit::model_server::Script;
+use autonoe_testkit::model_server::ModelScript;
 
 use super::{passing, planning, run_in, status_on_disk};
 use crate::fixture::Fixture;
@@ -17,7 +17,7 @@ async fn a_project_is_planned_and_built() {
         shell("echo more >> hello.txt"),
     ];
     let turns = planning().into_iter().chain(building).chain(passing());
-    let setting = Fixture::new(Script::new(turns)).sandboxed();
+    let setting = Fixture::new(ModelScript::new(turns)).sandboxed();
 
     let (report, ended) = run_in(&setting).run().await;
 

@@ -3,7 +3,7 @@
 use std::fs;
 
 use autonoe_core::tool::ToolStatus;
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 
 use super::{Run, answers};
 use crate::fixture::Fixture;
@@ -21,7 +21,7 @@ async fn attack(commands: &[&str], is_sandboxed: bool) -> (Run, Vec<(ToolStatus,
         shell("touch trace.txt"),
         Turn::text("Tried."),
     ];
-    let setting = Fixture::new(Script::new(first.chain(then)));
+    let setting = Fixture::new(ModelScript::new(first.chain(then)));
     let run = Run::with_fixture(if is_sandboxed {
         setting.sandboxed()
     } else {
@@ -138,7 +138,7 @@ async fn codex_settings_in_the_project_are_ignored() {
 
 #[tokio::test]
 async fn the_state_of_a_shell_does_not_reach_the_next_session() {
-    let run = Run::new(Script::new([
+    let run = Run::new(ModelScript::new([
         shell("export LEFT=behind; cd /; alias ls='touch trace.txt'; umask 0; sleep 601 & echo on"),
         Turn::text("Prepared."),
         shell("echo \"<$LEFT> $PWD\"; jobs; ls"),

@@ -9,7 +9,7 @@ use autonoe_codex::CodexBackend;
 use autonoe_core::gate::{Gate, Grants, ProjectPaths};
 use autonoe_core::tool::ToolStatus;
 use autonoe_core::{AgentClientFactory, SessionSpec, StreamEvent};
-use autonoe_testkit::model_server::Script;
+use autonoe_testkit::model_server::ModelScript;
 
 use crate::fixture::{Fixture, collect_events, within};
 
@@ -20,7 +20,7 @@ struct Run {
 }
 
 impl Run {
-    fn new(script: impl Into<Script>) -> Self {
+    fn new(script: impl Into<ModelScript>) -> Self {
         Self::with_fixture(Fixture::new(script))
     }
 

@@ -9,7 +9,7 @@ use autonoe_core::tool::{ToolDefinition, ToolStatus, Toolbox};
 use autonoe_core::{
     HookDecision, PreToolUseHook, SessionSpec, Tool, ToolCall, ToolContext, ToolError, ToolOutput,
 };
-use autonoe_testkit::model_server::{Message, Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, ScriptedMessage, Turn};
 use serde_json::{Value, json};
 
 use super::{Run, answers};
@@ -56,7 +56,10 @@ fn counted(run: &Run) -> (SessionSpec, Arc<Counter>) {
 
 #[tokio::test]
 async fn model_and_instructions_are_those_of_the_session() {
-    let run = Run::new(Script::new([Turn::text("Hello."), Turn::text("Hello.")]));
+    let run = Run::new(ModelScript::new([
+        Turn::text("Hello."),
+        Turn::text("Hello."),
+    ]));
     let mut spec = run.spec();
     spec.model = Some("gpt-5.4".into());
     spec.system_prompt = Some("You are the first.".into());
@@ -79,11 +82,17 @@ async fn an_allowed_call_passes_the_gate_again_in_the_next_session() {
     let calls = || {
         [
             shell("touch trace.txt"),
-            calls(Message::new(), "mcp__other", "leave", &json!({"x": 1})).into(),
+            calls(
+                ScriptedMessage::new(),
+                "mcp__other",
+                "leave",
+                &json!({"x": 1}),
+            )
+            .into(),
             Turn::text("Done."),
         ]
     };
-    let run = Run::new(Script::new(calls().into_iter().chain(calls())));
+    let run = Run::new(ModelScript::new(calls().into_iter().chain(calls())));
     let other = serde_json::from_value(json!({"command": server(&run)}));
     let other: autonoe_core::tool::McpServer = other.expect("a server");
     for _ in 0..2 {
@@ -103,11 +112,17 @@ async fn tools_and_servers_end_with_their_session() {
     let wanted = || {
         [
             ours("ring", &json!({})),
-            calls(Message::new(), "mcp__other", "leave", &json!({"x": 1})).into(),
+            calls(
+                ScriptedMessage::new(),
+                "mcp__other",
+                "leave",
+                &json!({"x": 1}),
+            )
+            .into(),
             Turn::text("Done."),
         ]
     };
-    let run = Run::new(Script::new(wanted().into_iter().chain(wanted())));
+    let run = Run::new(ModelScript::new(wanted().into_iter().chain(wanted())));
     let ring = ToolDefinition::new("ring", "Rings.", json!({"type": "object"}));
     let (mut spec, _) = counted(&run);
     spec.tools = Toolbox::new([Arc::new(Ring(ring)) as Arc<dyn Tool>]);
@@ -141,7 +156,9 @@ async fn tools_and_servers_end_with_their_session() {
 #[tokio::test]
 async fn commands_get_the_trace_of_their_session() {
     let look = || [shell("echo $TRACEPARENT"), Turn::text("Done.")];
-    let run = Run::new(Script::new(look().into_iter().chain(look()).chain(look())));
+    let run = Run::new(ModelScript::new(
+        look().into_iter().chain(look()).chain(look()),
+    ));
     for number in ["1", "2"] {
         let trace = format!("00-{}-{}-01", number.repeat(32), number.repeat(16));
         let mut spec = run.spec();

@@ -17,7 +17,7 @@ pub use page::{JOURNAL_JOB, JournalPage, JournalPageRequest};
 pub use read_error::JournalReadError;
 pub(super) use read_error::{corrupt, unread};
 pub use reader::Journal;
-pub use run_history::{RunHistory, RunHistoryBuilder, StopReason};
+pub use run_history::{RunHistory, RunHistoryBuilder, RunStopReason};
 pub use session_history::{BlockedCall, SessionHistory};
 pub use tail::JournalTail;
 pub use timeline::{

@@ -45,13 +45,13 @@ pub struct RunHistory {
     pub resumed: u32,
     /// Its sessions, in order. A session that was run again is listed once.
     pub sessions: Vec<SessionHistory>,
-    why: StopReason,
+    why: RunStopReason,
 }
 
 /// The reason why a run is no longer running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum StopReason {
+pub enum RunStopReason {
     /// It ended.
     Ended(RunReport),
     /// Its process ended before the run did, during this action.
@@ -65,7 +65,7 @@ pub enum StopReason {
     },
 }
 
-impl fmt::Display for StopReason {
+impl fmt::Display for RunStopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ended(report) => write!(f, "it ended: {}", report.exit),
@@ -91,7 +91,7 @@ impl fmt::Display for StopReason {
 impl RunHistory {
     /// Returns the reason why the run stopped. A running run looks like an interrupted one; the run
     /// lock distinguishes them.
-    pub fn stop_reason(&self) -> &StopReason {
+    pub fn stop_reason(&self) -> &RunStopReason {
         &self.why
     }
 
@@ -212,7 +212,7 @@ impl RunHistory {
 #[derive(Debug)]
 pub struct RunHistoryBuilder {
     story: RunHistory,
-    ended: Option<StopReason>,
+    ended: Option<RunStopReason>,
     /// The state of a run that has started.
     machine: Option<RunMachine>,
     /// The running session of a flow.
@@ -232,7 +232,7 @@ impl RunHistoryBuilder {
                 last_line_at: None,
                 resumed: 0,
                 sessions: Vec::new(),
-                why: StopReason::Interrupted(RunAction::Continue),
+                why: RunStopReason::Interrupted(RunAction::Continue),
             },
             ended: None,
             machine: None,
@@ -271,11 +271,11 @@ impl RunHistoryBuilder {
             JournalLine::SessionEnded { .. } => self.session_under_way = None,
             JournalLine::RunEnded { report } => {
                 self.ended
-                    .get_or_insert_with(|| StopReason::Ended(report.clone()));
+                    .get_or_insert_with(|| RunStopReason::Ended(report.clone()));
             }
             JournalLine::FlowEnded { report, .. } => {
                 self.ended
-                    .get_or_insert_with(|| StopReason::FlowEnded(report.clone()));
+                    .get_or_insert_with(|| RunStopReason::FlowEnded(report.clone()));
             }
             JournalLine::Denied { .. } if !self.has_denied_calls => return,
             _ => {}
@@ -285,15 +285,15 @@ impl RunHistoryBuilder {
 
     /// Returns the reason why the run stopped, according to the lines so far. A running run looks
     /// like an interrupted one.
-    pub fn stop_reason(&self) -> StopReason {
+    pub fn stop_reason(&self) -> RunStopReason {
         match (&self.ended, &self.story.flow) {
             (Some(ended), _) => ended.clone(),
-            (None, Some(_)) => StopReason::FlowInterrupted {
+            (None, Some(_)) => RunStopReason::FlowInterrupted {
                 session: self.session_under_way,
             },
             (None, None) => {
                 let action = self.machine.as_ref().map(RunMachine::action);
-                StopReason::Interrupted(action.unwrap_or(RunAction::Continue))
+                RunStopReason::Interrupted(action.unwrap_or(RunAction::Continue))
             }
         }
     }

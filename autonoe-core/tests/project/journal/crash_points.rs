@@ -4,7 +4,9 @@ use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::event::InstructionName;
 use autonoe_core::run::SelectionContext;
 use autonoe_core::{CostUsd, ExitReason, Mode, OnQuota, ProjectRun};
-use autonoe_testkit::{CrashPoint, CrashPoints, CrashReport, SessionScript, TempProject, Totals};
+use autonoe_testkit::{
+    CrashPoint, CrashPoints, CrashReport, SessionScript, TempProject, TotalsAccuracy,
+};
 use serde_json::json;
 
 use super::{create, scripts_with_quota_back_at, status};
@@ -59,8 +61,8 @@ fn assert_every_kill_of_the_run_is_survived(report: &CrashReport) {
 fn totals(report: &CrashReport) -> String {
     let points = report.points().iter();
     let lines = points.map(|CrashPoint { what, totals, .. }| match totals {
-        Totals::Exact => format!("{what} | exact\n"),
-        Totals::Unknown { session } => format!("{what} | but for session {session}\n"),
+        TotalsAccuracy::Exact => format!("{what} | exact\n"),
+        TotalsAccuracy::Unknown { session } => format!("{what} | but for session {session}\n"),
         other => format!("{what} | {other:?}\n"),
     });
     lines.collect()

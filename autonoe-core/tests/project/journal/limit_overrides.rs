@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::project::{IdleReason, NextStep, RunPreview, RunTimeline, SandboxSwitch};
+use autonoe_core::project::{IdleReason, NextAction, RunPreview, RunTimeline, SandboxSwitch};
 use autonoe_core::run::{JournalLine, LimitOverrides, RunFact};
 use autonoe_core::time::SeededIds;
 use autonoe_core::{Budget, CostUsd, ExitReason, Mode, ProjectRun, RunControl, RunReport};
@@ -211,14 +211,14 @@ async fn a_preview_has_the_next_step_under_the_limit_overrides() {
     let ends = preview(&iterations(2));
 
     assert!(
-        matches!(continues.next, NextStep::Session { number: 3, .. }),
+        matches!(continues.next, NextAction::Session { number: 3, .. }),
         "{:?}",
         continues.next
     );
     let limits = continues.resumes.expect("it is gone on with").limits;
     assert_eq!(limits.max_iterations, Some(3));
     let exit = ExitReason::MaxIterations;
-    assert_eq!(ends.next, NextStep::Finish { exit });
+    assert_eq!(ends.next, NextAction::Finish { exit });
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::agent::Activity;
-use autonoe_core::project::{NextStep, RunPreview, SandboxSwitch};
+use autonoe_core::project::{NextAction, RunPreview, SandboxSwitch};
 use autonoe_core::run::{Durability, JournalError, JournalLine, RunJournal};
 use autonoe_core::{ExitReason, Mode, RunControl, RunId};
 use autonoe_testkit::{ScriptedBackend, TempProject};
@@ -115,7 +115,7 @@ async fn a_preview_has_the_interrupted_run() {
 
         assert_eq!(preview.resumes.is_some(), index + 1 < lines.len());
         assert!(sync.expect("a sync could start").resumes.is_none());
-        if let (true, NextStep::Session { number, .. }) = (started(line), &preview.next) {
+        if let (true, NextAction::Session { number, .. }) = (started(line), &preview.next) {
             seen.push(*number);
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use autonoe_core::event::InstructionName;
-use autonoe_core::project::{NextStep, RunPreview, RunTimeline, SandboxSwitch};
+use autonoe_core::project::{NextAction, RunPreview, RunTimeline, SandboxSwitch};
 use autonoe_core::run::SelectionContext;
 use autonoe_core::{Mode, ProjectRun, RunControl};
 use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject};
@@ -51,7 +51,7 @@ async fn story_timeline_and_preview_name_the_selected_instruction() {
     let in_timeline: Vec<_> = spans.map(|span| span.instruction.as_str()).collect();
     assert_eq!(in_timeline, expected);
     match preview.expect("a run could start").next {
-        NextStep::Session {
+        NextAction::Session {
             number,
             instruction,
             text,

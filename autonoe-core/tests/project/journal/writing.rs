@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
 
-use autonoe_core::project::{FileJournal, StopReason};
+use autonoe_core::project::{FileJournal, RunStopReason};
 use autonoe_core::{ExitReason, Mode, OnQuota, ProjectRun, RunControl};
 use autonoe_testkit::{ScriptedBackend, TempProject, VirtualClock};
 
@@ -57,7 +57,7 @@ async fn a_journal_has_the_run_session_by_session() {
         ),
         ("Write", Some("/etc/passwd"), "file-scope")
     );
-    assert_eq!(stories[0].stop_reason(), &StopReason::Ended(report));
+    assert_eq!(stories[0].stop_reason(), &RunStopReason::Ended(report));
     assert_eq!(
         stories[0].stop_reason().to_string(),
         "it ended: all achievable deliverables passed"
@@ -108,7 +108,7 @@ async fn no_run_is_mistaken_for_another_one_in_the_same_journal() {
         ended,
         reports
             .into_iter()
-            .map(StopReason::Ended)
+            .map(RunStopReason::Ended)
             .collect::<Vec<_>>()
     );
 }

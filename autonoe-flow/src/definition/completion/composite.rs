@@ -18,7 +18,7 @@ pub struct Composite {
     /// Whether one or all of the conditions must hold.
     pub mode: CompositeMode,
     /// The conditions.
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<CompletionCondition>,
 }
 
 impl Composite {
@@ -42,16 +42,16 @@ pub enum CompositeMode {
 /// One of several conditions.
 ///
 /// ```
-/// use autonoe_flow::definition::Condition;
+/// use autonoe_flow::definition::CompletionCondition;
 ///
-/// let condition: Condition = serde_json::from_str(
+/// let condition: CompletionCondition = serde_json::from_str(
 ///     r#"{"name": "budget", "type": "iterationBudget", "config": {"maxIterations": 5}}"#,
 /// )?;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "WrittenCondition")]
-pub struct Condition {
+pub struct CompletionCondition {
     /// The name under which its state is reported.
     pub name: String,
     /// The condition.
@@ -61,7 +61,7 @@ pub struct Condition {
 /// A condition as it is written in a file.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(rename = "Condition")]
+#[schemars(rename = "CompletionCondition")]
 struct WrittenCondition {
     /// The name under which its state is reported. By default it is the type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ struct WrittenCondition {
     config: Option<Value>,
 }
 
-impl TryFrom<WrittenCondition> for Condition {
+impl TryFrom<WrittenCondition> for CompletionCondition {
     type Error = String;
 
     fn try_from(written: WrittenCondition) -> Result<Self, String> {
@@ -91,7 +91,7 @@ impl TryFrom<WrittenCondition> for Condition {
     }
 }
 
-impl Serialize for Condition {
+impl Serialize for CompletionCondition {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let parts = CompletionParts::from_completion(&self.completion);
         WrittenCondition {
@@ -103,9 +103,9 @@ impl Serialize for Condition {
     }
 }
 
-impl JsonSchema for Condition {
+impl JsonSchema for CompletionCondition {
     fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Condition".into()
+        "CompletionCondition".into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {

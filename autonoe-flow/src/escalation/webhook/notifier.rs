@@ -16,7 +16,7 @@ use super::policy::DeliveryDecision;
 use super::post::add_authorities;
 use super::post::{Attempt, WebhookRequest};
 use super::{DeliveryPolicy, InvalidAuthorities, SigningKey, SigningKeys};
-use crate::definition::Escalation;
+use crate::definition::StepEscalation;
 use crate::error::{FlowError, FlowErrorKind};
 use crate::escalation::{Notice, Notifier, address_problem};
 
@@ -193,12 +193,12 @@ impl WebhookNotifier {
 
 #[async_trait]
 impl Notifier for WebhookNotifier {
-    async fn notify(&self, escalation: &Escalation, notice: &Notice) -> Result<(), FlowError> {
+    async fn notify(&self, escalation: &StepEscalation, notice: &Notice) -> Result<(), FlowError> {
         let target = WebhookTarget::from_escalation(escalation);
         self.send(&target, &WebhookEvent::from_notice(notice)).await
     }
 
-    fn resolve(&self, escalation: &Escalation) -> Result<(), FlowError> {
+    fn resolve(&self, escalation: &StepEscalation) -> Result<(), FlowError> {
         self.check_target(&WebhookTarget::from_escalation(escalation))
     }
 }
@@ -291,7 +291,7 @@ pub struct WebhookTarget {
 }
 
 impl WebhookTarget {
-    pub(super) fn from_escalation(escalation: &Escalation) -> Self {
+    pub(super) fn from_escalation(escalation: &StepEscalation) -> Self {
         Self {
             address: escalation.escalate_to.clone(),
             signing_key: escalation.signing_key.clone(),

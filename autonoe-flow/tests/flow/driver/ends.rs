@@ -6,7 +6,7 @@ use std::time::Duration;
 use autonoe_core::agent::{AgentErrorKind, BudgetKind, SessionOutcome, Support};
 use autonoe_core::{Budget, CostUsd, OnQuota};
 use autonoe_flow::command::CommandOutcome;
-use autonoe_flow::definition::Escalation;
+use autonoe_flow::definition::StepEscalation;
 use autonoe_flow::escalation::{Notice, Notifiers};
 use autonoe_flow::{CommandRunner, FlowError, FlowErrorKind, FlowLimits, Notifier};
 use autonoe_testkit::{ScriptedBackend, SessionScript};
@@ -321,7 +321,7 @@ struct Mute;
 
 #[async_trait::async_trait]
 impl Notifier for Mute {
-    async fn notify(&self, _: &Escalation, _: &Notice) -> Result<(), FlowError> {
+    async fn notify(&self, _: &StepEscalation, _: &Notice) -> Result<(), FlowError> {
         std::future::pending().await
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_flow::definition::Escalation;
+use autonoe_flow::definition::StepEscalation;
 use autonoe_flow::escalation::{Notice, Notifiers};
 use autonoe_flow::{FlowError, FlowErrorKind, Notifier};
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ struct RecordingNotifier {
 
 #[async_trait]
 impl Notifier for RecordingNotifier {
-    async fn notify(&self, _: &Escalation, notice: &Notice) -> Result<(), FlowError> {
+    async fn notify(&self, _: &StepEscalation, notice: &Notice) -> Result<(), FlowError> {
         let mut notices = self.notices.lock().expect("nobody panics");
         notices.push(notice.clone());
         if notices.len() <= self.refuses {

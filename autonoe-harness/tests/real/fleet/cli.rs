@@ -7,7 +7,7 @@ use autonoe_core::AgentClientFactory;
 use autonoe_testkit::model_server::anthropic::AnthropicServer;
 use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::openai::OpenAiServer;
-use autonoe_testkit::model_server::{ModelServer, Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, ModelServer, Turn};
 use serde_json::json;
 
 use crate::fixture::Fixture;
@@ -48,7 +48,7 @@ impl Cli {
 
     /// Starts a model of its vendor. A caller that needs the whole script to be used must check
     /// that.
-    pub(crate) fn model(self, script: Script) -> Model {
+    pub(crate) fn model(self, script: ModelScript) -> Model {
         match self {
             Self::Claude => {
                 let server = AnthropicServer::start(script).unverified();

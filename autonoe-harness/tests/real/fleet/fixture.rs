@@ -11,7 +11,7 @@ use autonoe_harness::strategy::{MemberId, MemberReport};
 use autonoe_harness::{
     FleetEvent, FleetEventKind, FleetOrder, FleetReport, FleetRun, Strategy, SuccessCriteria,
 };
-use autonoe_testkit::model_server::{Answer, Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, ServerAnswer, Turn};
 
 use super::cli::{Cli, Model};
 use super::git::git;
@@ -60,7 +60,7 @@ impl FleetFixture {
     }
 
     /// Adds a member with this script for its model.
-    pub(crate) fn with(mut self, cli: Cli, script: impl Into<Script>) -> Self {
+    pub(crate) fn with(mut self, cli: Cli, script: impl Into<ModelScript>) -> Self {
         self.models.push((cli, cli.model(script.into())));
         self
     }
@@ -69,13 +69,13 @@ impl FleetFixture {
     pub(crate) fn with_one_in_a_tool(self, cli: Cli) -> Self {
         let busy = self.file("busy", cli);
         let tool = format!("touch '{}'; sleep 900", busy.display());
-        let script = Script::new([cli.runs(&tool)]).rest_by(|_| Turn::hang());
+        let script = ModelScript::new([cli.runs(&tool)]).rest_by(|_| Turn::hang());
         self.with(cli, script)
     }
 
     /// Adds a member whose model never answers.
     pub(crate) fn with_one_in_a_turn(self, cli: Cli) -> Self {
-        self.with(cli, Script::by(|_| Turn::hang()))
+        self.with(cli, ModelScript::by(|_| Turn::hang()))
     }
 
     pub(crate) fn model(&self, cli: Cli) -> &Model {
@@ -107,7 +107,7 @@ impl FleetFixture {
     /// Waits until the model of a member receives a request.
     pub(crate) async fn is_in_its_turn(&self, cli: Cli) {
         let log = self.model(cli).log();
-        let request = log.wait_for(TIMEOUT, |it| matches!(it.answer, Answer::Turn(_)));
+        let request = log.wait_for(TIMEOUT, |it| matches!(it.answer, ServerAnswer::Turn(_)));
         request.await.expect("it is asked");
     }
 

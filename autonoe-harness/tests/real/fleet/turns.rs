@@ -2,7 +2,7 @@
 
 use autonoe_harness::Parallel;
 use autonoe_harness::executor::CommandCriterion;
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{ModelScript, Turn};
 
 use super::cli::Cli;
 use super::fixture::FleetFixture;
@@ -14,7 +14,7 @@ async fn the_second_turn_of_each_program_has_the_first_one_before_it() {
         .fold(FleetFixture::new(), |fixture, cli| {
             let first = Turn::text("I keep the word walnut in mind.");
             let turns = [first].into_iter().chain(cli.writes(&["hello"]));
-            fixture.with(cli, Script::new(turns))
+            fixture.with(cli, ModelScript::new(turns))
         });
     let check = CommandCriterion::new(fixture.check());
 

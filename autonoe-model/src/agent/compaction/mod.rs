@@ -89,7 +89,7 @@ mod tests {
 
     use super::*;
     use crate::agent::conversation::estimate_tokens;
-    use crate::contract::{AssistantMessage, Part, ToolResult};
+    use crate::contract::{AssistantMessage, MessagePart, ToolResult};
 
     /// Builds a conversation of rounds with `calls` calls each, whose results have `length` bytes.
     fn conversation(rounds: &[(usize, usize)]) -> Vec<Message> {
@@ -103,7 +103,7 @@ mod tests {
             let ids = (0..*calls).map(|call| format!("{round}-{call}"));
             let parts = ids
                 .clone()
-                .map(|id| Part::tool_call(id, "Read", json!({"path": "a"})));
+                .map(|id| MessagePart::tool_call(id, "Read", json!({"path": "a"})));
             messages.push(AssistantMessage::new(parts).into());
             let results = ids.map(|id| ToolResult::ok(id, "Read", "o".repeat(*length)));
             messages.push(Message::results(results));

@@ -140,15 +140,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::contract::{AssistantMessage, Part, ToolResult};
+    use crate::contract::{AssistantMessage, MessagePart, ToolResult};
 
     #[test]
     fn a_conversation_is_exported_with_its_calls_and_their_results() {
         let middle = [
             AssistantMessage::new([
-                Part::thinking("secret"),
-                Part::text("I look."),
-                Part::tool_call("1", "Read", json!({"file_path": "a"})),
+                MessagePart::thinking("secret"),
+                MessagePart::text("I look."),
+                MessagePart::tool_call("1", "Read", json!({"file_path": "a"})),
             ])
             .into(),
             Message::results([ToolResult::failed("1", "Read", "there is no such file")]),

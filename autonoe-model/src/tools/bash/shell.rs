@@ -11,7 +11,7 @@ use autonoe_core::{ToolContext, ToolError};
 use autonoe_process::{Launch, Marker, Network, OsSandbox, ShutdownPolicy};
 
 use super::repository::{self, Repository};
-use crate::tools::Workspace;
+use crate::tools::ToolWorkspace;
 
 /// Environment variable that marks the processes of commands.
 const MARKER: &str = "AUTONOE_TOOL_CALL";
@@ -23,7 +23,7 @@ const JOINED: &str = "exec \"$0\" --noprofile --norc -c -- \"$1\" 2>&1";
 #[derive(Debug)]
 pub(in crate::tools) struct Shell {
     pub(in crate::tools) program: PathBuf,
-    pub(in crate::tools) workspace: Arc<Workspace>,
+    pub(in crate::tools) workspace: Arc<ToolWorkspace>,
     pub(in crate::tools) env: BTreeMap<OsString, OsString>,
     /// `None` if the operator has disabled it.
     pub(in crate::tools) sandbox: Option<OsSandbox>,

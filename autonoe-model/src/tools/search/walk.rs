@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, Dir, FileType, statat};
 use tokio_util::sync::CancellationToken;
 
 use crate::tools::workspace::{Located, Purpose, kind_of, open_directory, open_regular};
-use crate::tools::{ToolLimits, Workspace};
+use crate::tools::{ToolLimits, ToolWorkspace};
 
 /// Maximum depth of directories, and number of directories that are open at once.
 const MAX_DEPTH: usize = 128;
@@ -34,7 +34,7 @@ pub(in crate::tools) struct FoundFile<'a> {
 /// opened relative to their parent, so a concurrent change cannot lead the walk out of the
 /// workspace.
 pub(in crate::tools) struct Walk<'a, V> {
-    workspace: &'a Workspace,
+    workspace: &'a ToolWorkspace,
     ignored: Ignored,
     budget: &'a mut SearchBudget,
     visit: V,
@@ -46,7 +46,7 @@ where
     V: FnMut(&FoundFile<'_>, &mut SearchBudget) -> ControlFlow<()>,
 {
     pub(in crate::tools) fn new(
-        workspace: &'a Workspace,
+        workspace: &'a ToolWorkspace,
         budget: &'a mut SearchBudget,
         visit: V,
     ) -> Self {

@@ -11,7 +11,7 @@ use autonoe_core::gate::ProjectPaths;
 use rustix::fs::{Mode, OFlags, mkdirat, openat, readlinkat};
 use rustix::io::Errno;
 
-use super::Workspace;
+use super::ToolWorkspace;
 use crate::tools::failure::{denied, invalid, not_found, system};
 
 /// Maximum number of links in a path, equal to the system's limit.
@@ -62,7 +62,7 @@ impl Located {
     }
 }
 
-impl Workspace {
+impl ToolWorkspace {
     /// Resolves `path`.
     pub(in crate::tools) fn locate(
         &self,
@@ -108,7 +108,7 @@ impl Workspace {
 
 /// Path resolution in progress.
 struct Follow<'a> {
-    workspace: &'a Workspace,
+    workspace: &'a ToolWorkspace,
     text: &'a str,
     purpose: Purpose,
     left: VecDeque<OsString>,
@@ -152,7 +152,7 @@ impl Follow<'_> {
 
     /// Rejects entries of the root that are hidden, or read-only for a write access.
     fn refuse_guarded(&self, part: &OsStr) -> Result<(), ToolError> {
-        let Workspace {
+        let ToolWorkspace {
             hidden, read_only, ..
         } = self.workspace;
         if self.stack.is_empty() && hidden.contains(part) {

@@ -1,4 +1,4 @@
-//! [`Workspace`]: working directory of an agent that no path can escape.
+//! [`ToolWorkspace`]: working directory of an agent that no path can escape.
 
 mod atomic_write;
 mod locate;
@@ -27,16 +27,16 @@ pub(super) use open::{kind_of, open_directory, open_regular};
 /// concurrent edits do not lose changes.
 ///
 /// ```
-/// use autonoe_model::tools::Workspace;
+/// use autonoe_model::tools::ToolWorkspace;
 ///
 /// # let folder = tempfile::tempdir()?;
-/// let workspace = Workspace::open(folder.path())?.hidden(".env").read_only(".autonoe");
+/// let workspace = ToolWorkspace::open(folder.path())?.hidden(".env").read_only(".autonoe");
 ///
 /// assert!(workspace.root().is_absolute());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Workspace {
+pub struct ToolWorkspace {
     root: PathBuf,
     /// Other paths of the root that an agent may use: the path given by the caller, and symlinks.
     aliases: Vec<PathBuf>,
@@ -56,7 +56,7 @@ pub struct WorkspaceError {
     source: io::Error,
 }
 
-impl Workspace {
+impl ToolWorkspace {
     /// Opens the directory `root`, which must be an absolute path.
     ///
     /// # Errors

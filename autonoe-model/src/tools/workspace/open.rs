@@ -9,7 +9,7 @@ use autonoe_core::ToolError;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
 use rustix::io::Errno;
 
-use super::{Entry, Located, Workspace};
+use super::{Entry, Located, ToolWorkspace};
 use crate::tools::failure::{invalid, not_found, system};
 
 /// Opens the regular file `name` in `parent` for reading.
@@ -93,7 +93,7 @@ impl Entry {
     }
 }
 
-impl Workspace {
+impl ToolWorkspace {
     /// Opens the directory `located`.
     pub(in crate::tools) fn directory_at(&self, located: &Located) -> Result<OwnedFd, ToolError> {
         use std::os::fd::AsFd;

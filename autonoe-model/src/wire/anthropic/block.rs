@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::PROTOCOL;
-use crate::contract::{ModelEvent, Part};
+use crate::contract::{MessagePart, ModelEvent};
 
 /// A content block in progress.
 #[derive(Clone, Debug)]
@@ -111,21 +111,21 @@ impl Block {
     }
 
     /// Converts the block into a part of the answer.
-    pub(super) fn into_part(self) -> Part {
+    pub(super) fn into_part(self) -> MessagePart {
         let text = |name: &str| self.text_of(name).unwrap_or_default();
         let part = match self.text_of("type") {
-            Some("text") => Part::text(text("text")),
-            Some("thinking") => Part::thinking(text("thinking")),
-            Some("redacted_thinking") => Part::thinking(""),
+            Some("text") => MessagePart::text(text("text")),
+            Some("thinking") => MessagePart::thinking(text("thinking")),
+            Some("redacted_thinking") => MessagePart::thinking(""),
             Some("tool_use") if self.lacks_input => {
-                Part::tool_call(text("id"), text("name"), Value::String(String::new()))
+                MessagePart::tool_call(text("id"), text("name"), Value::String(String::new()))
             }
             Some("tool_use") => {
                 let input = self.item.get("input").cloned();
                 let input = input.unwrap_or_else(|| Map::new().into());
-                Part::tool_call(text("id"), text("name"), input)
+                MessagePart::tool_call(text("id"), text("name"), input)
             }
-            _ => Part::opaque(),
+            _ => MessagePart::opaque(),
         };
         part.with_wire(PROTOCOL, self.item.into())
     }

@@ -6,7 +6,7 @@ use autonoe_core::tool::Attachment;
 use serde_json::{Value, json};
 
 use super::PROTOCOL;
-use crate::contract::{Message, Part, PartKind, ToolResult};
+use crate::contract::{Message, MessagePart, PartKind, ToolResult};
 use crate::wire::attachment;
 
 const IMAGES: [&str; 4] = ["image/gif", "image/jpeg", "image/png", "image/webp"];
@@ -43,7 +43,7 @@ pub(super) fn messages(conversation: &[Message]) -> Vec<Value> {
 
 /// Returns a part in its original form, or its meaning; `None` for the reasoning of other
 /// providers' models, and for parts that cannot be sent.
-fn part(part: &Part) -> Option<Value> {
+fn part(part: &MessagePart) -> Option<Value> {
     if let Some(item) = part.wire_item(PROTOCOL) {
         return sendable(item);
     }

@@ -4,7 +4,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use super::PROTOCOL;
-use crate::contract::{ModelEvent, Part};
+use crate::contract::{MessagePart, ModelEvent};
 use crate::wire::openai::read_arguments;
 
 /// Tool calls whose fragments may be interleaved.
@@ -99,7 +99,10 @@ impl Calls {
     /// # Errors
     ///
     /// A call has no name. The error says so.
-    pub(super) fn into_parts(mut self, written: OutputEnd) -> Result<Vec<Part>, &'static str> {
+    pub(super) fn into_parts(
+        mut self,
+        written: OutputEnd,
+    ) -> Result<Vec<MessagePart>, &'static str> {
         self.calls.sort_by_key(|call| call.index);
         let calls = self.calls.into_iter();
         calls.map(|call| call.into_part(written)).collect()
@@ -114,7 +117,7 @@ impl Call {
         self.name.is_empty() || (index.is_some() && self.name == name && !is_written())
     }
 
-    fn into_part(self, written: OutputEnd) -> Result<Part, &'static str> {
+    fn into_part(self, written: OutputEnd) -> Result<MessagePart, &'static str> {
         if self.name.is_empty() {
             return Err("a call without a name");
         }
@@ -128,6 +131,6 @@ impl Call {
         item.insert("id".into(), self.id.as_str().into());
         let function = json!({"name": self.name, "arguments": self.arguments});
         item.insert("function".into(), function);
-        Ok(Part::tool_call(self.id, self.name, input).with_wire(PROTOCOL, item.into()))
+        Ok(MessagePart::tool_call(self.id, self.name, input).with_wire(PROTOCOL, item.into()))
     }
 }

@@ -6,7 +6,7 @@ use super::PROTOCOL;
 use super::calls::{Calls, OutputEnd};
 use super::reasoning::{Reasoning, append};
 use crate::contract::{
-    AssistantMessage, CallUsage, ModelError, ModelErrorCode, ModelEvent, ModelReply, Part,
+    AssistantMessage, CallUsage, MessagePart, ModelError, ModelErrorCode, ModelEvent, ModelReply,
     StopReason,
 };
 use crate::wire::openai::{ApiError, Counts, Frame, incomplete_answer, invalid_response};
@@ -69,17 +69,17 @@ impl Decoder for ChatDecoder {
         let refuses = !self.refusal.is_empty();
         let field = |name: &str, text: String| {
             let item = json!({name: &text});
-            (!text.is_empty()).then(|| Part::text(text).with_wire(PROTOCOL, item))
+            (!text.is_empty()).then(|| MessagePart::text(text).with_wire(PROTOCOL, item))
         };
-        let mut parts: Vec<Part> = self.thoughts.into_part().into_iter().collect();
+        let mut parts: Vec<MessagePart> = self.thoughts.into_part().into_iter().collect();
         parts.extend(field("content", self.text));
         parts.extend(field("refusal", self.refusal));
         let calls = self.calls.into_parts(written);
         parts.extend(calls.map_err(|what| invalid_response(what, usage.known()))?);
         let others = self.others.into_iter();
-        parts.extend(
-            others.map(|(field, value)| Part::opaque().with_wire(PROTOCOL, json!({field: value}))),
-        );
+        parts.extend(others.map(|(field, value)| {
+            MessagePart::opaque().with_wire(PROTOCOL, json!({field: value}))
+        }));
         let message = AssistantMessage::new(parts);
         let stop = stop(reason, refuses, message.calls().next().is_some());
         Ok(ModelReply::new(message)

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::PROTOCOL;
 use super::dialect::{CallArguments, ChatDialect, ReasoningField};
-use crate::contract::{AssistantMessage, Part, PartKind};
+use crate::contract::{AssistantMessage, MessagePart, PartKind};
 use crate::wire::openai::{read_arguments, write_arguments};
 
 /// Encodes an answer: its own parts in their original form, others by their meaning. An answer
@@ -49,7 +49,7 @@ fn echo(dialect: &ChatDialect, item: &Value) -> Option<(String, Value)> {
         .next()
 }
 
-fn call(dialect: &ChatDialect, part: &Part) -> Option<Value> {
+fn call(dialect: &ChatDialect, part: &MessagePart) -> Option<Value> {
     let PartKind::ToolCall { id, name, input } = &part.kind else {
         return None;
     };

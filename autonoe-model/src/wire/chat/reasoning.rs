@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::PROTOCOL;
-use crate::contract::Part;
+use crate::contract::MessagePart;
 
 /// Fields with plain text, better known first.
 const TEXTS: [&str; 2] = ["reasoning", "reasoning_content"];
@@ -42,13 +42,13 @@ impl Reasoning {
     }
 
     /// Converts the reasoning into a part.
-    pub(super) fn into_part(self) -> Option<Part> {
+    pub(super) fn into_part(self) -> Option<MessagePart> {
         if self.fields.is_empty() {
             return None;
         }
         let fields = Value::Object(self.fields);
         let text = words(&|field| &fields[field]);
-        Some(Part::thinking(text).with_wire(PROTOCOL, fields))
+        Some(MessagePart::thinking(text).with_wire(PROTOCOL, fields))
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use crate::contract::PartKind;
 
-    fn thoughts(deltas: &[Value]) -> (String, Part) {
+    fn thoughts(deltas: &[Value]) -> (String, MessagePart) {
         let mut thoughts = Reasoning::default();
         let told = deltas.iter().map(|delta| thoughts.push(delta)).collect();
         (told, thoughts.into_part().expect("thoughts"))
@@ -122,7 +122,7 @@ mod tests {
 
         assert_eq!(told, "Hm.");
         let item = json!({"reasoning": "Hm.", "reasoning_content": "Hm."});
-        assert_eq!(part, Part::thinking("Hm.").with_wire(PROTOCOL, item));
+        assert_eq!(part, MessagePart::thinking("Hm.").with_wire(PROTOCOL, item));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use autonoe_core::tool::Attachment;
 use serde_json::{Value, json};
 
 use super::PROTOCOL;
-use crate::contract::{Message, Part, PartKind, ToolResult};
+use crate::contract::{Message, MessagePart, PartKind, ToolResult};
 use crate::wire::attachment;
 
 /// Documented placeholder for the signature of other models' calls.
@@ -53,7 +53,7 @@ pub(super) fn contents(model: &str, conversation: &[Message]) -> Vec<Value> {
 }
 
 /// Returns our ID of a call, and its ID in the API.
-fn wire_id(part: &Part) -> Option<(&str, Option<&str>)> {
+fn wire_id(part: &MessagePart) -> Option<(&str, Option<&str>)> {
     let PartKind::ToolCall { id, .. } = &part.kind else {
         return None;
     };
@@ -64,7 +64,7 @@ fn wire_id(part: &Part) -> Option<(&str, Option<&str>)> {
 
 /// Returns a part in its original form, or its meaning; `None` for the reasoning of other
 /// providers' models, and for parts that cannot be sent.
-fn part(model: &str, part: &Part) -> Option<Value> {
+fn part(model: &str, part: &MessagePart) -> Option<Value> {
     if let Some(item) = part.wire_item(PROTOCOL) {
         return Some(item.clone());
     }

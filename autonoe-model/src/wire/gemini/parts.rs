@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::PROTOCOL;
-use crate::contract::{ModelEvent, Part};
+use crate::contract::{MessagePart, ModelEvent};
 
 /// Parts so far.
 #[derive(Debug, Default)]
@@ -87,13 +87,13 @@ impl Parts {
             .count()
     }
 
-    pub(super) fn into_parts(self) -> impl Iterator<Item = Part> {
+    pub(super) fn into_parts(self) -> impl Iterator<Item = MessagePart> {
         self.parts.into_iter().map(ReceivedPart::into_part)
     }
 }
 
 impl ReceivedPart {
-    fn into_part(self) -> Part {
+    fn into_part(self) -> MessagePart {
         let Self { item, call_id } = self;
         let part = match (call_id, item["text"].as_str()) {
             (Some(id), _) => {
@@ -103,11 +103,11 @@ impl ReceivedPart {
                     Value::Null => Value::Object(serde_json::Map::new()),
                     args => args.clone(),
                 };
-                Part::tool_call(id, call["name"].as_str().unwrap_or_default(), args)
+                MessagePart::tool_call(id, call["name"].as_str().unwrap_or_default(), args)
             }
-            (None, Some(text)) if is_thought(&item) => Part::thinking(text),
-            (None, Some(text)) => Part::text(text),
-            (None, None) => Part::opaque(),
+            (None, Some(text)) if is_thought(&item) => MessagePart::thinking(text),
+            (None, Some(text)) => MessagePart::text(text),
+            (None, None) => MessagePart::opaque(),
         };
         part.with_wire(PROTOCOL, item)
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::PROTOCOL;
-use crate::contract::{AssistantMessage, Part, PartKind};
+use crate::contract::{AssistantMessage, MessagePart, PartKind};
 use crate::wire::openai::{read_arguments, write_arguments};
 
 /// Converts a finished item into a part.
@@ -11,12 +11,12 @@ use crate::wire::openai::{read_arguments, write_arguments};
 /// # Errors
 ///
 /// A call has no name or ID. The error says so.
-pub(super) fn part(item: &Value) -> Result<Part, &'static str> {
+pub(super) fn part(item: &Value) -> Result<MessagePart, &'static str> {
     let part = match item["type"].as_str() {
-        Some("message") => Part::text(message_text(item)),
-        Some("reasoning") => Part::thinking(reasoning_text(item)),
+        Some("message") => MessagePart::text(message_text(item)),
+        Some("reasoning") => MessagePart::thinking(reasoning_text(item)),
         Some("function_call") => call(item)?,
-        _ => Part::opaque(),
+        _ => MessagePart::opaque(),
     };
     Ok(part.with_wire(PROTOCOL, item.clone()))
 }
@@ -51,7 +51,7 @@ fn reasoning_text(item: &Value) -> String {
     }
 }
 
-fn call(item: &Value) -> Result<Part, &'static str> {
+fn call(item: &Value) -> Result<MessagePart, &'static str> {
     let (Some(id), Some(name)) = (item["call_id"].as_str(), item["name"].as_str()) else {
         return Err("a call without an id or a name");
     };
@@ -61,7 +61,7 @@ fn call(item: &Value) -> Result<Part, &'static str> {
         Some("incomplete") if text.trim().is_empty() => text.into(),
         _ => read_arguments(text),
     };
-    Ok(Part::tool_call(id, name, input))
+    Ok(MessagePart::tool_call(id, name, input))
 }
 
 /// Returns the items of an answer: its own in their original form, others by their meaning.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::item::{part, refuses};
-use crate::contract::{ModelEvent, Part, PartKind};
+use crate::contract::{MessagePart, ModelEvent, PartKind};
 use crate::wire::openai::read_arguments;
 
 /// End of the answer, for items that were never marked as done.
@@ -19,7 +19,7 @@ pub(super) enum AnswerEnd {
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenItem {
     begun: Value,
-    done: Option<Part>,
+    done: Option<MessagePart>,
     text: String,
     thoughts: String,
     arguments: String,
@@ -106,7 +106,7 @@ impl OpenItem {
 
     /// Converts the item into a part. An item that was never marked as done has no original form,
     /// only its meaning so far.
-    pub(super) fn into_part(self, ended: AnswerEnd) -> Option<Part> {
+    pub(super) fn into_part(self, ended: AnswerEnd) -> Option<MessagePart> {
         if self.done.is_some() {
             return self.done;
         }
@@ -115,12 +115,12 @@ impl OpenItem {
                 AnswerEnd::Complete => read_arguments(&self.arguments),
                 AnswerEnd::Cut => self.arguments.into(),
             };
-            return Some(Part::tool_call(id, name, input));
+            return Some(MessagePart::tool_call(id, name, input));
         }
         if !self.text.is_empty() {
-            return Some(Part::text(self.text));
+            return Some(MessagePart::text(self.text));
         }
-        (!self.thoughts.is_empty()).then(|| Part::thinking(self.thoughts))
+        (!self.thoughts.is_empty()).then(|| MessagePart::thinking(self.thoughts))
     }
 
     fn emit_call(&mut self, item: &Value, news: &mut Vec<ModelEvent>) {

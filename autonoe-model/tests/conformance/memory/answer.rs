@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use autonoe_core::agent::TokenUsage;
-use autonoe_model::conformance::{BrokenStream, RequestedDelay, Scenario};
+use autonoe_model::conformance::{BrokenStream, ProviderScenario, RequestedDelay};
 use autonoe_model::contract::{AssistantMessage, PartKind};
-use autonoe_model::{ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelStream, Part};
+use autonoe_model::{MessagePart, ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelStream};
 use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -32,11 +32,10 @@ impl Memory {
             .boxed()
         };
         match &self.scenario {
-            Scenario::Answers { message, usage } => {
-                let parts = message
-                    .parts
-                    .iter()
-                    .map(|part| Part::new(part.kind.clone()).with_wire(PROTOCOL, item(part)));
+            ProviderScenario::Answers { message, usage } => {
+                let parts = message.parts.iter().map(|part| {
+                    MessagePart::new(part.kind.clone()).with_wire(PROTOCOL, item(part))
+                });
                 let parts: Vec<_> = parts.collect();
                 let mut events: Vec<_> = parts.iter().flat_map(events).collect();
                 let reply = ModelReply::new(AssistantMessage::new(parts)).with_usage(*usage);
@@ -44,11 +43,11 @@ impl Memory {
                 events.push(Ok(ModelEvent::Done(Box::new(reply))));
                 stream::iter(events).boxed()
             }
-            Scenario::Pauses { text } => {
+            ProviderScenario::Pauses { text } => {
                 let half = stream::iter(half(text));
                 half.chain(stream::pending()).boxed()
             }
-            Scenario::Breaks { text, how } => {
+            ProviderScenario::Breaks { text, how } => {
                 let end = match how {
                     BrokenStream::Cut | BrokenStream::Ends => {
                         fails(failure(ModelErrorCode::NetworkError))
@@ -77,8 +76,8 @@ impl Memory {
                 });
                 stream::iter(half(text)).chain(end).boxed()
             }
-            Scenario::Refuses { code } => fails(failure(*code)),
-            Scenario::Limits { wait } => {
+            ProviderScenario::Refuses { code } => fails(failure(*code)),
+            ProviderScenario::Limits { wait } => {
                 let wait = wait.and_then(|wait| match wait {
                     RequestedDelay::Seconds(seconds) => Some(Duration::from_secs(seconds)),
                     RequestedDelay::Until(_) if self.fault == Fault::KnowsNoDates => None,
@@ -89,7 +88,7 @@ impl Memory {
                 });
                 fails(failure(ModelErrorCode::RateLimited).with_retry_after(wait))
             }
-            Scenario::Page { status: 200 } if self.fault == Fault::TakesPages => {
+            ProviderScenario::Page { status: 200 } if self.fault == Fault::TakesPages => {
                 let page = "<h1>Sign in</h1>".to_owned();
                 let reply = ModelReply::new(AssistantMessage::text(page.clone()));
                 stream::iter([
@@ -98,12 +97,14 @@ impl Memory {
                 ])
                 .boxed()
             }
-            Scenario::Page { status: 200 } => fails(failure(ModelErrorCode::InvalidResponse)),
-            Scenario::Page { .. } | Scenario::HangsUp => {
+            ProviderScenario::Page { status: 200 } => {
+                fails(failure(ModelErrorCode::InvalidResponse))
+            }
+            ProviderScenario::Page { .. } | ProviderScenario::HangsUp => {
                 fails(failure(ModelErrorCode::NetworkError))
             }
-            Scenario::SaysNothing => late(),
-            Scenario::RepeatsKey => fails(self.repeated_key()),
+            ProviderScenario::SaysNothing => late(),
+            ProviderScenario::RepeatsKey => fails(self.repeated_key()),
             other => panic!("{other:?} is new"),
         }
     }
@@ -122,12 +123,12 @@ pub(crate) fn failure(code: ModelErrorCode) -> ModelError {
 }
 
 /// Returns a part in the format of the protocol.
-pub(super) fn item(part: &Part) -> Value {
+pub(super) fn item(part: &MessagePart) -> Value {
     json!({"what": part.kind, "signature": "c2ln"})
 }
 
 /// Returns the events of a part before the end.
-fn events(part: &Part) -> Vec<Result<ModelEvent, ModelError>> {
+fn events(part: &MessagePart) -> Vec<Result<ModelEvent, ModelError>> {
     let events = match &part.kind {
         PartKind::Text { text } => pieces(text).map(ModelEvent::Text).collect(),
         PartKind::Thinking { text } => pieces(text).map(ModelEvent::Thinking).collect(),

@@ -7,7 +7,7 @@ mod visibility;
 
 use std::path::PathBuf;
 
-use autonoe_process::{Exit, Launch, OsSandbox, Started, find_program};
+use autonoe_process::{Exit, Launch, OsSandbox, StartedProcess, find_program};
 use tokio::io::AsyncReadExt;
 
 use crate::fixture::{Fixture, kill_at_once, within};
@@ -31,7 +31,7 @@ pub(crate) fn outside() -> tempfile::TempDir {
 
 /// Waits for the exit of the launch, and returns its output and its exit.
 pub(crate) async fn run_to_end(launch: Launch) -> (String, Exit) {
-    let Started {
+    let StartedProcess {
         process,
         stdin: _stdin,
         mut stdout,

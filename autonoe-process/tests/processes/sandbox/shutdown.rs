@@ -1,6 +1,6 @@
 //! Shutdown of a sandbox, after which no process is left.
 
-use autonoe_process::{EndedBy, Exit, ShutdownPolicy, Signal, Started, wait_for_shutdowns};
+use autonoe_process::{EndedBy, Exit, ShutdownPolicy, Signal, StartedProcess, wait_for_shutdowns};
 use tokio::runtime::Builder;
 
 use super::run_to_end;
@@ -56,7 +56,7 @@ async fn an_interrupt_reaches_the_program_in_the_sandbox() {
         daemon(&trial)
     );
     let launch = trial.bash(&script).sandbox(trial.sandbox());
-    let Started {
+    let StartedProcess {
         process, stdout, ..
     } = launch.start().await.expect("it starts");
     let _stdout = ready(stdout).await;
@@ -93,7 +93,7 @@ async fn a_program_that_ignores_all_signals_is_killed_with_its_process_tree() {
     let trial = Fixture::new();
     let launch = trial.bash(&format!("{}; {STUBBORN}", daemon(&trial)));
     let started = launch.sandbox(trial.sandbox()).start().await;
-    let Started {
+    let StartedProcess {
         process, stdout, ..
     } = started.expect("it starts");
     let _stdout = ready(stdout).await;

@@ -10,10 +10,10 @@ use super::harness::ProbeCall;
 use super::played::{Invocation, Played};
 use super::probe_tool::{FAILURE, answer};
 use super::record::RecordEntry;
-use crate::conformance::checks::{Finding, Flaw};
+use crate::conformance::checks::{CheckOutcome, Flaw};
 
 /// Returns the calls of a session that should make `expected` calls.
-fn made_calls(played: &Played, expected: usize) -> Finding<Vec<Invocation<'_>>> {
+fn made_calls(played: &Played, expected: usize) -> CheckOutcome<Vec<Invocation<'_>>> {
     let calls = played.invocations();
     let (label, found) = (played.label, calls.len());
     ensure!(
@@ -23,7 +23,7 @@ fn made_calls(played: &Played, expected: usize) -> Finding<Vec<Invocation<'_>>> 
     Ok(calls)
 }
 
-pub(super) fn are_answered_once(played: &Played, expected: usize) -> Finding {
+pub(super) fn are_answered_once(played: &Played, expected: usize) -> CheckOutcome {
     let label = played.label;
     let calls = made_calls(played, expected)?;
     let ids: HashSet<_> = calls.iter().map(|call| call.id).collect();
@@ -65,7 +65,7 @@ fn gate_calls(played: &Played) -> Vec<(usize, &ToolCall)> {
     .collect()
 }
 
-pub(super) fn are_gated_once(played: &Played, expected: usize) -> Finding {
+pub(super) fn are_gated_once(played: &Played, expected: usize) -> CheckOutcome {
     let label = played.label;
     let calls = made_calls(played, expected)?;
     let decided = gate_calls(played);
@@ -93,7 +93,7 @@ pub(super) fn are_gated_once(played: &Played, expected: usize) -> Finding {
     Ok(())
 }
 
-pub(super) fn are_described(played: &Played) -> Finding {
+pub(super) fn are_described(played: &Played) -> CheckOutcome {
     let label = played.label;
     for (_, call) in gate_calls(played) {
         let shown = played
@@ -134,7 +134,7 @@ pub(super) fn are_described(played: &Played) -> Finding {
     Ok(())
 }
 
-pub(super) fn is_a_shell_command(played: &Played, command: &str) -> Finding {
+pub(super) fn is_a_shell_command(played: &Played, command: &str) -> CheckOutcome {
     for (_, call) in gate_calls(played) {
         let expected = ToolKind::Shell {
             command: command.to_owned(),
@@ -149,7 +149,7 @@ pub(super) fn is_a_shell_command(played: &Played, command: &str) -> Finding {
     Ok(())
 }
 
-pub(super) fn have_status(played: &Played, allowed: &[ToolStatus]) -> Finding {
+pub(super) fn have_status(played: &Played, allowed: &[ToolStatus]) -> CheckOutcome {
     for response in played.responses() {
         ensure!(
             allowed.contains(&response.status),
@@ -160,7 +160,7 @@ pub(super) fn have_status(played: &Played, allowed: &[ToolStatus]) -> Finding {
     Ok(())
 }
 
-pub(super) fn reasons_arrive(played: &Played) -> Finding {
+pub(super) fn reasons_arrive(played: &Played) -> CheckOutcome {
     for response in played.responses() {
         ensure!(
             response.output.contains(REASON),
@@ -172,7 +172,7 @@ pub(super) fn reasons_arrive(played: &Played) -> Finding {
     Ok(())
 }
 
-pub(super) fn do_not_run(played: &Played) -> Finding {
+pub(super) fn do_not_run(played: &Played) -> CheckOutcome {
     let runs = played.runs();
     ensure!(
         runs.is_empty(),
@@ -182,7 +182,7 @@ pub(super) fn do_not_run(played: &Played) -> Finding {
     Ok(())
 }
 
-pub(super) fn run_once_with_their_input(played: &Played, calls: &[ProbeCall]) -> Finding {
+pub(super) fn run_once_with_their_input(played: &Played, calls: &[ProbeCall]) -> CheckOutcome {
     let label = played.label;
     let runs = played.runs();
     let (expected, found) = (calls.len(), runs.len());
@@ -204,7 +204,7 @@ pub(super) fn run_once_with_their_input(played: &Played, calls: &[ProbeCall]) ->
     Ok(())
 }
 
-pub(super) fn outputs_arrive(played: &Played) -> Finding {
+pub(super) fn outputs_arrive(played: &Played) -> CheckOutcome {
     for call in played.invocations() {
         let response = played.response_to(call.id)?;
         let expected = answer(&call.input["number"]);
@@ -217,7 +217,7 @@ pub(super) fn outputs_arrive(played: &Played) -> Finding {
     Ok(())
 }
 
-pub(super) fn errors_arrive(played: &Played) -> Finding {
+pub(super) fn errors_arrive(played: &Played) -> CheckOutcome {
     for call in played.invocations() {
         let response = played.response_to(call.id)?;
         ensure!(

@@ -10,13 +10,13 @@ use super::fixture::Subject;
 use super::fixture::{Fixture, GateMode, Session, dispose, prompt, read, read_until};
 use super::harness::Scenario;
 use super::record::RecordEntry;
-use crate::conformance::checks::{Finding, Flaw, within};
+use crate::conformance::checks::{CheckOutcome, Flaw, within};
 
 /// Interrupts from another task, as a run does.
 async fn interrupt(
     control: &Arc<dyn SessionControl>,
     limit: Duration,
-) -> Finding<Result<(), AgentError>> {
+) -> CheckOutcome<Result<(), AgentError>> {
     let control = control.clone();
     let asking = tokio::spawn(async move { control.interrupt().await });
     within(limit, "interrupt", asking)
@@ -28,7 +28,7 @@ async fn interrupt(
 async fn steer(
     control: &Arc<dyn SessionControl>,
     limit: Duration,
-) -> Finding<Result<(), AgentError>> {
+) -> CheckOutcome<Result<(), AgentError>> {
     let control = control.clone();
     let asking = tokio::spawn(async move { control.steer("hurry up").await });
     within(limit, "steer", asking)
@@ -36,7 +36,7 @@ async fn steer(
         .map_err(|error| Flaw::Failed(error.to_string()))
 }
 
-pub(super) async fn interrupts(subject: &Subject<'_>) -> Finding {
+pub(super) async fn interrupts(subject: &Subject<'_>) -> CheckOutcome {
     let mut fixture = Fixture::new(subject, &Scenario::Hangs).await?;
     let limit = fixture.limit;
     let Session {
@@ -64,7 +64,7 @@ pub(super) async fn interrupts(subject: &Subject<'_>) -> Finding {
     Ok(())
 }
 
-pub(super) async fn steers(subject: &Subject<'_>) -> Finding {
+pub(super) async fn steers(subject: &Subject<'_>) -> CheckOutcome {
     let mut fixture = Fixture::new(subject, &Scenario::Hangs).await?;
     let limit = fixture.limit;
     let Session {
@@ -87,7 +87,10 @@ pub(super) async fn steers(subject: &Subject<'_>) -> Finding {
 }
 
 /// Uses the control after the end of the turn, and after the client is dropped.
-pub(super) async fn outlives_its_session(subject: &Subject<'_>, scenario: &Scenario) -> Finding {
+pub(super) async fn outlives_its_session(
+    subject: &Subject<'_>,
+    scenario: &Scenario,
+) -> CheckOutcome {
     let mut fixture = Fixture::new(subject, scenario).await?;
     let limit = fixture.limit;
     let Session {

@@ -20,7 +20,7 @@ use super::harness::{AgentHarness, Scenario};
 use super::leftover_processes::SessionProcesses;
 use super::probe_tool::ProbeTool;
 use super::record::{Record, RecordEntry, RecordingHook};
-use crate::conformance::checks::{Finding, Flaw, within};
+use crate::conformance::checks::{CheckOutcome, Flaw, within};
 
 /// The reason of every denial.
 pub(super) const REASON: &str = "the conformance suite denies this call, whatever it is";
@@ -60,7 +60,7 @@ pub(super) struct Session {
 
 impl<'s> Fixture<'s> {
     /// Requests agents that play `scenario` from the harness, and probes their capabilities.
-    pub(super) async fn new(subject: &'s Subject<'s>, scenario: &Scenario) -> Finding<Self> {
+    pub(super) async fn new(subject: &'s Subject<'s>, scenario: &Scenario) -> CheckOutcome<Self> {
         let harness = subject.harness;
         let limit = harness.time_limit();
         let agents = harness.agents(scenario).await.ok_or_else(|| {
@@ -84,7 +84,7 @@ impl<'s> Fixture<'s> {
     }
 
     /// Creates a session.
-    pub(super) fn session(&mut self, gate: GateMode) -> Finding<Session> {
+    pub(super) fn session(&mut self, gate: GateMode) -> CheckOutcome<Session> {
         self.create(gate, |_| ()).map_err(|error| {
             Flaw::Failed(format!(
                 "cannot create a client ({}): {error}",
@@ -170,7 +170,7 @@ pub(super) async fn read(
     stream: &mut MessageStream<'_>,
     record: &Record,
     limit: Duration,
-) -> Finding {
+) -> CheckOutcome {
     // No scenario needs so many; a stream that repeats itself never ends.
     const MOST: usize = 10_000;
     let reading = async {
@@ -194,7 +194,7 @@ pub(super) async fn read_until(
     limit: Duration,
     what: &str,
     is_it: impl Fn(&StreamEvent) -> bool,
-) -> Finding {
+) -> CheckOutcome {
     let reading = async {
         while let Some(item) = stream.next().await {
             let found = item.as_ref().is_ok_and(&is_it);
@@ -211,7 +211,7 @@ pub(super) async fn read_until(
 }
 
 /// Disposes a client.
-pub(super) async fn dispose(client: Box<dyn AgentClient>, limit: Duration) -> Finding {
+pub(super) async fn dispose(client: Box<dyn AgentClient>, limit: Duration) -> CheckOutcome {
     within(limit, "dispose", client.dispose())
         .await?
         .map_err(|error| Flaw::Failed(format!("dispose failed: {error}")))
@@ -241,7 +241,7 @@ struct Processes {
     /// The processes of sessions that were not examined yet.
     unexamined: Vec<SessionProcesses>,
     /// One finding for each examined session.
-    findings: Vec<Finding>,
+    findings: Vec<CheckOutcome>,
 }
 
 impl<'h> Subject<'h> {
@@ -259,7 +259,7 @@ impl<'h> Subject<'h> {
 
     /// Waits until no process of the sessions since the last call is left, and records the finding
     /// under `label`.
-    pub(super) async fn check_leftover_processes(&self, label: &str) -> Finding {
+    pub(super) async fn check_leftover_processes(&self, label: &str) -> CheckOutcome {
         let sessions = std::mem::take(&mut self.lock().unexamined);
         let mut first = Ok(());
         for session in sessions {
@@ -283,7 +283,7 @@ impl<'h> Subject<'h> {
     }
 
     /// Returns one finding for each session so far.
-    pub(super) fn process_findings(&self) -> Vec<Finding> {
+    pub(super) fn process_findings(&self) -> Vec<CheckOutcome> {
         self.lock().findings.clone()
     }
 
@@ -294,6 +294,6 @@ impl<'h> Subject<'h> {
     }
 }
 
-fn is_failure(finding: &Finding) -> bool {
+fn is_failure(finding: &CheckOutcome) -> bool {
     matches!(finding, Err(Flaw::Failed(_)))
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::harness::Scenario;
-use crate::conformance::checks::{Finding, Flaw};
+use crate::conformance::checks::{CheckOutcome, Flaw};
 
 /// The variable that every process of a session inherits.
 const VARIABLE: &str = "AUTONOE_CONFORMANCE_SESSION";
@@ -71,7 +71,7 @@ impl SessionProcesses {
     /// ended counts: neither a pause in which the machine was too busy to run this task, nor the
     /// time until the system delivers a pending SIGKILL. A busy machine therefore slows the check
     /// down but does not fail it, unless the process is still alive after [`MOST`].
-    pub(super) async fn wait_until_gone(&self, limit: Duration) -> Finding {
+    pub(super) async fn wait_until_gone(&self, limit: Duration) -> CheckOutcome {
         if !Path::new("/proc/self/environ").exists() {
             let why = "this system does not list the environments of processes in /proc";
             return Err(Flaw::Untestable(why.to_owned()));

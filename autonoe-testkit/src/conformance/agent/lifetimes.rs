@@ -14,13 +14,13 @@ use super::harness::{AgentHarness, Scenario};
 use super::probe_tool;
 use super::record::RecordEntry;
 use super::sessions::text_scenario;
-use crate::conformance::checks::{Finding, Flaw, within};
+use crate::conformance::checks::{CheckOutcome, Flaw, within};
 
 /// Reads the call from the stream, stops polling, and waits until the tool has run nevertheless.
 pub(super) async fn progress_without_polling(
     subject: &Subject<'_>,
     scenario: &Scenario,
-) -> Finding {
+) -> CheckOutcome {
     let mut fixture = Fixture::new(subject, scenario).await?;
     let limit = fixture.limit;
     let Session {
@@ -52,7 +52,7 @@ pub(super) async fn progress_without_polling(
 pub(super) async fn progress_behind_a_slow_gate(
     subject: &Subject<'_>,
     scenario: &Scenario,
-) -> Finding {
+) -> CheckOutcome {
     let mut fixture = Fixture::new(subject, scenario).await?;
     let limit = fixture.limit;
     let answers = CancellationToken::new();
@@ -79,7 +79,7 @@ pub(super) async fn progress_behind_a_slow_gate(
     Ok(())
 }
 
-pub(super) async fn dispose_without_a_turn(subject: &Subject<'_>) -> Finding {
+pub(super) async fn dispose_without_a_turn(subject: &Subject<'_>) -> CheckOutcome {
     let mut fixture = Fixture::new(subject, &Scenario::Hangs).await?;
     let client = fixture.session(GateMode::Open)?.client;
     dispose(client, fixture.limit).await
@@ -89,15 +89,15 @@ pub(super) async fn dispose_without_a_turn(subject: &Subject<'_>) -> Finding {
 /// by dropping the stream before a disposal.
 pub(super) struct StoppedSessions {
     /// Whether each of them started, whatever the previous one left behind.
-    pub(super) starts: Finding,
+    pub(super) starts: CheckOutcome,
     /// The disposal after the dropped stream.
-    pub(super) disposal: Finding,
+    pub(super) disposal: CheckOutcome,
     /// Whether a process is left, for each session that started.
-    pub(super) processes: Vec<Finding>,
+    pub(super) processes: Vec<CheckOutcome>,
 }
 
 /// Stops three sessions in the middle, each in another way, and looks for their processes.
-pub(super) async fn stop_sessions(subject: &Subject<'_>) -> Finding<StoppedSessions> {
+pub(super) async fn stop_sessions(subject: &Subject<'_>) -> CheckOutcome<StoppedSessions> {
     let mut fixture = Fixture::new(subject, &Scenario::Hangs).await?;
     let limit = fixture.limit;
     let mut stopped = StoppedSessions {
@@ -129,7 +129,7 @@ pub(super) async fn stop_sessions(subject: &Subject<'_>) -> Finding<StoppedSessi
 }
 
 /// Returns the client of a session that hangs during its turn.
-async fn hanging(fixture: &mut Fixture<'_>) -> Finding<Box<dyn AgentClient>> {
+async fn hanging(fixture: &mut Fixture<'_>) -> CheckOutcome<Box<dyn AgentClient>> {
     let limit = fixture.limit;
     let Session {
         mut client, record, ..
@@ -141,7 +141,7 @@ async fn hanging(fixture: &mut Fixture<'_>) -> Finding<Box<dyn AgentClient>> {
 }
 
 /// Drops the stream while the tool of the suite runs.
-pub(super) async fn a_running_tool_ends(subject: &Subject<'_>) -> Finding {
+pub(super) async fn a_running_tool_ends(subject: &Subject<'_>) -> CheckOutcome {
     let scenario = Scenario::UsesTools {
         calls: vec![probe_tool::waits()],
     };
@@ -171,7 +171,7 @@ pub(super) async fn a_running_tool_ends(subject: &Subject<'_>) -> Finding {
 }
 
 /// Runs two sessions of one factory concurrently.
-pub(super) async fn side_by_side(subject: &Subject<'_>, scenario: &Scenario) -> Finding {
+pub(super) async fn side_by_side(subject: &Subject<'_>, scenario: &Scenario) -> CheckOutcome {
     let mut fixture = Fixture::new(subject, scenario).await?;
     let limit = fixture.limit;
     let Session {
@@ -233,7 +233,7 @@ pub(super) async fn side_by_side(subject: &Subject<'_>, scenario: &Scenario) -> 
     Ok(())
 }
 
-pub(super) async fn probes_alike(harness: &dyn AgentHarness) -> Finding {
+pub(super) async fn probes_alike(harness: &dyn AgentHarness) -> CheckOutcome {
     let agents = harness
         .agents(&text_scenario())
         .await

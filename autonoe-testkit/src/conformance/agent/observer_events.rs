@@ -6,7 +6,7 @@ use autonoe_core::event::SpanId;
 
 use super::played::Played;
 use super::record::{EmittedEvent, RecordEntry};
-use crate::conformance::checks::{Finding, Flaw};
+use crate::conformance::checks::{CheckOutcome, Flaw};
 
 /// Returns the emitted events, in order.
 fn emitted_events(played: &Played) -> impl Iterator<Item = &EmittedEvent> {
@@ -20,7 +20,7 @@ fn named<'p>(played: &'p Played, name: &'static str) -> impl Iterator<Item = &'p
     emitted_events(played).filter(move |emitted| emitted.event["event"] == name)
 }
 
-pub(super) fn matches_claims(played: &Played, claimed: &EventCapabilities) -> Finding {
+pub(super) fn matches_claims(played: &Played, claimed: &EventCapabilities) -> CheckOutcome {
     let label = played.label;
     let calls = named(played, "model_started").count();
     if claimed.model_calls.is_yes() {
@@ -49,7 +49,7 @@ pub(super) fn pieces_make_the_answer(
     played: &Played,
     claimed: &EventCapabilities,
     expected: &str,
-) -> Finding {
+) -> CheckOutcome {
     if !claimed.model_chunks.is_yes() {
         return Ok(());
     }
@@ -64,7 +64,7 @@ pub(super) fn pieces_make_the_answer(
     Ok(())
 }
 
-pub(super) fn calls_have_one_end_at_their_place(played: &Played) -> Finding {
+pub(super) fn calls_have_one_end_at_their_place(played: &Played) -> CheckOutcome {
     let label = played.label;
     let session = played.events.span();
     let calls = played.invocations();
@@ -112,7 +112,7 @@ fn is_end(name: &str) -> bool {
     matches!(name, "model_ended" | "model_failed")
 }
 
-pub(super) fn notes_are_hidden(played: &Played) -> Finding {
+pub(super) fn notes_are_hidden(played: &Played) -> CheckOutcome {
     let (shown, hidden) = (
         named(played, "progress_started").count(),
         named(played, "progress_ended").count(),
@@ -126,7 +126,7 @@ pub(super) fn notes_are_hidden(played: &Played) -> Finding {
 }
 
 /// Checks that the usage of all model calls adds up to the usage of the session.
-pub(super) fn usage_adds_up(played: &Played, claimed: &EventCapabilities) -> Finding {
+pub(super) fn usage_adds_up(played: &Played, claimed: &EventCapabilities) -> CheckOutcome {
     if !claimed.model_calls.is_yes() {
         return Ok(());
     }
@@ -153,7 +153,7 @@ pub(super) fn usage_adds_up(played: &Played, claimed: &EventCapabilities) -> Fin
 }
 
 /// Checks that a session reports its token usage if the backend claims to.
-pub(super) fn has_tokens(played: &Played, claimed: TokenReports) -> Finding {
+pub(super) fn has_tokens(played: &Played, claimed: TokenReports) -> CheckOutcome {
     if claimed == TokenReports::None {
         let why = "the backend does not claim to report tokens";
         return Err(Flaw::Untestable(why.to_owned()));

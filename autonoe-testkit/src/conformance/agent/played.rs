@@ -15,7 +15,7 @@ use super::fixture::Subject;
 use super::fixture::{Fixture, GateMode, Session, dispose, prompt, read};
 use super::harness::Scenario;
 use super::record::RecordEntry;
-use crate::conformance::checks::{Finding, Flaw, panicked};
+use crate::conformance::checks::{CheckOutcome, Flaw, panicked};
 
 /// A played session: the result of its turn, and everything that happened.
 pub(super) struct Played {
@@ -23,8 +23,8 @@ pub(super) struct Played {
     pub(super) key: SessionKey,
     pub(super) cwd: PathBuf,
     pub(super) events: Events,
-    pub(super) turn: Finding,
-    pub(super) disposal: Finding,
+    pub(super) turn: CheckOutcome,
+    pub(super) disposal: CheckOutcome,
     pub(super) log: Vec<RecordEntry>,
 }
 
@@ -55,7 +55,7 @@ pub(super) async fn play(
     label: &'static str,
     scenario: &Scenario,
     gate: GateMode,
-) -> Finding<Played> {
+) -> CheckOutcome<Played> {
     let playing = AssertUnwindSafe(async {
         let mut fixture = Fixture::new(subject, scenario).await?;
         let limit = fixture.limit;
@@ -153,7 +153,7 @@ impl Played {
     /// Returns the response to the call with this id.
     ///
     /// Another check reports a missing response; without it, this check is untestable.
-    pub(super) fn response_to(&self, id: &str) -> Finding<Response<'_>> {
+    pub(super) fn response_to(&self, id: &str) -> CheckOutcome<Response<'_>> {
         self.responses()
             .into_iter()
             .find(|response| response.id == id)

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::conformance::checks::{Finding, within};
+use crate::conformance::checks::{CheckOutcome, within};
 
 /// An event of a session, as the suite saw it.
 #[derive(Clone, Debug)]
@@ -86,7 +86,7 @@ impl Record {
         limit: Duration,
         what: &str,
         happened: impl Fn(&RecordEntry) -> bool,
-    ) -> Finding {
+    ) -> CheckOutcome {
         let mut news = self.news.subscribe();
         let wait = async {
             while !self.log().iter().any(&happened) {

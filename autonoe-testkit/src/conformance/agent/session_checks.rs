@@ -2,14 +2,14 @@
 
 use super::played::Played;
 use super::sessions::Session;
-use crate::conformance::checks::{Checks, Finding, Flaw};
+use crate::conformance::checks::{CheckOutcome, Checks, Flaw};
 
 /// Applies `check` to each of `sessions` that could be played.
 pub(super) fn over<'s>(
     checks: &mut Checks,
     name: &str,
     sessions: impl IntoIterator<Item = &'s Session>,
-    check: impl Fn(&Played) -> Finding,
+    check: impl Fn(&Played) -> CheckOutcome,
 ) {
     let pairs_of: Vec<_> = sessions.into_iter().map(|session| (session, 0)).collect();
     pairs(checks, name, &pairs_of, |played, _| check(played));
@@ -20,7 +20,7 @@ pub(super) fn pairs(
     checks: &mut Checks,
     name: &str,
     sessions: &[(&Session, usize)],
-    check: impl Fn(&Played, usize) -> Finding,
+    check: impl Fn(&Played, usize) -> CheckOutcome,
 ) {
     // Another check reports a turn that did not end; its remaining items are unknown.
     let seen: Vec<_> = sessions

@@ -15,7 +15,7 @@ use super::played::{Played, play};
 use super::probe_tool;
 use super::session_checks::missing;
 use crate::conformance::checks::Marker;
-use crate::conformance::checks::{Finding, Flaw};
+use crate::conformance::checks::{CheckOutcome, Flaw};
 
 /// The text of the agent in the session `says`.
 pub(super) const TEXT: &str = "The agent says this: ä, 🦀 and \"quotes\".";
@@ -24,7 +24,7 @@ pub(super) const TEXT: &str = "The agent says this: ä, 🦀 and \"quotes\".";
 pub(super) const COMMAND: &str = "echo 'conformance' && true";
 
 /// A played session, or the reason why there is none.
-pub(super) type Session = Finding<Played>;
+pub(super) type Session = CheckOutcome<Played>;
 
 /// The sessions that most checks inspect.
 pub(super) struct Sessions {
@@ -139,12 +139,22 @@ struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    async fn open(&self, possible: Finding, label: &'static str, scenario: &Scenario) -> Session {
+    async fn open(
+        &self,
+        possible: CheckOutcome,
+        label: &'static str,
+        scenario: &Scenario,
+    ) -> Session {
         possible?;
         play(self.subject, label, scenario, GateMode::Open).await
     }
 
-    async fn closed(&self, possible: Finding, label: &'static str, scenario: &Scenario) -> Session {
+    async fn closed(
+        &self,
+        possible: CheckOutcome,
+        label: &'static str,
+        scenario: &Scenario,
+    ) -> Session {
         possible?;
         play(self.subject, label, scenario, GateMode::Closed).await
     }
@@ -172,7 +182,7 @@ pub(super) fn two_calls() -> [ProbeCall; 2] {
     [probe_tool::answers(1), probe_tool::answers(2)]
 }
 
-pub(super) fn calls_gate(capabilities: &Capabilities) -> Finding {
+pub(super) fn calls_gate(capabilities: &Capabilities) -> CheckOutcome {
     if capabilities.hooks == HookCoverage::EveryTool {
         return Ok(());
     }
@@ -181,21 +191,21 @@ pub(super) fn calls_gate(capabilities: &Capabilities) -> Finding {
     ))
 }
 
-pub(super) fn takes_tools(capabilities: &Capabilities) -> Finding {
+pub(super) fn takes_tools(capabilities: &Capabilities) -> CheckOutcome {
     needs(
         capabilities.in_process_tools,
         "the backend does not accept tools of this process",
     )
 }
 
-fn reports_quota(capabilities: &Capabilities) -> Finding {
+fn reports_quota(capabilities: &Capabilities) -> CheckOutcome {
     needs(
         capabilities.quota_reset,
         "the backend does not report when a spent quota resets",
     )
 }
 
-fn needs(support: Support, otherwise: &str) -> Finding {
+fn needs(support: Support, otherwise: &str) -> CheckOutcome {
     if support.is_yes() {
         Ok(())
     } else {
@@ -205,7 +215,7 @@ fn needs(support: Support, otherwise: &str) -> Finding {
 
 /// Has an agent run a command that writes into the project and next to it: the file in the project
 /// shows that it ran.
-pub(super) async fn agent_is_confined(subject: &Subject<'_>, claimed: Support) -> Finding {
+pub(super) async fn agent_is_confined(subject: &Subject<'_>, claimed: Support) -> CheckOutcome {
     if !claimed.is_yes() {
         let why = "the backend creates no outer sandbox";
         return Err(Flaw::Untestable(why.to_owned()));

@@ -13,7 +13,7 @@ use super::sessions::{
     COMMAND, Session, Sessions, TEXT, calls_gate, runs, takes_tools, text_scenario, two_calls, uses,
 };
 use super::{calls, control, lifetimes, observer_events, probe_tool, sessions, turns, unclaimed};
-use crate::conformance::checks::{Checks, Finding, Flaw, panicked};
+use crate::conformance::checks::{CheckOutcome, Checks, Flaw, panicked};
 
 pub(super) async fn probe(checks: &mut Checks, harness: &dyn AgentHarness) {
     checks
@@ -233,7 +233,7 @@ async fn run(
     checks: &mut Checks,
     subject: &Subject<'_>,
     check: &str,
-    finding: impl Future<Output = Finding>,
+    finding: impl Future<Output = CheckOutcome>,
 ) {
     checks.run(check, finding).await;
     // The process check reports the result.

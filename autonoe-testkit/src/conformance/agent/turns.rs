@@ -4,9 +4,9 @@ use autonoe_core::StreamEvent;
 use autonoe_core::agent::SessionOutcome;
 
 use super::played::Played;
-use crate::conformance::checks::{Finding, Flaw};
+use crate::conformance::checks::{CheckOutcome, Flaw};
 
-pub(super) fn starts_once(played: &Played) -> Finding {
+pub(super) fn starts_once(played: &Played) -> CheckOutcome {
     let label = played.label;
     let is_start =
         |item: &Result<&StreamEvent, &str>| matches!(item, Ok(StreamEvent::Started { .. }));
@@ -21,7 +21,7 @@ pub(super) fn starts_once(played: &Played) -> Finding {
     Ok(())
 }
 
-pub(super) fn ends_once(played: &Played) -> Finding {
+pub(super) fn ends_once(played: &Played) -> CheckOutcome {
     let label = played.label;
     let is_end =
         |item: &Result<&StreamEvent, &str>| matches!(item, Ok(StreamEvent::End { .. }) | Err(_));
@@ -35,7 +35,7 @@ pub(super) fn ends_once(played: &Played) -> Finding {
     Ok(())
 }
 
-pub(super) fn completes(played: &Played) -> Finding {
+pub(super) fn completes(played: &Played) -> CheckOutcome {
     let outcome = played.outcome();
     ensure!(
         outcome == Some(&SessionOutcome::Completed),
@@ -45,7 +45,7 @@ pub(super) fn completes(played: &Played) -> Finding {
     Ok(())
 }
 
-pub(super) fn has_text(played: &Played, expected: &str) -> Finding {
+pub(super) fn has_text(played: &Played, expected: &str) -> CheckOutcome {
     let text: String = played
         .items()
         .filter_map(|item| match item {
@@ -60,7 +60,7 @@ pub(super) fn has_text(played: &Played, expected: &str) -> Finding {
     Ok(())
 }
 
-pub(super) fn is_no_success(played: &Played) -> Finding {
+pub(super) fn is_no_success(played: &Played) -> CheckOutcome {
     let outcome = played.outcome();
     ensure!(
         outcome != Some(&SessionOutcome::Completed),
@@ -69,7 +69,7 @@ pub(super) fn is_no_success(played: &Played) -> Finding {
     Ok(())
 }
 
-pub(super) fn hits_quota(played: &Played) -> Finding {
+pub(super) fn hits_quota(played: &Played) -> CheckOutcome {
     let outcome = played.outcome();
     let reports_reset = matches!(
         outcome,

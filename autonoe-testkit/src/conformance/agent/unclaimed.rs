@@ -11,7 +11,7 @@ use futures::StreamExt;
 use super::fixture::Subject;
 use super::fixture::{Fixture, GateMode, Session, dispose, prompt};
 use super::sessions::text_scenario;
-use crate::conformance::checks::{Finding, Flaw, within};
+use crate::conformance::checks::{CheckOutcome, Flaw, within};
 
 /// A session option that a backend must claim before it accepts it.
 pub(super) struct Field {
@@ -74,7 +74,7 @@ pub(super) fn fields(capabilities: &Capabilities) -> impl Iterator<Item = &'stat
 }
 
 /// Creates a session with `field`, which must fail on creation or with its first event.
-pub(super) async fn is_refused(subject: &Subject<'_>, field: &Field) -> Finding {
+pub(super) async fn is_refused(subject: &Subject<'_>, field: &Field) -> CheckOutcome {
     let name = field.field.name();
     let mut fixture = Fixture::new(subject, &text_scenario()).await?;
     let limit = fixture.limit;
@@ -97,7 +97,7 @@ pub(super) async fn is_refused(subject: &Subject<'_>, field: &Field) -> Finding 
 }
 
 /// Checks that the error refuses `field` and has no other cause.
-fn is_refusal(field: SessionField, error: &AgentError) -> Finding {
+fn is_refusal(field: SessionField, error: &AgentError) -> CheckOutcome {
     let (name, expected) = (field.name(), AgentErrorKind::Unclaimed(field));
     ensure!(
         error.kind() == expected,

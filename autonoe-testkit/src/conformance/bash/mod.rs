@@ -12,7 +12,7 @@ use autonoe_core::gate::policy::{BashSecurity, Denial, Verdict};
 
 use self::judge_thread::{Answer, LIMIT, start_judging};
 use self::texts::Text;
-use super::checks::{Checks, Finding, Flaw};
+use super::checks::{CheckOutcome, Checks, Flaw};
 use super::report::Conformance;
 
 pub use case::{BashCase, bash_security_cases};
@@ -116,7 +116,7 @@ pub fn bash_contract(security: impl BashSecurity + 'static) -> Conformance {
 }
 
 /// Checks the denial of `text`.
-fn flaw_of(denial: &Denial, Text { label, text }: &Text) -> Finding {
+fn flaw_of(denial: &Denial, Text { label, text }: &Text) -> CheckOutcome {
     ensure!(!denial.rule.trim().is_empty(), "{label}: the rule is blank");
     ensure!(
         !denial.reason.trim().is_empty(),
@@ -142,7 +142,7 @@ fn flaw_of(denial: &Denial, Text { label, text }: &Text) -> Finding {
     Ok(())
 }
 
-fn same(((text, first), again): ((&Text, &Answer), &Answer)) -> Finding {
+fn same(((text, first), again): ((&Text, &Answer), &Answer)) -> CheckOutcome {
     // Another check reports panics.
     let comparable = !matches!((first, again), (Answer::Panicked(_), Answer::Panicked(_)));
     ensure!(

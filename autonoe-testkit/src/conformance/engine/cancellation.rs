@@ -4,9 +4,9 @@ use autonoe_core::engine::{RunEnding, RunOutcome};
 
 use super::fixture::Fixture;
 use super::probe::does;
-use crate::conformance::checks::Finding;
+use crate::conformance::checks::CheckOutcome;
 
-pub(super) async fn ends_with_all(it: Fixture) -> Finding {
+pub(super) async fn ends_with_all(it: Fixture) -> CheckOutcome {
     let (run, seen) = it.start_holding().await?;
 
     it.cancel(&run.id, "enough of it").await?;
@@ -19,7 +19,7 @@ pub(super) async fn ends_with_all(it: Fixture) -> Finding {
     is_cancelled(&outcome, "enough of it")
 }
 
-pub(super) async fn at_once(it: Fixture) -> Finding {
+pub(super) async fn at_once(it: Fixture) -> CheckOutcome {
     let run = it.start(does::hold()).await?;
 
     it.cancel(&run.id, "a mistake").await?;
@@ -34,7 +34,7 @@ pub(super) async fn at_once(it: Fixture) -> Finding {
     is_cancelled(&outcome, "a mistake")
 }
 
-pub(super) async fn too_late(it: Fixture) -> Finding {
+pub(super) async fn too_late(it: Fixture) -> CheckOutcome {
     let run = it.start(does::give("an answer")).await?;
     let before = it.wait(&run.id).await?;
 
@@ -50,7 +50,7 @@ pub(super) async fn too_late(it: Fixture) -> Finding {
     Ok(())
 }
 
-pub(super) async fn twice(it: Fixture) -> Finding {
+pub(super) async fn twice(it: Fixture) -> CheckOutcome {
     let (run, _) = it.start_holding().await?;
 
     it.cancel(&run.id, "enough of it").await?;
@@ -64,7 +64,7 @@ pub(super) async fn twice(it: Fixture) -> Finding {
     Ok(())
 }
 
-pub(super) async fn others_go_on(it: Fixture) -> Finding {
+pub(super) async fn others_go_on(it: Fixture) -> CheckOutcome {
     let (one, _) = it.start_holding().await?;
     let (other, seen) = it.start_holding().await?;
 
@@ -80,7 +80,7 @@ pub(super) async fn others_go_on(it: Fixture) -> Finding {
     Ok(())
 }
 
-fn is_cancelled(outcome: &RunOutcome, why: &str) -> Finding {
+fn is_cancelled(outcome: &RunOutcome, why: &str) -> CheckOutcome {
     let RunEnding::Cancelled { reason } = &outcome.ending else {
         return Err(format!("its outcome is {outcome:?}").into());
     };

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use super::ENGINE_JOB;
 use super::probe::{Probe, RunObservations};
-use crate::conformance::checks::{Finding, Flaw};
+use crate::conformance::checks::{CheckOutcome, Flaw};
 
 /// The polling interval.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -38,14 +38,14 @@ impl Fixture {
     }
 
     /// Submits a run with a new id.
-    pub(super) async fn start(&self, input: Value) -> Finding<RunSpec> {
+    pub(super) async fn start(&self, input: Value) -> CheckOutcome<RunSpec> {
         let run = RunSpec::new(new_id(), ENGINE_JOB, input);
         self.submit(&run).await?;
         Ok(run)
     }
 
     /// Submits a run that holds, and waits until it has started.
-    pub(super) async fn start_holding(&self) -> Finding<(RunSpec, Arc<RunObservations>)> {
+    pub(super) async fn start_holding(&self) -> CheckOutcome<(RunSpec, Arc<RunObservations>)> {
         let run = self.start(super::probe::does::hold()).await?;
         let seen = self.seen(&run.id);
         until(&seen.starts, |begun| *begun > 0).await?;
@@ -53,7 +53,7 @@ impl Fixture {
     }
 
     /// Submits a run, which must be accepted under its id.
-    pub(super) async fn submit(&self, run: &RunSpec) -> Finding {
+    pub(super) async fn submit(&self, run: &RunSpec) -> CheckOutcome {
         let id = self.engine.submit(run.clone(), Placement::anywhere()).await;
         let id = id.map_err(|error| unexpected("submit", &error))?;
         ensure!(
@@ -64,22 +64,22 @@ impl Fixture {
         Ok(())
     }
 
-    pub(super) async fn wait(&self, run: &RunId) -> Finding<RunOutcome> {
+    pub(super) async fn wait(&self, run: &RunId) -> CheckOutcome<RunOutcome> {
         let outcome = self.engine.wait(run).await;
         outcome.map_err(|error| unexpected("wait", &error))
     }
 
-    pub(super) async fn cancel(&self, run: &RunId, reason: &str) -> Finding {
+    pub(super) async fn cancel(&self, run: &RunId, reason: &str) -> CheckOutcome {
         let cancelled = self.engine.cancel(run, reason).await;
         cancelled.map_err(|error| unexpected("cancel", &error))
     }
 
-    pub(super) async fn instruct(&self, run: &RunId, instruction: RunInstruction) -> Finding {
+    pub(super) async fn instruct(&self, run: &RunId, instruction: RunInstruction) -> CheckOutcome {
         let result = self.engine.instruct(run, instruction).await;
         result.map_err(|error| unexpected("instruct", &error))
     }
 
-    pub(super) async fn status(&self, run: &RunId) -> Finding<RunView> {
+    pub(super) async fn status(&self, run: &RunId) -> CheckOutcome<RunView> {
         let view = self.engine.status(run).await;
         view.map_err(|error| unexpected("status", &error))
     }
@@ -89,7 +89,7 @@ impl Fixture {
         &self,
         run: &RunId,
         is_so: impl Fn(&RunView) -> bool,
-    ) -> Finding<RunView> {
+    ) -> CheckOutcome<RunView> {
         const LOOKS: u32 = 1_000;
         let mut view = self.status(run).await?;
         for _ in 0..LOOKS {
@@ -104,7 +104,7 @@ impl Fixture {
 }
 
 /// Waits until `is_so` returns true for the observed value.
-pub(super) async fn until<T>(seen: &watch::Sender<T>, is_so: impl Fn(&T) -> bool) -> Finding {
+pub(super) async fn until<T>(seen: &watch::Sender<T>, is_so: impl Fn(&T) -> bool) -> CheckOutcome {
     let mut seen = seen.subscribe();
     let came = seen.wait_for(is_so).await;
     came.map(|_| ())

@@ -4,9 +4,9 @@ use autonoe_core::engine::{EngineError, RunInstruction, RunPhase};
 
 use super::fixture::{Fixture, unexpected, until};
 use super::probe::{does, expected_result};
-use crate::conformance::checks::Finding;
+use crate::conformance::checks::CheckOutcome;
 
-pub(super) async fn in_order(it: Fixture) -> Finding {
+pub(super) async fn in_order(it: Fixture) -> CheckOutcome {
     const COUNT: usize = 20;
     let (run, seen) = it.start_holding().await?;
     let lines: Vec<String> = (0..COUNT).map(|number| format!("line {number}")).collect();
@@ -27,7 +27,7 @@ pub(super) async fn in_order(it: Fixture) -> Finding {
     Ok(())
 }
 
-pub(super) async fn pause_shows(it: Fixture) -> Finding {
+pub(super) async fn pause_shows(it: Fixture) -> CheckOutcome {
     let (run, seen) = it.start_holding().await?;
     it.wait_for_status(&run.id, |view| view.phase == RunPhase::Running)
         .await?;
@@ -51,7 +51,7 @@ pub(super) async fn pause_shows(it: Fixture) -> Finding {
     Ok(())
 }
 
-pub(super) async fn too_late(it: Fixture) -> Finding {
+pub(super) async fn too_late(it: Fixture) -> CheckOutcome {
     let run = it.start(does::give("an answer")).await?;
     it.wait(&run.id).await?;
 

@@ -16,7 +16,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use self::fixture::Fixture;
-use super::checks::{Checks, Finding, within};
+use super::checks::{CheckOutcome, Checks, within};
 use super::report::Conformance;
 
 /// The time limit of one check. An engine on another machine may be slow.
@@ -55,7 +55,7 @@ pub async fn engine(make: impl AsyncFn(Arc<dyn JobRunner>) -> Arc<dyn Engine>) -
     checks.finish()
 }
 
-type Check = fn(Fixture) -> BoxFuture<'static, Finding>;
+type Check = fn(Fixture) -> BoxFuture<'static, CheckOutcome>;
 
 const CHECKS: &[(&str, Check)] = &[
     ("a run is executed and its output is reported", |it| {

@@ -9,9 +9,9 @@ use serde_json::json;
 
 use super::fixture::Fixture;
 use super::probe::{consumption, does, expected_result};
-use crate::conformance::checks::Finding;
+use crate::conformance::checks::CheckOutcome;
 
-pub(super) async fn success_is_reported(it: Fixture) -> Finding {
+pub(super) async fn success_is_reported(it: Fixture) -> CheckOutcome {
     let run = it.start(does::give("an answer")).await?;
 
     let outcome = it.wait(&run.id).await?;
@@ -21,7 +21,7 @@ pub(super) async fn success_is_reported(it: Fixture) -> Finding {
     Ok(())
 }
 
-pub(super) async fn failure_is_reported(it: Fixture) -> Finding {
+pub(super) async fn failure_is_reported(it: Fixture) -> CheckOutcome {
     let run = it.start(does::fail()).await?;
 
     let outcome = it.wait(&run.id).await?;
@@ -37,7 +37,7 @@ pub(super) async fn failure_is_reported(it: Fixture) -> Finding {
     Ok(())
 }
 
-pub(super) async fn panic_is_a_failure(it: Fixture) -> Finding {
+pub(super) async fn panic_is_a_failure(it: Fixture) -> CheckOutcome {
     let run = it.start(does::panic()).await?;
 
     let outcome = it.wait(&run.id).await?;
@@ -56,7 +56,7 @@ pub(super) async fn panic_is_a_failure(it: Fixture) -> Finding {
     Ok(())
 }
 
-pub(super) async fn outcome_stays(it: Fixture) -> Finding {
+pub(super) async fn outcome_stays(it: Fixture) -> CheckOutcome {
     let run = it.start(does::give("an answer")).await?;
     let first = it.wait(&run.id).await?;
 
@@ -71,7 +71,7 @@ pub(super) async fn outcome_stays(it: Fixture) -> Finding {
     Ok(())
 }
 
-pub(super) async fn waiters_get_same_outcome(it: Fixture) -> Finding {
+pub(super) async fn waiters_get_same_outcome(it: Fixture) -> CheckOutcome {
     let (run, seen) = it.start_holding().await?;
     let mut waiting = join_all((0..16).map(|_| it.wait(&run.id)));
     ensure!(
@@ -91,7 +91,7 @@ pub(super) async fn waiters_get_same_outcome(it: Fixture) -> Finding {
     Ok(())
 }
 
-pub(super) async fn dropped_wait_changes_nothing(it: Fixture) -> Finding {
+pub(super) async fn dropped_wait_changes_nothing(it: Fixture) -> CheckOutcome {
     let (run, seen) = it.start_holding().await?;
     {
         let mut waiting = Box::pin(it.wait(&run.id));

@@ -4,9 +4,9 @@ use autonoe_core::engine::{EngineError, RunInstruction, RunPhase};
 
 use super::fixture::{Fixture, new_id};
 use super::probe::{does, halfway};
-use crate::conformance::checks::Finding;
+use crate::conformance::checks::CheckOutcome;
 
-pub(super) async fn progress_shows(it: Fixture) -> Finding {
+pub(super) async fn progress_shows(it: Fixture) -> CheckOutcome {
     let (run, seen) = it.start_holding().await?;
 
     it.wait_for_status(&run.id, |view| view.progress == Some(halfway()))
@@ -17,7 +17,7 @@ pub(super) async fn progress_shows(it: Fixture) -> Finding {
     Ok(())
 }
 
-pub(super) async fn outcome_at_the_end(it: Fixture) -> Finding {
+pub(super) async fn outcome_at_the_end(it: Fixture) -> CheckOutcome {
     let (run, seen) = it.start_holding().await?;
     let before = it.status(&run.id).await?;
     ensure!(
@@ -36,7 +36,7 @@ pub(super) async fn outcome_at_the_end(it: Fixture) -> Finding {
     Ok(())
 }
 
-pub(super) async fn unknown_ids_are_reported(it: Fixture) -> Finding {
+pub(super) async fn unknown_ids_are_reported(it: Fixture) -> CheckOutcome {
     // An engine that knows no run at all proves nothing.
     let known = it.start(does::give("an answer")).await?;
     it.wait(&known.id).await?;

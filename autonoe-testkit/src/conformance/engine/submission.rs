@@ -8,9 +8,9 @@ use serde_json::json;
 use super::ENGINE_JOB;
 use super::fixture::{Fixture, new_id, unexpected, until};
 use super::probe::does;
-use crate::conformance::checks::Finding;
+use crate::conformance::checks::CheckOutcome;
 
-pub(super) async fn same_is_the_same(it: Fixture) -> Finding {
+pub(super) async fn same_is_the_same(it: Fixture) -> CheckOutcome {
     let (run, seen) = it.start_holding().await?;
 
     it.submit(&run).await?;
@@ -22,7 +22,7 @@ pub(super) async fn same_is_the_same(it: Fixture) -> Finding {
     begun_once(&it, &run)
 }
 
-pub(super) async fn many_at_once(it: Fixture) -> Finding {
+pub(super) async fn many_at_once(it: Fixture) -> CheckOutcome {
     let run = RunSpec::new(new_id(), ENGINE_JOB, does::hold());
 
     for submitted in join_all((0..16).map(|_| it.submit(&run))).await {
@@ -36,7 +36,7 @@ pub(super) async fn many_at_once(it: Fixture) -> Finding {
     begun_once(&it, &run)
 }
 
-pub(super) async fn another_is_refused(it: Fixture) -> Finding {
+pub(super) async fn another_is_refused(it: Fixture) -> CheckOutcome {
     let (run, seen) = it.start_holding().await?;
     let other_input = RunSpec::new(run.id.clone(), ENGINE_JOB, does::give("another"));
 
@@ -51,7 +51,7 @@ pub(super) async fn another_is_refused(it: Fixture) -> Finding {
     begun_once(&it, &run)
 }
 
-pub(super) async fn ids_are_not_used_again(it: Fixture) -> Finding {
+pub(super) async fn ids_are_not_used_again(it: Fixture) -> CheckOutcome {
     let run = it.start(does::give("the first")).await?;
     let before = it.wait(&run.id).await?;
     let other = RunSpec::new(run.id.clone(), ENGINE_JOB, does::give("another"));
@@ -63,7 +63,7 @@ pub(super) async fn ids_are_not_used_again(it: Fixture) -> Finding {
     begun_once(&it, &run)
 }
 
-pub(super) async fn dropped_submission(it: Fixture) -> Finding {
+pub(super) async fn dropped_submission(it: Fixture) -> CheckOutcome {
     let run = RunSpec::new(new_id(), ENGINE_JOB, does::give("an answer"));
     {
         let mut submitting = it.engine.submit(run.clone(), Placement::anywhere());
@@ -80,7 +80,7 @@ pub(super) async fn dropped_submission(it: Fixture) -> Finding {
     begun_once(&it, &run)
 }
 
-async fn is_refused(it: &Fixture, other: RunSpec) -> Finding {
+async fn is_refused(it: &Fixture, other: RunSpec) -> CheckOutcome {
     match it.engine.submit(other, Placement::anywhere()).await {
         Ok(id) => Err(format!("another run was accepted under the id {id}").into()),
         Err(EngineError::Conflict(_)) => Ok(()),
@@ -88,7 +88,7 @@ async fn is_refused(it: &Fixture, other: RunSpec) -> Finding {
     }
 }
 
-fn begun_once(it: &Fixture, run: &RunSpec) -> Finding {
+fn begun_once(it: &Fixture, run: &RunSpec) -> CheckOutcome {
     let begun = *it.seen(&run.id).starts.borrow();
     ensure!(begun == 1, "the run was started {begun} times");
     Ok(())

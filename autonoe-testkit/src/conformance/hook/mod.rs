@@ -11,7 +11,7 @@ use futures::FutureExt;
 use tokio::task::JoinSet;
 
 use self::calls::SampleCall;
-use super::checks::{Checks, Finding, Flaw, Marker, panic_text};
+use super::checks::{CheckOutcome, Checks, Flaw, Marker, panic_text};
 use super::report::Conformance;
 
 /// Checks a [`PreToolUseHook`] against its contract, with calls of every kind and unusual ones.
@@ -91,14 +91,14 @@ async fn suite(hook: Arc<dyn PreToolUseHook>, memory: Memory) -> Conformance {
     checks.finish()
 }
 
-fn no_panic((asked, answer): (&SampleCall, &Answer)) -> Finding {
+fn no_panic((asked, answer): (&SampleCall, &Answer)) -> CheckOutcome {
     match answer {
         Answer::Panicked(text) => Err(Flaw::Failed(format!("{}: {text}", asked.label))),
         _ => Ok(()),
     }
 }
 
-fn in_time((asked, answer): (&SampleCall, &Answer)) -> Finding {
+fn in_time((asked, answer): (&SampleCall, &Answer)) -> CheckOutcome {
     let limit = Gate::DEFAULT_TIME_LIMIT;
     ensure!(
         *answer != Answer::TooLate,
@@ -108,7 +108,7 @@ fn in_time((asked, answer): (&SampleCall, &Answer)) -> Finding {
     Ok(())
 }
 
-fn has_reason((asked, answer): (&SampleCall, &Answer)) -> Finding {
+fn has_reason((asked, answer): (&SampleCall, &Answer)) -> CheckOutcome {
     match answer {
         Answer::Decided(HookDecision::Block { reason, .. }) if reason.trim().is_empty() => Err(
             Flaw::Failed(format!("{}: the reason is blank", asked.label)),
@@ -117,7 +117,7 @@ fn has_reason((asked, answer): (&SampleCall, &Answer)) -> Finding {
     }
 }
 
-fn name(hook: &dyn PreToolUseHook) -> Finding {
+fn name(hook: &dyn PreToolUseHook) -> CheckOutcome {
     let name = hook.name().to_owned();
     ensure!(!name.trim().is_empty(), "the name is {name:?}");
     let again = hook.name();
@@ -176,7 +176,7 @@ async fn check_concurrently(
     tasks.join_all().await
 }
 
-fn same(((asked, first), again): ((&SampleCall, &Answer), &Answer)) -> Finding {
+fn same(((asked, first), again): ((&SampleCall, &Answer), &Answer)) -> CheckOutcome {
     // Another check reports panics.
     let comparable = !matches!((first, again), (Answer::Panicked(_), Answer::Panicked(_)));
     ensure!(

@@ -4,10 +4,10 @@ use autonoe_core::DeliverableRepository;
 use autonoe_core::ledger::{Fence, LedgerState, RepositoryErrorKind, Revision, Snapshot};
 use autonoe_core::time::Epoch;
 
-use crate::conformance::checks::{Finding, Flaw};
+use crate::conformance::checks::{CheckOutcome, Flaw};
 
 /// Loads the ledger; an error fails the check.
-pub(super) async fn load(repository: &dyn DeliverableRepository) -> Finding<Option<Snapshot>> {
+pub(super) async fn load(repository: &dyn DeliverableRepository) -> CheckOutcome<Option<Snapshot>> {
     repository
         .load()
         .await
@@ -15,7 +15,7 @@ pub(super) async fn load(repository: &dyn DeliverableRepository) -> Finding<Opti
 }
 
 /// Loads a ledger that must exist.
-pub(super) async fn loaded(repository: &dyn DeliverableRepository) -> Finding<Snapshot> {
+pub(super) async fn loaded(repository: &dyn DeliverableRepository) -> CheckOutcome<Snapshot> {
     load(repository)
         .await?
         .ok_or_else(|| Flaw::Failed("nothing is loaded after a save".into()))
@@ -27,7 +27,7 @@ pub(super) async fn save(
     state: &LedgerState,
     base: Option<&Revision>,
     epoch: u64,
-) -> Finding<Revision> {
+) -> CheckOutcome<Revision> {
     let fence = Fence {
         base: base.cloned(),
         epoch: Epoch(epoch),
@@ -45,7 +45,7 @@ pub(super) async fn refused(
     base: Option<&Revision>,
     epoch: u64,
     kind: RepositoryErrorKind,
-) -> Finding {
+) -> CheckOutcome {
     let before = load(repository).await?;
     let fence = Fence {
         base: base.cloned(),

@@ -12,7 +12,7 @@ use tokio::task::{JoinSet, yield_now};
 
 use super::access::{loaded, save};
 use super::{Repository, sample};
-use crate::conformance::checks::{Finding, Flaw};
+use crate::conformance::checks::{CheckOutcome, Flaw};
 
 const WRITERS: usize = 16;
 const CHANGES: usize = 4;
@@ -22,7 +22,7 @@ const CHANGES: usize = 4;
 const TRIES: usize = WRITERS * CHANGES;
 
 /// Has writers read, change and write concurrently, each through one of `handles`.
-pub(super) async fn no_update_is_lost(handles: Vec<Repository>) -> Finding {
+pub(super) async fn no_update_is_lost(handles: Vec<Repository>) -> CheckOutcome {
     let mut writers = JoinSet::new();
     for (writer, handle) in (0..WRITERS).zip(handles.iter().cycle()) {
         let handle = handle.clone();
@@ -52,7 +52,7 @@ pub(super) async fn no_update_is_lost(handles: Vec<Repository>) -> Finding {
     Ok(())
 }
 
-async fn add(repository: &dyn DeliverableRepository, name: &str) -> Finding {
+async fn add(repository: &dyn DeliverableRepository, name: &str) -> CheckOutcome {
     let today = date(2026, 1, 31);
     for _ in 0..=TRIES {
         let snapshot = repository.load().await.map_err(|error| error.to_string())?;
@@ -87,13 +87,13 @@ async fn add(repository: &dyn DeliverableRepository, name: &str) -> Finding {
     )))
 }
 
-fn id(text: &str) -> Finding<DeliverableId> {
+fn id(text: &str) -> CheckOutcome<DeliverableId> {
     DeliverableId::new(text).map_err(|error| Flaw::Untestable(error.to_string()))
 }
 
 /// Has readers load while a writer saves: each sees complete versions, and never an older one
 /// again.
-pub(super) async fn readers_see_old_or_new(repository: Repository) -> Finding {
+pub(super) async fn readers_see_old_or_new(repository: Repository) -> CheckOutcome {
     const VERSIONS: usize = 40;
     let first = save(&*repository, &sample::version(0)?, None, 1).await?;
     let done = Arc::new(AtomicBool::new(false));
@@ -124,7 +124,7 @@ pub(super) async fn readers_see_old_or_new(repository: Repository) -> Finding {
 async fn read_until(
     done: Arc<AtomicBool>,
     repository: Repository,
-) -> Finding<HashMap<Revision, usize>> {
+) -> CheckOutcome<HashMap<Revision, usize>> {
     let mut seen = HashMap::new();
     let mut latest = 0;
     while !done.load(Ordering::Acquire) {
@@ -154,7 +154,7 @@ async fn read_until(
     Ok(seen)
 }
 
-async fn joined<T: Send + 'static>(mut tasks: JoinSet<Finding<T>>) -> Finding<Vec<T>> {
+async fn joined<T: Send + 'static>(mut tasks: JoinSet<CheckOutcome<T>>) -> CheckOutcome<Vec<T>> {
     let mut all = Vec::new();
     while let Some(task) = tasks.join_next().await {
         all.push(task.map_err(|error| format!("a task panicked: {error}"))??);

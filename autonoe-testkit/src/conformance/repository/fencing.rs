@@ -6,14 +6,14 @@ use autonoe_core::time::Epoch;
 
 use super::access::{load, loaded, refused, save};
 use super::{Repository, sample};
-use crate::conformance::checks::{Finding, Flaw};
+use crate::conformance::checks::{CheckOutcome, Flaw};
 
-pub(super) async fn a_first_save_is_the_first(repository: Repository) -> Finding {
+pub(super) async fn a_first_save_is_the_first(repository: Repository) -> CheckOutcome {
     save(&*repository, &sample::with(&["A"])?, None, 1).await?;
     refused(&*repository, &sample::with(&["B"])?, None, 1, Conflict).await
 }
 
-pub(super) async fn a_stale_base_is_refused(repository: Repository) -> Finding {
+pub(super) async fn a_stale_base_is_refused(repository: Repository) -> CheckOutcome {
     let first = save(&*repository, &sample::with(&["A"])?, None, 1).await?;
     let second = save(&*repository, &sample::with(&["A", "B"])?, Some(&first), 1).await?;
     refused(
@@ -43,7 +43,7 @@ pub(super) async fn a_stale_base_is_refused(repository: Repository) -> Finding {
     Ok(())
 }
 
-pub(super) async fn a_base_needs_something(repository: Repository) -> Finding {
+pub(super) async fn a_base_needs_something(repository: Repository) -> CheckOutcome {
     let made_up = Revision::new("made up by the conformance suite");
     refused(
         &*repository,
@@ -61,7 +61,7 @@ pub(super) async fn a_base_needs_something(repository: Repository) -> Finding {
     Ok(())
 }
 
-pub(super) async fn a_lower_epoch_is_refused(repository: Repository) -> Finding {
+pub(super) async fn a_lower_epoch_is_refused(repository: Repository) -> CheckOutcome {
     let first = save(&*repository, &sample::with(&["A"])?, None, 4).await?;
     let second = save(&*repository, &sample::with(&["B"])?, Some(&first), 5).await?;
     refused(
@@ -92,7 +92,7 @@ pub(super) async fn a_lower_epoch_is_refused(repository: Repository) -> Finding 
     refused(&*repository, &sample::with(&["C"])?, None, 4, Fenced).await
 }
 
-pub(super) async fn a_higher_epoch_takes_over(repository: Repository) -> Finding {
+pub(super) async fn a_higher_epoch_takes_over(repository: Repository) -> CheckOutcome {
     let mut base = save(&*repository, &sample::with(&["A"])?, None, 1).await?;
     for epoch in [1, 2, 9, 9] {
         base = save(&*repository, &sample::with(&["A"])?, Some(&base), epoch).await?;
@@ -105,7 +105,7 @@ pub(super) async fn a_higher_epoch_takes_over(repository: Repository) -> Finding
     Ok(())
 }
 
-pub(super) async fn a_refusal_leaves_the_epoch(repository: Repository) -> Finding {
+pub(super) async fn a_refusal_leaves_the_epoch(repository: Repository) -> CheckOutcome {
     let nothing = Revision::new("made up by the conformance suite");
     refused(
         &*repository,
@@ -130,7 +130,7 @@ pub(super) async fn a_refusal_leaves_the_epoch(repository: Repository) -> Findin
 
 /// Saves twice, and loads as a run that knows of both saves and as one that did not wait for the
 /// second.
-pub(super) async fn own_saves_are_not_foreign(repository: Repository) -> Finding {
+pub(super) async fn own_saves_are_not_foreign(repository: Repository) -> CheckOutcome {
     let first = save(&*repository, &sample::with(&["A"])?, None, 1).await?;
     let before = loaded(&*repository).await?;
     let second = sample::with(&["A", "B"])?;

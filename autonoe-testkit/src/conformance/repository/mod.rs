@@ -15,7 +15,7 @@ use autonoe_core::DeliverableRepository;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use super::checks::{Checks, Finding, within};
+use super::checks::{CheckOutcome, Checks, within};
 use super::report::Conformance;
 
 pub use reopened::reopened_repository;
@@ -54,7 +54,7 @@ pub async fn deliverable_repository(
 
 type Repository = Arc<dyn DeliverableRepository>;
 
-type Check = fn(Repository) -> BoxFuture<'static, Finding>;
+type Check = fn(Repository) -> BoxFuture<'static, CheckOutcome>;
 
 const CHECKS: &[(&str, Check)] = &[
     ("a new repository loads nothing", |it| {
@@ -109,6 +109,6 @@ const CHECKS: &[(&str, Check)] = &[
 ];
 
 /// Fails a check that takes too long.
-async fn limited(check: impl Future<Output = Finding>) -> Finding {
+async fn limited(check: impl Future<Output = CheckOutcome>) -> CheckOutcome {
     within(LIMIT, "it", check).await?
 }

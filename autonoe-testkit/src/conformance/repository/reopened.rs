@@ -7,7 +7,7 @@ use autonoe_core::ledger::RepositoryErrorKind::{Conflict, Fenced};
 
 use super::access::{load, loaded, refused, save};
 use super::{concurrency, limited, sample};
-use crate::conformance::checks::{Checks, Finding};
+use crate::conformance::checks::{CheckOutcome, Checks};
 use crate::conformance::report::Conformance;
 
 /// Checks that several handles of a [`DeliverableRepository`] are consistent.
@@ -64,7 +64,7 @@ pub async fn reopened_repository(
 
 type Opened = Arc<dyn DeliverableRepository>;
 
-async fn is_shared(open: &impl AsyncFn(usize) -> Opened) -> Finding {
+async fn is_shared(open: &impl AsyncFn(usize) -> Opened) -> CheckOutcome {
     let early = open(0).await;
     let state = sample::every_status()?;
     let revision = save(&*open(0).await, &state, None, 3).await?;
@@ -87,7 +87,7 @@ async fn is_shared(open: &impl AsyncFn(usize) -> Opened) -> Finding {
     Ok(())
 }
 
-async fn places_do_not_mix(open: &impl AsyncFn(usize) -> Opened) -> Finding {
+async fn places_do_not_mix(open: &impl AsyncFn(usize) -> Opened) -> CheckOutcome {
     save(&*open(1).await, &sample::with(&["A"])?, None, 3).await?;
     let other = load(&*open(10).await).await?;
     ensure!(
@@ -97,7 +97,7 @@ async fn places_do_not_mix(open: &impl AsyncFn(usize) -> Opened) -> Finding {
     Ok(())
 }
 
-async fn is_fenced(open: &impl AsyncFn(usize) -> Opened) -> Finding {
+async fn is_fenced(open: &impl AsyncFn(usize) -> Opened) -> CheckOutcome {
     let (one, other) = (open(2).await, open(2).await);
     let first = save(&*one, &sample::with(&["A"])?, None, 1).await?;
     refused(&*other, &sample::with(&["B"])?, None, 1, Conflict).await?;

@@ -7,16 +7,19 @@ use autonoe_core::time::Epoch;
 
 use super::access::{load, loaded, save};
 use super::{Repository, sample};
-use crate::conformance::checks::Finding;
+use crate::conformance::checks::CheckOutcome;
 
-pub(super) async fn loads_as_nothing(repository: Repository) -> Finding {
+pub(super) async fn loads_as_nothing(repository: Repository) -> CheckOutcome {
     let found = load(&*repository).await?;
     ensure!(found.is_none(), "it loads as {found:?}");
     Ok(())
 }
 
 /// Saves `state` and compares the loaded ledger with it, part by part.
-pub(super) async fn round_trips(repository: Repository, state: Finding<LedgerState>) -> Finding {
+pub(super) async fn round_trips(
+    repository: Repository,
+    state: CheckOutcome<LedgerState>,
+) -> CheckOutcome {
     let state = state?;
     save(&*repository, &state, None, 1).await?;
     let found = loaded(&*repository).await?.state;
@@ -24,7 +27,7 @@ pub(super) async fn round_trips(repository: Repository, state: Finding<LedgerSta
     Ok(())
 }
 
-pub(super) async fn verification_comes_back(repository: Repository) -> Finding {
+pub(super) async fn verification_comes_back(repository: Repository) -> CheckOutcome {
     let half = sample::half_verified()?;
     let first = save(&*repository, &half, None, 1).await?;
     let found = loaded(&*repository).await?.state.verification;
@@ -45,7 +48,7 @@ pub(super) async fn verification_comes_back(repository: Repository) -> Finding {
     Ok(())
 }
 
-pub(super) async fn a_later_save_replaces(repository: Repository) -> Finding {
+pub(super) async fn a_later_save_replaces(repository: Repository) -> CheckOutcome {
     let first = save(&*repository, &sample::with(&["A", "B"])?, None, 1).await?;
     let second = sample::with(&["B", "C"])?;
     save(&*repository, &second, Some(&first), 1).await?;
@@ -54,7 +57,7 @@ pub(super) async fn a_later_save_replaces(repository: Repository) -> Finding {
     Ok(())
 }
 
-pub(super) async fn revision_and_epoch_come_back(repository: Repository) -> Finding {
+pub(super) async fn revision_and_epoch_come_back(repository: Repository) -> CheckOutcome {
     let saved = save(&*repository, &sample::with(&["A"])?, None, 7).await?;
     for _ in 0..2 {
         let found = loaded(&*repository).await?;
@@ -72,7 +75,7 @@ pub(super) async fn revision_and_epoch_come_back(repository: Repository) -> Find
     Ok(())
 }
 
-pub(super) async fn revisions_are_new(repository: Repository) -> Finding {
+pub(super) async fn revisions_are_new(repository: Repository) -> CheckOutcome {
     // The same ledger twice, directly and after another one: a revision that depends only on the
     // content would accept a stale writer.
     let (a, b) = (sample::with(&["A"])?, sample::with(&["B"])?);

@@ -3,9 +3,9 @@
 use autonoe_core::ledger::LedgerState;
 use serde_json::{Value, json};
 
-use crate::conformance::checks::{Finding, Flaw};
+use crate::conformance::checks::{CheckOutcome, Flaw};
 
-fn state(ledger: &Value, verification: &Value) -> Finding<LedgerState> {
+fn state(ledger: &Value, verification: &Value) -> CheckOutcome<LedgerState> {
     // Only deserialization can produce fields that this version does not know.
     serde_json::from_value(json!({"ledger": ledger, "verification": verification}))
         .map_err(|error| Flaw::Untestable(format!("the suite's own ledger is wrong: {error}")))
@@ -16,7 +16,7 @@ fn nothing_verified() -> Value {
 }
 
 /// A ledger with deliverables of every status, a deprecated one and awkward texts.
-pub(super) fn every_status() -> Finding<LedgerState> {
+pub(super) fn every_status() -> CheckOutcome<LedgerState> {
     let ledger = json!({
         "createdAt": "2026-01-31",
         "updatedAt": "2026-02-28",
@@ -42,7 +42,7 @@ pub(super) fn every_status() -> Finding<LedgerState> {
 }
 
 /// A ledger with fields that this version does not know, in the ledger and in a deliverable.
-pub(super) fn unknown_fields() -> Finding<LedgerState> {
+pub(super) fn unknown_fields() -> CheckOutcome<LedgerState> {
     let ledger = json!({
         "deliverables": [{
             "id": "DL-001",
@@ -58,12 +58,12 @@ pub(super) fn unknown_fields() -> Finding<LedgerState> {
 }
 
 /// A ledger with one of two deliverables verified by a sync.
-pub(super) fn half_verified() -> Finding<LedgerState> {
+pub(super) fn half_verified() -> CheckOutcome<LedgerState> {
     state(&two(), &json!({"verified": ["DL-002"], "finished": false}))
 }
 
 /// A ledger that a sync has verified completely.
-pub(super) fn all_verified() -> Finding<LedgerState> {
+pub(super) fn all_verified() -> CheckOutcome<LedgerState> {
     state(
         &two(),
         &json!({"verified": ["DL-001", "DL-002"], "finished": true}),
@@ -78,7 +78,7 @@ fn two() -> Value {
 }
 
 /// A ledger in which every part contains `version`, so that a mixture of two versions is visible.
-pub(super) fn version(version: usize) -> Finding<LedgerState> {
+pub(super) fn version(version: usize) -> CheckOutcome<LedgerState> {
     let ids: Vec<String> = (0..40).map(|n| format!("DL-{version}-{n}")).collect();
     let deliverables: Vec<Value> = ids
         .iter()
@@ -91,7 +91,7 @@ pub(super) fn version(version: usize) -> Finding<LedgerState> {
 }
 
 /// A ledger with `deliverables` only.
-pub(super) fn with(deliverables: &[&str]) -> Finding<LedgerState> {
+pub(super) fn with(deliverables: &[&str]) -> CheckOutcome<LedgerState> {
     let deliverables: Vec<Value> = deliverables
         .iter()
         .map(|id| json!({"id": id, "description": "x", "acceptanceCriteria": ["y"]}))

@@ -7,7 +7,7 @@ use autonoe_core::ledger::{Fence, RepositoryErrorKind};
 use autonoe_core::time::Epoch;
 
 use super::{limited, sample};
-use crate::conformance::checks::{Checks, Finding};
+use crate::conformance::checks::{CheckOutcome, Checks};
 use crate::conformance::report::Conformance;
 
 /// Checks that a [`DeliverableRepository`] preserves unreadable content and reports it.
@@ -62,7 +62,7 @@ pub async fn corrupt_repository(
     checks.finish()
 }
 
-async fn is_corrupt(repository: &dyn DeliverableRepository) -> Finding {
+async fn is_corrupt(repository: &dyn DeliverableRepository) -> CheckOutcome {
     match repository.load().await {
         Ok(found) => ensure!(false, "it loads as {found:?}"),
         Err(error) => ensure!(
@@ -74,7 +74,7 @@ async fn is_corrupt(repository: &dyn DeliverableRepository) -> Finding {
     Ok(())
 }
 
-async fn is_preserved(repository: &dyn DeliverableRepository) -> Finding {
+async fn is_preserved(repository: &dyn DeliverableRepository) -> CheckOutcome {
     let fence = Fence {
         base: None,
         epoch: Epoch(u64::MAX),

@@ -12,9 +12,9 @@ use super::fixture::STARTED;
 use super::fixture::{Fixture, run};
 use super::outcomes::outcome_is_repeated;
 use super::takeover::is_fenced;
-use crate::conformance::checks::{Finding, Flaw};
+use crate::conformance::checks::{CheckOutcome, Flaw};
 
-pub(super) async fn end_can_be_repeated(it: Fixture) -> Finding {
+pub(super) async fn end_can_be_repeated(it: Fixture) -> CheckOutcome {
     it.run_session(1, 1).await?;
 
     concluded(&it, 1).await?;
@@ -23,14 +23,14 @@ pub(super) async fn end_can_be_repeated(it: Fixture) -> Finding {
     concluded(&it, 2).await
 }
 
-pub(super) async fn recorded_outcome_survives_the_end(it: Fixture) -> Finding {
+pub(super) async fn recorded_outcome_survives_the_end(it: Fixture) -> CheckOutcome {
     let first = it.run_session(1, 1).await?;
     concluded(&it, 1).await?;
 
     outcome_is_repeated(&it, &first).await
 }
 
-pub(super) async fn nothing_begins_after_the_end(it: Fixture) -> Finding {
+pub(super) async fn nothing_begins_after_the_end(it: Fixture) -> CheckOutcome {
     it.run_session(1, 1).await?;
     concluded(&it, 1).await?;
 
@@ -44,7 +44,7 @@ pub(super) async fn nothing_begins_after_the_end(it: Fixture) -> Finding {
     it.check_started_and_ended(1).await
 }
 
-pub(super) async fn overtaken_does_not_conclude(it: Fixture) -> Finding {
+pub(super) async fn overtaken_does_not_conclude(it: Fixture) -> CheckOutcome {
     it.run_session(1, 2).await?;
 
     let late = it.host().conclude(Epoch(1), &report()).await;
@@ -55,7 +55,7 @@ pub(super) async fn overtaken_does_not_conclude(it: Fixture) -> Finding {
     it.check_started_and_ended(2).await
 }
 
-pub(super) async fn nothing_needs_no_end(it: Fixture) -> Finding {
+pub(super) async fn nothing_needs_no_end(it: Fixture) -> CheckOutcome {
     concluded(&it, 1).await?;
 
     let claimed = it.host().claim(&run()).await;
@@ -67,7 +67,7 @@ pub(super) async fn nothing_needs_no_end(it: Fixture) -> Finding {
     it.check_started_and_ended(1).await
 }
 
-pub(super) async fn end_waits_for_a_session(it: Fixture) -> Finding {
+pub(super) async fn end_waits_for_a_session(it: Fixture) -> CheckOutcome {
     let concluding = async {
         it.events.until(STARTED, 1).await;
         let releasing = async { it.events.release() };
@@ -86,7 +86,7 @@ pub(super) async fn end_waits_for_a_session(it: Fixture) -> Finding {
 }
 
 /// Concludes the run through another host, which must record it.
-async fn concluded(it: &Fixture, epoch: u64) -> Finding {
+async fn concluded(it: &Fixture, epoch: u64) -> CheckOutcome {
     let concluded = it.host().conclude(Epoch(epoch), &report()).await;
     concluded.map_err(|error| Flaw::Failed(format!("the end is not recorded: {error}")))
 }

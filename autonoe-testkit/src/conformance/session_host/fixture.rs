@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::agents::HostedAgents;
-use crate::conformance::checks::{Finding, Flaw};
+use crate::conformance::checks::{CheckOutcome, Flaw};
 
 /// The working environment of a session host in a check: a separate project, and its agents.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ pub(super) type Attached = Result<HostedOutcome, SessionHostError>;
 impl Fixture {
     pub(super) async fn new(
         make: &impl AsyncFn(&HostProject) -> Arc<dyn SessionHost>,
-    ) -> Finding<Self> {
+    ) -> CheckOutcome<Self> {
         let host_project = HostProject::new()
             .map_err(|error| Flaw::Untestable(format!("cannot create a folder: {error}")))?;
         let mut hosts = Vec::new();
@@ -117,12 +117,12 @@ impl Fixture {
     }
 
     /// Attaches through another host to a session that ends at once, which the host must run.
-    pub(super) async fn run_session(&self, number: u32, epoch: u64) -> Finding<HostedOutcome> {
+    pub(super) async fn run_session(&self, number: u32, epoch: u64) -> CheckOutcome<HostedOutcome> {
         expect_outcome(self.attach(number, epoch, super::agents::does::GIVE).await)
     }
 
     /// Checks that `count` agents have started, and that all of them have ended.
-    pub(super) async fn check_started_and_ended(&self, count: usize) -> Finding {
+    pub(super) async fn check_started_and_ended(&self, count: usize) -> CheckOutcome {
         self.events.until(ENDED, count).await;
         let begun = self.events.count(STARTED);
         ensure!(begun == count, "{begun} agents have started, not {count}");
@@ -149,7 +149,7 @@ pub(super) fn session(instruction: InstructionName, does: &str) -> HostedSession
     HostedSession::new(instruction).prompt(does)
 }
 
-pub(super) fn expect_outcome(attached: Attached) -> Finding<HostedOutcome> {
+pub(super) fn expect_outcome(attached: Attached) -> CheckOutcome<HostedOutcome> {
     attached.map_err(|error| Flaw::Failed(format!("there is no outcome: {error}")))
 }
 

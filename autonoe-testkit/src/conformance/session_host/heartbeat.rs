@@ -10,9 +10,9 @@ use tokio_util::sync::CancellationToken;
 use super::agents::does;
 use super::fixture::{ENDED, STARTED};
 use super::fixture::{Fixture, expect_outcome, key, session};
-use crate::conformance::checks::{Finding, Flaw};
+use crate::conformance::checks::{CheckOutcome, Flaw};
 
-pub(super) async fn heartbeats_while_running(it: Fixture) -> Finding {
+pub(super) async fn heartbeats_while_running(it: Fixture) -> CheckOutcome {
     let beats = watch::Sender::new(0);
     let session = session(InstructionName::Coding, does::HOLD);
     let (host, key) = (it.host(), key(1));
@@ -29,7 +29,7 @@ pub(super) async fn heartbeats_while_running(it: Fixture) -> Finding {
     Ok(())
 }
 
-pub(super) async fn heartbeats_while_waiting(it: Fixture) -> Finding {
+pub(super) async fn heartbeats_while_waiting(it: Fixture) -> CheckOutcome {
     let beats = watch::Sender::new(0);
     let session = session(InstructionName::Coding, does::GIVE);
     let (host, second) = (it.host(), key(2));
@@ -52,7 +52,7 @@ pub(super) async fn heartbeats_while_waiting(it: Fixture) -> Finding {
     it.check_started_and_ended(2).await
 }
 
-pub(super) async fn cancelled_ends_and_stays(it: Fixture) -> Finding {
+pub(super) async fn cancelled_ends_and_stays(it: Fixture) -> CheckOutcome {
     let cancelled = CancellationToken::new();
     let cancelling = async {
         it.events.until(STARTED, 1).await;
@@ -74,7 +74,7 @@ pub(super) async fn cancelled_ends_and_stays(it: Fixture) -> Finding {
     it.check_started_and_ended(1).await
 }
 
-pub(super) async fn cancelled_before_it_began(it: Fixture) -> Finding {
+pub(super) async fn cancelled_before_it_began(it: Fixture) -> CheckOutcome {
     let cancelled = CancellationToken::new();
     cancelled.cancel();
 
@@ -88,7 +88,7 @@ pub(super) async fn cancelled_before_it_began(it: Fixture) -> Finding {
     it.check_started_and_ended(1).await
 }
 
-pub(super) async fn dropped_is_run_again(it: Fixture) -> Finding {
+pub(super) async fn dropped_is_run_again(it: Fixture) -> CheckOutcome {
     tokio::select! {
         held = it.attach(1, 1, does::HOLD) => {
             return Err(Flaw::Failed(format!("it ended before it was released: {held:?}")));

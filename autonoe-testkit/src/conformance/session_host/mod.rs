@@ -17,7 +17,7 @@ use futures::future::BoxFuture;
 pub use self::agents::HostedAgents;
 use self::fixture::Fixture;
 pub use self::fixture::HostProject;
-use super::checks::{Checks, Finding, within};
+use super::checks::{CheckOutcome, Checks, within};
 use super::report::Conformance;
 
 /// The time limit of one check. A host in another process may be slow.
@@ -59,7 +59,7 @@ pub async fn session_host(make: impl AsyncFn(&HostProject) -> Arc<dyn SessionHos
     checks.finish()
 }
 
-type Check = fn(Fixture) -> BoxFuture<'static, Finding>;
+type Check = fn(Fixture) -> BoxFuture<'static, CheckOutcome>;
 
 const CHECKS: &[(&str, Check)] = &[
     ("a session runs and returns its outcome", |it| {

@@ -7,16 +7,16 @@ use tokio_util::sync::CancellationToken;
 use super::agents::{MESSAGE, does};
 use super::fixture::{Fixture, expect_outcome, key, run, session};
 use super::fixture::{RECEIVED, STARTED};
-use crate::conformance::checks::Finding;
+use crate::conformance::checks::CheckOutcome;
 
-pub(super) async fn outcome_is_returned(it: Fixture) -> Finding {
+pub(super) async fn outcome_is_returned(it: Fixture) -> CheckOutcome {
     let outcome = it.run_session(1, 1).await?;
 
     ensure!(outcome.result.end.is_completed(), "it returns {outcome:?}");
     it.check_started_and_ended(1).await
 }
 
-pub(super) async fn recorded_is_not_run_again(it: Fixture) -> Finding {
+pub(super) async fn recorded_is_not_run_again(it: Fixture) -> CheckOutcome {
     let first = it.run_session(1, 1).await?;
 
     outcome_is_repeated(&it, &first).await
@@ -24,7 +24,7 @@ pub(super) async fn recorded_is_not_run_again(it: Fixture) -> Finding {
 
 /// Attaches to the first session again, also with a higher epoch: the recorded outcome is returned,
 /// and nothing runs.
-pub(super) async fn outcome_is_repeated(it: &Fixture, first: &HostedOutcome) -> Finding {
+pub(super) async fn outcome_is_repeated(it: &Fixture, first: &HostedOutcome) -> CheckOutcome {
     let again = it.run_session(1, 1).await?;
     let later = it.run_session(1, 2).await?;
 
@@ -35,7 +35,7 @@ pub(super) async fn outcome_is_repeated(it: &Fixture, first: &HostedOutcome) -> 
     it.check_started_and_ended(1).await
 }
 
-pub(super) async fn returned_outcome_is_recorded(it: Fixture) -> Finding {
+pub(super) async fn returned_outcome_is_recorded(it: Fixture) -> CheckOutcome {
     let first = it.run_session(1, 1).await?;
 
     // A cancelled call starts nothing, so it can only return a recorded outcome.
@@ -50,7 +50,7 @@ pub(super) async fn returned_outcome_is_recorded(it: Fixture) -> Finding {
     Ok(())
 }
 
-pub(super) async fn two_at_once(it: Fixture) -> Finding {
+pub(super) async fn two_at_once(it: Fixture) -> CheckOutcome {
     let releasing = async {
         it.events.until(STARTED, 1).await;
         it.events.release();
@@ -70,7 +70,7 @@ pub(super) async fn two_at_once(it: Fixture) -> Finding {
     it.check_started_and_ended(1).await
 }
 
-pub(super) async fn sessions_are_separate(it: Fixture) -> Finding {
+pub(super) async fn sessions_are_separate(it: Fixture) -> CheckOutcome {
     it.run_session(1, 1).await?;
 
     let second = it.run_session(2, 1).await?;
@@ -79,7 +79,7 @@ pub(super) async fn sessions_are_separate(it: Fixture) -> Finding {
     it.check_started_and_ended(2).await
 }
 
-pub(super) async fn ledger_is_returned(it: Fixture) -> Finding {
+pub(super) async fn ledger_is_returned(it: Fixture) -> CheckOutcome {
     it.events.release();
     let plan = session(InstructionName::Initializer, does::PLAN);
     let never = CancellationToken::new();
@@ -100,7 +100,7 @@ pub(super) async fn ledger_is_returned(it: Fixture) -> Finding {
     Ok(())
 }
 
-pub(super) async fn messages_arrive(it: Fixture) -> Finding {
+pub(super) async fn messages_arrive(it: Fixture) -> CheckOutcome {
     let session = session(InstructionName::Coding, does::GIVE).message(MESSAGE);
     let never = CancellationToken::new();
     let epoch = autonoe_core::time::Epoch(1);

@@ -10,9 +10,9 @@ use tokio_util::sync::CancellationToken;
 use super::agents::does;
 use super::fixture::STARTED;
 use super::fixture::{Fixture, expect_outcome, key, run, session};
-use crate::conformance::checks::Finding;
+use crate::conformance::checks::CheckOutcome;
 
-pub(super) async fn older_epochs_are_refused(it: Fixture) -> Finding {
+pub(super) async fn older_epochs_are_refused(it: Fixture) -> CheckOutcome {
     it.run_session(1, 5).await?;
 
     let late = it.attach(2, 4, does::GIVE).await;
@@ -21,7 +21,7 @@ pub(super) async fn older_epochs_are_refused(it: Fixture) -> Finding {
     it.check_started_and_ended(1).await
 }
 
-pub(super) async fn overtaken_records_nothing(it: Fixture) -> Finding {
+pub(super) async fn overtaken_records_nothing(it: Fixture) -> CheckOutcome {
     let taking_over = async {
         it.events.until(STARTED, 1).await;
         it.attach(1, 2, does::GIVE).await
@@ -37,7 +37,7 @@ pub(super) async fn overtaken_records_nothing(it: Fixture) -> Finding {
     it.check_started_and_ended(2).await
 }
 
-pub(super) async fn overtaken_writes_nothing(it: Fixture) -> Finding {
+pub(super) async fn overtaken_writes_nothing(it: Fixture) -> CheckOutcome {
     let plan = session(InstructionName::Initializer, does::PLAN);
     let never = CancellationToken::new();
     let (host, key) = (it.host(), key(1));
@@ -65,7 +65,7 @@ pub(super) async fn overtaken_writes_nothing(it: Fixture) -> Finding {
     Ok(())
 }
 
-pub(super) async fn claiming_changes_nothing(it: Fixture) -> Finding {
+pub(super) async fn claiming_changes_nothing(it: Fixture) -> CheckOutcome {
     let (nothing, first) = (
         it.host().ledger_view(&run()).await,
         it.host().claim(&run()).await,
@@ -85,7 +85,7 @@ pub(super) async fn claiming_changes_nothing(it: Fixture) -> Finding {
     Ok(())
 }
 
-pub(super) async fn claiming_does_not_wait(it: Fixture) -> Finding {
+pub(super) async fn claiming_does_not_wait(it: Fixture) -> CheckOutcome {
     let looking = async {
         it.events.until(STARTED, 1).await;
         let claimed = it.host().claim(&run()).await;
@@ -111,7 +111,7 @@ pub(super) fn is_fenced<T: Debug>(
     told: &Result<T, SessionHostError>,
     asked: Epoch,
     latest: Epoch,
-) -> Finding {
+) -> CheckOutcome {
     let expected = SessionHostError::Fenced {
         requested: asked,
         latest,

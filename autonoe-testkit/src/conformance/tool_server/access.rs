@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::tools::toolbox;
 use super::{CallAnswer, Fixture, LIMIT, call};
-use crate::conformance::checks::{Checks, Finding, Flaw, within};
+use crate::conformance::checks::{CheckOutcome, Checks, Flaw, within};
 
 pub(super) async fn check(fixture: &Fixture, checks: &mut Checks) {
     checks
@@ -39,7 +39,7 @@ pub(super) async fn check(fixture: &Fixture, checks: &mut Checks) {
         .await;
 }
 
-async fn on_this_machine(fixture: &Fixture) -> Finding {
+async fn on_this_machine(fixture: &Fixture) -> CheckOutcome {
     let served = fixture.serve(1, toolbox("one").0).await?;
     let McpServer::Remote { url, .. } = &served.server else {
         return Err(Flaw::Untestable("it is configured as a command".into()));
@@ -52,7 +52,7 @@ async fn on_this_machine(fixture: &Fixture) -> Finding {
     Ok(())
 }
 
-async fn without_secret(fixture: &Fixture) -> Finding {
+async fn without_secret(fixture: &Fixture) -> CheckOutcome {
     let (tools, watch) = toolbox("one");
     let served = fixture.serve(1, tools).await?;
     let wrong = wrong_secrets(&served.server);
@@ -68,7 +68,7 @@ async fn without_secret(fixture: &Fixture) -> Finding {
     fixture.reach(&served).await.map(|_| ())
 }
 
-async fn mixed_up(fixture: &Fixture) -> Finding {
+async fn mixed_up(fixture: &Fixture) -> CheckOutcome {
     let (one, one_watch) = toolbox("one");
     let (two, two_watch) = toolbox("two");
     let (one, two) = (fixture.serve(1, one).await?, fixture.serve(2, two).await?);
@@ -96,7 +96,7 @@ async fn mixed_up(fixture: &Fixture) -> Finding {
     Ok(())
 }
 
-async fn own_tools(fixture: &Fixture) -> Finding {
+async fn own_tools(fixture: &Fixture) -> CheckOutcome {
     let mut clients = Vec::new();
     let mut all = Vec::new();
     for number in 1..=8 {
@@ -123,7 +123,7 @@ async fn own_tools(fixture: &Fixture) -> Finding {
     Ok(())
 }
 
-async fn two_secrets(fixture: &Fixture) -> Finding {
+async fn two_secrets(fixture: &Fixture) -> CheckOutcome {
     let first = fixture.serve(1, toolbox("one").0).await?;
     let second = fixture.serve(1, toolbox("one").0).await?;
     let are_told_apart = match secrets(&first.server) {
@@ -135,7 +135,7 @@ async fn two_secrets(fixture: &Fixture) -> Finding {
 }
 
 /// Returns whether a client with the wrong secret gets access.
-async fn gets_in(fixture: &Fixture, server: &McpServer) -> Finding<bool> {
+async fn gets_in(fixture: &Fixture, server: &McpServer) -> CheckOutcome<bool> {
     let connected = within(LIMIT, "connecting", fixture.harness.connect(server)).await?;
     let Ok(client) = connected else {
         return Ok(false);

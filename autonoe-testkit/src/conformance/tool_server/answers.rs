@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::tools::{Watch, toolbox};
 use super::{CallAnswer, Fixture, LIMIT, ToolsClient, call, key};
-use crate::conformance::checks::{Checks, Finding, Flaw, within};
+use crate::conformance::checks::{CheckOutcome, Checks, Flaw, within};
 
 pub(super) async fn check(fixture: &Fixture, checks: &mut Checks) {
     checks
@@ -42,8 +42,8 @@ pub(super) async fn check(fixture: &Fixture, checks: &mut Checks) {
 /// Runs a check with one client of one toolbox.
 async fn with_client(
     fixture: &Fixture,
-    check: impl AsyncFnOnce(Arc<dyn ToolsClient>, Arc<Watch>) -> Finding,
-) -> Finding {
+    check: impl AsyncFnOnce(Arc<dyn ToolsClient>, Arc<Watch>) -> CheckOutcome,
+) -> CheckOutcome {
     let (tools, watch) = toolbox("one");
     let served = fixture.serve(1, tools).await?;
     let client = fixture.reach(&served).await?;
@@ -52,7 +52,7 @@ async fn with_client(
     found
 }
 
-async fn listed(fixture: &Fixture) -> Finding {
+async fn listed(fixture: &Fixture) -> CheckOutcome {
     with_client(fixture, async |client, _| {
         let listed = within(LIMIT, "listing the tools", client.tools()).await?;
         let listed =
@@ -80,7 +80,7 @@ async fn listed(fixture: &Fixture) -> Finding {
     .await
 }
 
-async fn answered(fixture: &Fixture) -> Finding {
+async fn answered(fixture: &Fixture) -> CheckOutcome {
     with_client(fixture, async |client, watch| {
         let answer = call(&client, "echo", json!({"text": "hällo\n", "times": 2})).await?;
         ensure!(
@@ -99,7 +99,7 @@ async fn answered(fixture: &Fixture) -> Finding {
     .await
 }
 
-async fn unfitting(fixture: &Fixture) -> Finding {
+async fn unfitting(fixture: &Fixture) -> CheckOutcome {
     with_client(fixture, async |client, watch| {
         for input in [
             json!({}),
@@ -119,7 +119,7 @@ async fn unfitting(fixture: &Fixture) -> Finding {
     .await
 }
 
-async fn failed(fixture: &Fixture) -> Finding {
+async fn failed(fixture: &Fixture) -> CheckOutcome {
     with_client(fixture, async |client, _| {
         let answer = call(&client, "fail", json!({})).await?;
         let reports_error = matches!(&answer, CallAnswer::Refused(why)
@@ -133,7 +133,7 @@ async fn failed(fixture: &Fixture) -> Finding {
     .await
 }
 
-async fn unknown(fixture: &Fixture) -> Finding {
+async fn unknown(fixture: &Fixture) -> CheckOutcome {
     with_client(fixture, async |client, watch| {
         for name in ["", "ech", "ECHO", "../echo"] {
             let answer = call(&client, name, json!({"text": "x"})).await?;
@@ -148,7 +148,7 @@ async fn unknown(fixture: &Fixture) -> Finding {
     .await
 }
 
-async fn knows_session(fixture: &Fixture) -> Finding {
+async fn knows_session(fixture: &Fixture) -> CheckOutcome {
     with_client(fixture, async |client, _| {
         let answer = call(&client, "session", json!({})).await?;
         ensure!(
@@ -160,7 +160,7 @@ async fn knows_session(fixture: &Fixture) -> Finding {
     .await
 }
 
-async fn together(fixture: &Fixture) -> Finding {
+async fn together(fixture: &Fixture) -> CheckOutcome {
     with_client(fixture, async |client, _| {
         let calls = (0..2).map(|_| call(&client, "meet", json!({})));
         for answer in join_all(calls).await {

@@ -14,7 +14,7 @@ use autonoe_core::time::SessionKey;
 use autonoe_core::tool::{ServedTools, Toolbox};
 
 pub use self::harness::{CallAnswer, ToolServerHarness, ToolsClient};
-use super::checks::{Checks, Finding, Flaw, within};
+use super::checks::{CheckOutcome, Checks, Flaw, within};
 use super::report::Conformance;
 
 /// The time limit of every request to a server.
@@ -51,7 +51,7 @@ struct Fixture {
 
 impl Fixture {
     /// Serves tools for the session with this number.
-    async fn serve(&self, number: u32, tools: Toolbox) -> Finding<ServedTools> {
+    async fn serve(&self, number: u32, tools: Toolbox) -> CheckOutcome<ServedTools> {
         let server = self.harness.server();
         let key = key(number);
         let served = within(LIMIT, "serving", server.serve(&key, tools)).await?;
@@ -59,7 +59,7 @@ impl Fixture {
     }
 
     /// Connects to served tools, which must work.
-    async fn reach(&self, served: &ServedTools) -> Finding<Arc<dyn ToolsClient>> {
+    async fn reach(&self, served: &ServedTools) -> CheckOutcome<Arc<dyn ToolsClient>> {
         let connecting = self.harness.connect(&served.server);
         let client = within(LIMIT, "connecting", connecting).await?;
         client.map_err(|why| Flaw::Failed(format!("cannot reach its tools: {why}")))
@@ -71,7 +71,7 @@ async fn call(
     client: &Arc<dyn ToolsClient>,
     tool: &str,
     input: serde_json::Value,
-) -> Finding<CallAnswer> {
+) -> CheckOutcome<CallAnswer> {
     let answer = within(LIMIT, "a call", client.call(tool, input)).await?;
     answer.map_err(|why| Flaw::Failed(format!("a call of {tool} got no answer: {why}")))
 }

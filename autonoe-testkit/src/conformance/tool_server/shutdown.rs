@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::tools::toolbox;
 use super::{CallAnswer, Fixture, LIMIT, call};
-use crate::conformance::checks::{Checks, Finding, within};
+use crate::conformance::checks::{CheckOutcome, Checks, within};
 
 pub(super) async fn check(fixture: &Fixture, checks: &mut Checks) {
     checks
@@ -21,7 +21,7 @@ pub(super) async fn check(fixture: &Fixture, checks: &mut Checks) {
         .await;
 }
 
-async fn is_stopped(fixture: &Fixture) -> Finding {
+async fn is_stopped(fixture: &Fixture) -> CheckOutcome {
     let (tools, watch) = toolbox("one");
     let served = fixture.serve(1, tools).await?;
     let (address, client) = (served.server.clone(), fixture.reach(&served).await?);
@@ -48,7 +48,7 @@ async fn is_stopped(fixture: &Fixture) -> Finding {
     Ok(())
 }
 
-async fn cancelled(fixture: &Fixture) -> Finding {
+async fn cancelled(fixture: &Fixture) -> CheckOutcome {
     let (tools, watch) = toolbox("one");
     let served = fixture.serve(1, tools).await?;
     let client = fixture.reach(&served).await?;
@@ -67,7 +67,7 @@ async fn cancelled(fixture: &Fixture) -> Finding {
     Ok(())
 }
 
-async fn others(fixture: &Fixture) -> Finding {
+async fn others(fixture: &Fixture) -> CheckOutcome {
     let one = fixture.serve(1, toolbox("one").0).await?;
     let two = fixture.serve(2, toolbox("two").0).await?;
     let client = fixture.reach(&two).await?;

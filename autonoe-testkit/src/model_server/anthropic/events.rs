@@ -6,10 +6,14 @@ use crate::model_server::event::{Event, Stage, in_pieces};
 use crate::model_server::ids::Ids;
 use crate::model_server::json::SIGNATURE;
 use crate::model_server::streamed_body::{Block, Content, ToolInput};
-use crate::model_server::{Message, Prompt, Usage};
+use crate::model_server::{ReceivedPrompt, ScriptedMessage, Usage};
 
 /// Returns the complete message, or the reason why it cannot be sent as one document.
-pub(super) fn whole(message: &Message, request: &Prompt, ids: Ids) -> Result<Value, String> {
+pub(super) fn whole(
+    message: &ScriptedMessage,
+    request: &ReceivedPrompt,
+    ids: Ids,
+) -> Result<Value, String> {
     let blocks = message.blocks.iter().enumerate();
     let content: Result<Vec<Value>, String> = blocks
         .map(|(index, block)| whole_block(block, index, ids))
@@ -22,7 +26,11 @@ pub(super) fn whole(message: &Message, request: &Prompt, ids: Ids) -> Result<Val
 }
 
 /// Returns the events of the message, or the reason why there are none.
-pub(super) fn stream(message: &Message, request: &Prompt, ids: Ids) -> Result<Vec<Event>, String> {
+pub(super) fn stream(
+    message: &ScriptedMessage,
+    request: &ReceivedPrompt,
+    ids: Ids,
+) -> Result<Vec<Event>, String> {
     let start = frame(message, request, ids);
     let mut events = vec![event("message_start", json!({"message": start}))];
     for (index, block) in message.blocks.iter().enumerate() {
@@ -73,7 +81,7 @@ fn usage(used: Usage) -> Value {
 }
 
 /// Returns the message as it is at the start of a stream.
-fn frame(message: &Message, request: &Prompt, ids: Ids) -> Value {
+fn frame(message: &ScriptedMessage, request: &ReceivedPrompt, ids: Ids) -> Value {
     json!({
         "id": ids.answer_id("msg"),
         "type": "message",
@@ -166,17 +174,17 @@ mod tests {
     use crate::model_server::anthropic::read;
     use crate::model_server::event::events_before;
 
-    fn request() -> Prompt {
+    fn request() -> ReceivedPrompt {
         read::prompt(br#"{"model": "claude-x", "messages": []}"#).unwrap()
     }
 
-    fn streamed(message: &Message) -> Vec<Event> {
+    fn streamed(message: &ScriptedMessage) -> Vec<Event> {
         stream(message, &request(), Ids::fixed()).unwrap()
     }
 
     #[test]
     fn a_place_is_found_by_the_events_before_it() {
-        let message = Message::new()
+        let message = ScriptedMessage::new()
             .says("abcdef")
             .uses_tool("Bash", json!({}))
             .in_pieces_of(2);
@@ -201,7 +209,7 @@ mod tests {
 
     #[test]
     fn an_empty_block_can_be_broken_before_its_end() {
-        let events = streamed(&Message::new().says(""));
+        let events = streamed(&ScriptedMessage::new().says(""));
 
         assert_eq!(events_before(FaultPosition::InBlock(0), &events), Some(2));
         assert_eq!(events[2].name, Some("content_block_stop"));
@@ -210,7 +218,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_pieces_of_a_stream_make_up_the_whole(text in ".*", piece in 1_usize..50) {
-            let message = Message::new()
+            let message = ScriptedMessage::new()
                 .thinks(&text)
                 .says(&text)
                 .uses_tool("Write", json!({"content": &text}))

@@ -4,7 +4,7 @@ use hyper::HeaderMap;
 use jiff::Timestamp;
 
 use crate::model_server::headers::scripted_header;
-use crate::model_server::{Message, Refusal};
+use crate::model_server::{Refusal, ScriptedMessage};
 
 /// Prefix of all headers about the limits of a subscription.
 const PREFIX: &str = "anthropic-ratelimit-unified";
@@ -15,12 +15,12 @@ const PREFIX: &str = "anthropic-ratelimit-unified";
 ///
 /// ```
 /// use autonoe_testkit::model_server::anthropic::{
-///     Claim, LimitWindow, Message, RateLimits, Refusal, Turn,
+///     Claim, LimitWindow, RateLimits, Refusal, ScriptedMessage, Turn,
 /// };
 ///
 /// let resets_at = "2026-11-15T14:00:00Z".parse()?;
 /// let spent = Turn::from(Refusal::quota(&RateLimits::rejected(Claim::FiveHour, resets_at)));
-/// let nearly = Message::new()
+/// let nearly = ScriptedMessage::new()
 ///     .says("I go on.")
 ///     .with_rate_limits(&RateLimits::warning(LimitWindow::FiveHour, 0.92, resets_at));
 /// # Ok::<(), jiff::Error>(())
@@ -179,7 +179,7 @@ impl RateLimits {
     }
 }
 
-impl Message {
+impl ScriptedMessage {
     /// Adds Anthropic's headers with the usage of a subscription.
     #[must_use]
     pub fn with_rate_limits(mut self, limits: &RateLimits) -> Self {

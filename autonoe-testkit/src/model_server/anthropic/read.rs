@@ -3,15 +3,17 @@
 use serde_json::Value;
 
 use crate::model_server::json::{self, items, some_text, text, texts};
-use crate::model_server::{OfferedTool, Prompt, PromptBlock, PromptMessage, Thinking, ToolResult};
+use crate::model_server::{
+    OfferedTool, PromptBlock, PromptMessage, PromptToolResult, ReceivedPrompt, Thinking,
+};
 
 /// Parses the body of a request; the error describes what is wrong with it.
-pub(super) fn prompt(body: &[u8]) -> Result<Prompt, String> {
+pub(super) fn prompt(body: &[u8]) -> Result<ReceivedPrompt, String> {
     let raw = json::body(body)?;
     let model = json::model(&raw)?;
     let messages = raw["messages"].as_array();
     let messages = messages.ok_or("the request has no messages")?;
-    Ok(Prompt {
+    Ok(ReceivedPrompt {
         model,
         max_tokens: raw["max_tokens"].as_u64(),
         stream: raw["stream"].as_bool().unwrap_or(false),
@@ -58,7 +60,7 @@ fn block(raw: &Value) -> PromptBlock {
             input: raw["input"].clone(),
             signature: None,
         },
-        Some("tool_result") => PromptBlock::ToolResult(ToolResult {
+        Some("tool_result") => PromptBlock::ToolResult(PromptToolResult {
             tool_use_id: text(&raw["tool_use_id"]),
             name: None,
             text: texts(&raw["content"]).concat(),

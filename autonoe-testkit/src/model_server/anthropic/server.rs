@@ -11,9 +11,10 @@ use crate::model_server::api::Head;
 use crate::model_server::event::Event;
 use crate::model_server::ids::Ids;
 use crate::model_server::vendor::{ClassifiedRequest, EncodedRefusal, Vendor, Wire};
-use crate::model_server::{Message, ModelServer, Prompt, Refusal, Script};
+use crate::model_server::{ModelScript, ModelServer, ReceivedPrompt, Refusal, ScriptedMessage};
 
-/// A server of the Messages API that plays a [`Script`], on a free port of the loopback address.
+/// A server of the Messages API that plays a [`ModelScript`], on a free port of the
+/// loopback address.
 ///
 /// Pass its [`url`](ModelServer::url) to Claude Code as `ANTHROPIC_BASE_URL`, with any
 /// `ANTHROPIC_API_KEY`, or any `CLAUDE_CODE_OAUTH_TOKEN` where the limits of a subscription matter.
@@ -60,7 +61,7 @@ impl AnthropicServer {
     /// # Panics
     ///
     /// If the system cannot provide a port or a thread, because the test cannot continue then.
-    pub fn start(script: impl Into<Script>) -> Self {
+    pub fn start(script: impl Into<ModelScript>) -> Self {
         Self(ModelServer::start(Anthropic, script.into()))
     }
 
@@ -89,7 +90,9 @@ pub(super) struct Anthropic;
 
 impl Vendor for Anthropic {
     fn classify(&self, head: Head<'_>, body: &Bytes) -> ClassifiedRequest {
-        let read = |asked: fn(Box<Prompt>, &Bytes) -> ClassifiedRequest| match read::prompt(body) {
+        let read = |asked: fn(Box<ReceivedPrompt>, &Bytes) -> ClassifiedRequest| match read::prompt(
+            body,
+        ) {
             Ok(prompt) => asked(Box::new(prompt), body),
             Err(reason) => ClassifiedRequest::Unreadable(reason),
         };
@@ -118,11 +121,21 @@ impl Vendor for Anthropic {
 }
 
 impl Wire for Anthropic {
-    fn whole(&self, message: &Message, prompt: &Prompt, ids: Ids) -> Result<Value, String> {
+    fn whole(
+        &self,
+        message: &ScriptedMessage,
+        prompt: &ReceivedPrompt,
+        ids: Ids,
+    ) -> Result<Value, String> {
         events::whole(message, prompt, ids)
     }
 
-    fn stream(&self, message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Event>, String> {
+    fn stream(
+        &self,
+        message: &ScriptedMessage,
+        prompt: &ReceivedPrompt,
+        ids: Ids,
+    ) -> Result<Vec<Event>, String> {
         events::stream(message, prompt, ids)
     }
 

@@ -6,10 +6,14 @@ use crate::model_server::event::{Event, Stage, in_pieces};
 use crate::model_server::ids::Ids;
 use crate::model_server::json::SIGNATURE;
 use crate::model_server::streamed_body::{Block, Content, ToolInput};
-use crate::model_server::{Message, Prompt, StopReason, Usage};
+use crate::model_server::{MessageStopReason, ReceivedPrompt, ScriptedMessage, Usage};
 
 /// Returns the complete message, or the reason why it cannot be encoded.
-pub(super) fn whole(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Value, String> {
+pub(super) fn whole(
+    message: &ScriptedMessage,
+    prompt: &ReceivedPrompt,
+    ids: Ids,
+) -> Result<Value, String> {
     let parts = parts(message, None)?.concat();
     let mut whole = frame(&parts, message, prompt, ids);
     whole["candidates"][0]["finishReason"] = finish_reason(&message.stop_reason())?.into();
@@ -18,7 +22,11 @@ pub(super) fn whole(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Valu
 }
 
 /// Returns the chunks of the message, or the reason why there are none.
-pub(super) fn stream(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Event>, String> {
+pub(super) fn stream(
+    message: &ScriptedMessage,
+    prompt: &ReceivedPrompt,
+    ids: Ids,
+) -> Result<Vec<Event>, String> {
     let mut events = Vec::new();
     for (index, parts) in parts(message, Some(message.piece))?.iter().enumerate() {
         events.extend(parts.iter().map(|part| {
@@ -34,7 +42,7 @@ pub(super) fn stream(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec
     Ok(events)
 }
 
-fn frame(parts: &[Value], message: &Message, prompt: &Prompt, ids: Ids) -> Value {
+fn frame(parts: &[Value], message: &ScriptedMessage, prompt: &ReceivedPrompt, ids: Ids) -> Value {
     json!({
         "candidates": [{"content": {"role": "model", "parts": parts}, "index": 0}],
         "modelVersion": message.model.as_ref().unwrap_or(&prompt.model),
@@ -43,13 +51,15 @@ fn frame(parts: &[Value], message: &Message, prompt: &Prompt, ids: Ids) -> Value
 }
 
 /// Returns the finish reason, or an error if Gemini has no equivalent.
-fn finish_reason(stop: &StopReason) -> Result<&str, String> {
+fn finish_reason(stop: &MessageStopReason) -> Result<&str, String> {
     Ok(match stop {
-        StopReason::EndTurn | StopReason::ToolUse | StopReason::StopSequence => "STOP",
-        StopReason::MaxTokens => "MAX_TOKENS",
-        StopReason::Refusal => "SAFETY",
-        StopReason::PauseTurn => return Err("Gemini does not pause".to_owned()),
-        StopReason::Other(reason) => reason,
+        MessageStopReason::EndTurn
+        | MessageStopReason::ToolUse
+        | MessageStopReason::StopSequence => "STOP",
+        MessageStopReason::MaxTokens => "MAX_TOKENS",
+        MessageStopReason::Refusal => "SAFETY",
+        MessageStopReason::PauseTurn => return Err("Gemini does not pause".to_owned()),
+        MessageStopReason::Other(reason) => reason,
     })
 }
 
@@ -71,7 +81,10 @@ fn usage(used: Usage) -> Value {
 }
 
 /// Returns the parts of each block: texts in pieces of this many characters, or whole.
-pub(super) fn parts(message: &Message, piece: Option<usize>) -> Result<Vec<Vec<Value>>, String> {
+pub(super) fn parts(
+    message: &ScriptedMessage,
+    piece: Option<usize>,
+) -> Result<Vec<Vec<Value>>, String> {
     let calls = |block: &Block| matches!(block.content, Content::ToolUse { .. });
     let first_call = message.blocks.iter().position(calls);
     let blocks = message.blocks.iter().enumerate();
@@ -145,7 +158,7 @@ mod tests {
         #[test]
         fn the_chunks_of_a_stream_make_up_the_whole(text_of in ".*", piece in 1_usize..50) {
             let prompt = read::prompt(br#"{"contents": []}"#, "m", Answered::Stream).unwrap();
-            let message = Message::new()
+            let message = ScriptedMessage::new()
                 .thinks(&text_of)
                 .says(&text_of)
                 .signed("c2ln")

@@ -1,6 +1,6 @@
 //! Scripted server of the Google Gemini API.
 //!
-//! A [`GeminiServer`] plays a [`Script`](super::Script) to clients that request
+//! A [`GeminiServer`] plays a [`ModelScript`](super::ModelScript) to clients that request
 //! `/v1beta/models/<model>:generateContent` or, as a stream, `:streamGenerateContent?alt=sse`.
 //!
 //! Mapping of a message:
@@ -13,10 +13,10 @@
 //! | `uses_tool_as` | a part `functionCall` with this id |
 //! | `signed` | `thoughtSignature` on the last part; the first `functionCall` has one in any case |
 //! | `with_raw_block` | a part |
-//! | `StopReason::EndTurn`, `ToolUse`, `StopSequence` | `STOP` |
-//! | `StopReason::MaxTokens` | `MAX_TOKENS` |
-//! | `StopReason::Refusal` | `SAFETY` |
-//! | `StopReason::Other` | this `finishReason` |
+//! | `MessageStopReason::EndTurn`, `ToolUse`, `StopSequence` | `STOP` |
+//! | `MessageStopReason::MaxTokens` | `MAX_TOKENS` |
+//! | `MessageStopReason::Refusal` | `SAFETY` |
+//! | `MessageStopReason::Other` | this `finishReason` |
 //! | `StreamFault::Error` | an `error` of this `status` in the stream |
 //! | `Refusal::retry_after` | `RetryInfo` in the details of the error |
 //!

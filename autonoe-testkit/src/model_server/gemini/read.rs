@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use crate::model_server::json::{self, items, some_text, text, texts};
-use crate::model_server::{OfferedTool, Prompt, PromptBlock, PromptMessage, Thinking, ToolResult};
+use crate::model_server::{
+    OfferedTool, PromptBlock, PromptMessage, PromptToolResult, ReceivedPrompt, Thinking,
+};
 
 /// The delivery of an answer, which the path selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +15,11 @@ pub(super) enum Answered {
 }
 
 /// Parses the body of a request to `model`; the error describes what is wrong with it.
-pub(super) fn prompt(body: &[u8], model: &str, answered: Answered) -> Result<Prompt, String> {
+pub(super) fn prompt(
+    body: &[u8],
+    model: &str,
+    answered: Answered,
+) -> Result<ReceivedPrompt, String> {
     let raw = json::body(body)?;
     // Token counts refer to contents, or to a complete request in an envelope.
     let request = match &raw["generateContentRequest"] {
@@ -24,7 +30,7 @@ pub(super) fn prompt(body: &[u8], model: &str, answered: Answered) -> Result<Pro
     let contents = contents.ok_or("the request has no contents")?;
     let settings = &request["generationConfig"];
     let thinking = &settings["thinkingConfig"];
-    Ok(Prompt {
+    Ok(ReceivedPrompt {
         model: model.to_owned(),
         max_tokens: settings["maxOutputTokens"].as_u64(),
         stream: answered == Answered::Stream,
@@ -100,7 +106,7 @@ fn part(raw: &Value) -> PromptBlock {
 }
 
 /// Parses the result of a call: by convention an object with `output` or `error`.
-fn tool_result(raw: &Value) -> ToolResult {
+fn tool_result(raw: &Value) -> PromptToolResult {
     let response = &raw["response"];
     let error = &response["error"];
     let result = match (error, &response["output"]) {
@@ -108,7 +114,7 @@ fn tool_result(raw: &Value) -> ToolResult {
         (Value::Null, output) => output,
         (error, _) => error,
     };
-    ToolResult {
+    PromptToolResult {
         tool_use_id: text(&raw["id"]),
         name: some_text(&raw["name"]),
         text: some_text(result).unwrap_or_else(|| result.to_string()),
@@ -134,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    fn read(body: &Value) -> Prompt {
+    fn read(body: &Value) -> ReceivedPrompt {
         prompt(body.to_string().as_bytes(), "gemini-x", Answered::Stream).unwrap()
     }
 

@@ -12,9 +12,9 @@ use crate::model_server::api::Head;
 use crate::model_server::event::Event;
 use crate::model_server::ids::Ids;
 use crate::model_server::vendor::{ClassifiedRequest, EncodedRefusal, Vendor, Wire};
-use crate::model_server::{Message, ModelServer, Prompt, Refusal, Script};
+use crate::model_server::{ModelScript, ModelServer, ReceivedPrompt, Refusal, ScriptedMessage};
 
-/// A server of the Gemini API that plays a [`Script`], on a free port of the loopback address.
+/// A server of the Gemini API that plays a [`ModelScript`], on a free port of the loopback address.
 ///
 /// Pass its [`url`](ModelServer::url) to Gemini CLI as `GOOGLE_GEMINI_BASE_URL`, with any
 /// `GEMINI_API_KEY`. It answers on its own thread, with and without a stream, and stops when it is
@@ -62,7 +62,7 @@ impl GeminiServer {
     /// # Panics
     ///
     /// If the system cannot provide a port or a thread, because the test cannot continue then.
-    pub fn start(script: impl Into<Script>) -> Self {
+    pub fn start(script: impl Into<ModelScript>) -> Self {
         Self(ModelServer::start(Gemini, script.into()))
     }
 
@@ -126,11 +126,21 @@ impl Vendor for Gemini {
 }
 
 impl Wire for Gemini {
-    fn whole(&self, message: &Message, prompt: &Prompt, ids: Ids) -> Result<Value, String> {
+    fn whole(
+        &self,
+        message: &ScriptedMessage,
+        prompt: &ReceivedPrompt,
+        ids: Ids,
+    ) -> Result<Value, String> {
         chunks::whole(message, prompt, ids)
     }
 
-    fn stream(&self, message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Event>, String> {
+    fn stream(
+        &self,
+        message: &ScriptedMessage,
+        prompt: &ReceivedPrompt,
+        ids: Ids,
+    ) -> Result<Vec<Event>, String> {
         chunks::stream(message, prompt, ids)
     }
 

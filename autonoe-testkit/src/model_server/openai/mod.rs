@@ -1,8 +1,8 @@
 //! Scripted server of the OpenAI APIs: Responses and Chat Completions.
 //!
-//! An [`OpenAiServer`] plays a [`Script`](super::Script) to clients that request `/v1/responses` or
-//! `/v1/chat/completions`, each in its own format. Many other services offer Chat Completions under
-//! other paths; any path with this suffix is accepted.
+//! An [`OpenAiServer`] plays a [`ModelScript`](super::ModelScript) to clients that request
+//! `/v1/responses` or `/v1/chat/completions`, each in its own format. Many other services offer Chat
+//! Completions under other paths; any path with this suffix is accepted.
 //!
 //! Mapping of a message:
 //!
@@ -12,9 +12,9 @@
 //! | `thinks` | an item `reasoning` with a `summary`; `encrypted_content`, if `include` asks for it | `reasoning_content` |
 //! | `uses_tool` | an item `function_call` | `tool_calls`; the pieces of adjacent calls are interleaved, distinguished by `index` |
 //! | `with_raw_block` | an output item | fields of the message, or of one `delta` |
-//! | `StopReason::MaxTokens` | `incomplete`, `max_output_tokens` | `length` |
-//! | `StopReason::Refusal` | `incomplete`, `content_filter` | `content_filter` |
-//! | `StopReason::Other` | `incomplete`, for this reason | this `finish_reason` |
+//! | `MessageStopReason::MaxTokens` | `incomplete`, `max_output_tokens` | `length` |
+//! | `MessageStopReason::Refusal` | `incomplete`, `content_filter` | `content_filter` |
+//! | `MessageStopReason::Other` | `incomplete`, for this reason | this `finish_reason` |
 //! | `StreamFault::Error` | an event `error` with this `code` | a chunk with an `error` of this `type` |
 //! | `StreamFault::Failed` | `response.failed` | as `StreamFault::Error` |
 

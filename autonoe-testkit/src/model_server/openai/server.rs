@@ -12,9 +12,9 @@ use super::responses::{self, Responses};
 use crate::model_server::api::Head;
 use crate::model_server::ids::Ids;
 use crate::model_server::vendor::{ClassifiedRequest, EncodedRefusal, Vendor, Wire};
-use crate::model_server::{ModelServer, Prompt, Refusal, Script};
+use crate::model_server::{ModelScript, ModelServer, ReceivedPrompt, Refusal};
 
-/// A server of the Responses API and of Chat Completions that plays a [`Script`], on a free
+/// A server of the Responses API and of Chat Completions that plays a [`ModelScript`], on a free
 /// port of the loopback address.
 ///
 /// Pass its [`api_url`](Self::api_url) to a program as the base URL, with any key. It answers on
@@ -23,14 +23,16 @@ use crate::model_server::{ModelServer, Prompt, Refusal, Script};
 ///
 /// ```
 /// use autonoe_testkit::model_server::openai::OpenAiServer;
-/// use autonoe_testkit::model_server::{Message, Turn};
+/// use autonoe_testkit::model_server::{ScriptedMessage, Turn};
 /// use serde_json::json;
 /// use tokio::io::{AsyncReadExt, AsyncWriteExt};
 /// use tokio::net::TcpStream;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// let server = OpenAiServer::start([
-///     Turn::from(Message::new().thinks("Hm.").uses_tool("shell", json!({"command": "ls"}))),
+///     Turn::from(
+///         ScriptedMessage::new().thinks("Hm.").uses_tool("shell", json!({"command": "ls"})),
+///     ),
 ///     Turn::text("Good morning."),
 /// ]);
 ///
@@ -70,7 +72,7 @@ impl OpenAiServer {
     /// # Panics
     ///
     /// If the system cannot provide a port or a thread, because the test cannot continue then.
-    pub fn start(script: impl Into<Script>) -> Self {
+    pub fn start(script: impl Into<ModelScript>) -> Self {
         Self(ModelServer::start(OpenAi, script.into()))
     }
 
@@ -131,7 +133,7 @@ impl Vendor for OpenAi {
     }
 }
 
-fn message(wire: &'static dyn Wire, prompt: Result<Prompt, String>) -> ClassifiedRequest {
+fn message(wire: &'static dyn Wire, prompt: Result<ReceivedPrompt, String>) -> ClassifiedRequest {
     match prompt {
         Ok(prompt) => ClassifiedRequest::Message(wire, Box::new(prompt)),
         Err(reason) => ClassifiedRequest::Unreadable(reason),

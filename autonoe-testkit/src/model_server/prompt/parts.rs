@@ -60,7 +60,7 @@ pub enum PromptBlock {
         signature: Option<String>,
     },
     /// The result of such a call.
-    ToolResult(ToolResult),
+    ToolResult(PromptToolResult),
     /// Anything else, unchanged.
     Other(Value),
 }
@@ -68,7 +68,7 @@ pub enum PromptBlock {
 /// The result of a tool call of the model.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct ToolResult {
+pub struct PromptToolResult {
     /// The id of the call; empty if the vendor has none.
     pub tool_use_id: String,
     /// The name of the tool, if the vendor requires it.

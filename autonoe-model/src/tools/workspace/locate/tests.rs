@@ -13,7 +13,7 @@ use super::*;
 /// Workspace with a neighbour that must stay inaccessible.
 struct Fixture {
     folder: TempDir,
-    workspace: Workspace,
+    workspace: ToolWorkspace,
 }
 
 impl Fixture {
@@ -30,7 +30,7 @@ impl Fixture {
         ] {
             fs::write(folder.path().join(name), name).expect("writable");
         }
-        let workspace = Workspace::open(folder.path().join("project")).expect("it is there");
+        let workspace = ToolWorkspace::open(folder.path().join("project")).expect("it is there");
         Self { folder, workspace }
     }
 

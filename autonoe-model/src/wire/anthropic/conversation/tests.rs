@@ -23,12 +23,12 @@ fn answer() -> (Vec<Value>, AssistantMessage) {
         json!({"type": "tool_use", "id": "toolu_2", "name": "Read", "input": {}}),
     ];
     let parts = [
-        Part::thinking("Hm."),
-        Part::thinking(""),
-        Part::text("I look."),
-        Part::tool_call("toolu_1", "Read", json!({"b": 1, "a": 2})),
-        Part::opaque(),
-        Part::tool_call("toolu_2", "Read", json!({})),
+        MessagePart::thinking("Hm."),
+        MessagePart::thinking(""),
+        MessagePart::text("I look."),
+        MessagePart::tool_call("toolu_1", "Read", json!({"b": 1, "a": 2})),
+        MessagePart::opaque(),
+        MessagePart::tool_call("toolu_2", "Read", json!({})),
     ];
     let parts = parts.into_iter().zip(blocks.clone());
     let parts = parts.map(|(part, block)| part.with_wire(PROTOCOL, block));
@@ -54,10 +54,10 @@ fn an_answer_goes_back_as_it_came_also_after_it_was_written_down() {
 #[test]
 fn of_another_providers_answer_its_meaning_goes_and_its_thoughts_stay() {
     let answer = AssistantMessage::new([
-        Part::thinking("Hm.").with_wire("gemini", json!({"text": "Hm.", "thought": true})),
-        Part::text("I look.").with_wire("gemini", json!({"text": "I look."})),
-        Part::opaque().with_wire("gemini", json!({"executableCode": {}})),
-        Part::tool_call("call/1:a", "Read", json!({"path": "x"})),
+        MessagePart::thinking("Hm.").with_wire("gemini", json!({"text": "Hm.", "thought": true})),
+        MessagePart::text("I look.").with_wire("gemini", json!({"text": "I look."})),
+        MessagePart::opaque().with_wire("gemini", json!({"executableCode": {}})),
+        MessagePart::tool_call("call/1:a", "Read", json!({"path": "x"})),
     ]);
     let results = Message::results([ToolResult::ok("call/1:a", "Read", "found")]);
 
@@ -79,8 +79,8 @@ fn of_another_providers_answer_its_meaning_goes_and_its_thoughts_stay() {
 #[test]
 fn an_input_that_is_no_json_goes_back_in_an_object() {
     let block = json!({"type": "tool_use", "id": "t", "name": "Read", "input": "{\"path\": "});
-    let own = Part::tool_call("t", "Read", json!("{\"path\": ")).with_wire(PROTOCOL, block);
-    let foreign = Part::tool_call("t", "Read", json!([1]));
+    let own = MessagePart::tool_call("t", "Read", json!("{\"path\": ")).with_wire(PROTOCOL, block);
+    let foreign = MessagePart::tool_call("t", "Read", json!([1]));
 
     let inputs = [own, foreign].map(|call| part(&call).expect("a block")["input"].clone());
 
@@ -96,7 +96,7 @@ fn messages_of_one_role_are_one_turn_with_results_first() {
     let sent = messages(&[
         Message::user("One."),
         Message::user("Two."),
-        AssistantMessage::new([Part::tool_call("a", "Read", json!({}))]).into(),
+        AssistantMessage::new([MessagePart::tool_call("a", "Read", json!({}))]).into(),
         Message::user("Hurry."),
         Message::results([ToolResult::ok("a", "Read", "x")]),
         AssistantMessage::text(" ").into(),

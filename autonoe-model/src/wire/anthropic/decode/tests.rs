@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::contract::{Part, PartKind};
+use crate::contract::{MessagePart, PartKind};
 use crate::wire::anthropic::PROTOCOL;
 
 fn start() -> Value {
@@ -115,28 +115,28 @@ fn every_kind_of_block_is_read_in_its_order_and_kept_as_it_came() {
     let (reply, news) = decode(&events);
 
     let expected = AssistantMessage::new([
-        Part::thinking("Hm.").with_wire(
+        MessagePart::thinking("Hm.").with_wire(
             PROTOCOL,
             json!({"type": "thinking", "thinking": "Hm.", "signature": "abc"}),
         ),
-        Part::thinking("").with_wire(
+        MessagePart::thinking("").with_wire(
             PROTOCOL,
             json!({"type": "redacted_thinking", "data": "xyz"}),
         ),
-        Part::text("I look.").with_wire(
+        MessagePart::text("I look.").with_wire(
             PROTOCOL,
             json!({"type": "text", "text": "I look.", "citations": [{"n": 1}, {"n": 2}]}),
         ),
-        Part::tool_call("toolu_1", "Read", json!({"path": "a.rs"})).with_wire(
+        MessagePart::tool_call("toolu_1", "Read", json!({"path": "a.rs"})).with_wire(
             PROTOCOL,
             json!({"type": "tool_use", "id": "toolu_1", "name": "Read",
                    "input": {"path": "a.rs"}}),
         ),
-        Part::opaque().with_wire(
+        MessagePart::opaque().with_wire(
             PROTOCOL,
             json!({"type": "brand_new", "text": "xy", "list": [1, 2], "more": true}),
         ),
-        Part::tool_call("toolu_2", "List", json!({})).with_wire(
+        MessagePart::tool_call("toolu_2", "List", json!({})).with_wire(
             PROTOCOL,
             json!({"type": "tool_use", "id": "toolu_2", "name": "List", "input": {}}),
         ),

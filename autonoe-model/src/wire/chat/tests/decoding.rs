@@ -4,7 +4,7 @@ use autonoe_core::agent::TokenUsage;
 use serde_json::json;
 
 use super::*;
-use crate::contract::{AssistantMessage, ModelErrorCode, Part, StopReason};
+use crate::contract::{AssistantMessage, MessagePart, ModelErrorCode, StopReason};
 use crate::wire::openai::testing::streamed;
 
 const USED: TokenUsage = TokenUsage {
@@ -15,7 +15,7 @@ const USED: TokenUsage = TokenUsage {
     reasoning: 3,
 };
 
-fn own(part: Part, item: &Value) -> Part {
+fn own(part: MessagePart, item: &Value) -> MessagePart {
     part.with_wire("openai-chat", item.clone())
 }
 
@@ -42,14 +42,17 @@ fn a_thought_a_text_and_calls_in_turns_are_one_answer() {
     ]);
 
     let message = AssistantMessage::new([
-        own(Part::thinking("Hm."), &json!({"reasoning_content": "Hm."})),
-        own(Part::text("I look."), &json!({"content": "I look."})),
         own(
-            Part::tool_call("call_1", "Read", json!({"path": "a"})),
+            MessagePart::thinking("Hm."),
+            &json!({"reasoning_content": "Hm."}),
+        ),
+        own(MessagePart::text("I look."), &json!({"content": "I look."})),
+        own(
+            MessagePart::tool_call("call_1", "Read", json!({"path": "a"})),
             &call("call_1", "Read", "{\"path\":\"a\"}"),
         ),
         own(
-            Part::tool_call("call_2", "Grep", json!({"p": 1})),
+            MessagePart::tool_call("call_2", "Grep", json!({"p": 1})),
             &call("call_2", "Grep", "{\"p\": 1}"),
         ),
     ]);
@@ -182,13 +185,13 @@ fn fields_that_are_not_known_are_kept() {
 
     let parts = reply.expect("whole").message.parts;
     let expected = [
-        own(Part::text("See."), &json!({"content": "See."})),
+        own(MessagePart::text("See."), &json!({"content": "See."})),
         own(
-            Part::opaque(),
+            MessagePart::opaque(),
             &json!({"annotations": [{"url": "a"}, {"url": "b"}]}),
         ),
-        own(Part::opaque(), &json!({"note": "xy"})),
-        own(Part::opaque(), &json!({"mark": {"n": 1}})),
+        own(MessagePart::opaque(), &json!({"note": "xy"})),
+        own(MessagePart::opaque(), &json!({"mark": {"n": 1}})),
     ];
     assert_eq!(parts, expected);
 }

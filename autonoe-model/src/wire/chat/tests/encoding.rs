@@ -5,7 +5,7 @@ use autonoe_core::tool::{Attachment, ToolDefinition};
 use serde_json::json;
 
 use super::*;
-use crate::contract::{AssistantMessage, Message, Part, ToolChoice, ToolResult};
+use crate::contract::{AssistantMessage, Message, MessagePart, ToolChoice, ToolResult};
 
 fn request() -> ModelRequest {
     let tool = ToolDefinition::new("Read", "Reads a file.", json!({"type": "object"}));
@@ -193,13 +193,13 @@ fn pictures_follow_behind_all_results() {
 fn answers_of_others_are_sent_as_what_they_mean_without_their_thoughts() {
     let other = "anthropic-messages";
     let looks = AssistantMessage::new([
-        Part::thinking("Hm.").with_wire(other, json!({"reasoning": "Hm."})),
-        Part::text("I look.").with_wire(other, json!({"refusal": "x"})),
-        Part::tool_call("call-1", "Read", json!({"path": "a"})),
-        Part::opaque().with_wire(other, json!({"type": "new"})),
+        MessagePart::thinking("Hm.").with_wire(other, json!({"reasoning": "Hm."})),
+        MessagePart::text("I look.").with_wire(other, json!({"refusal": "x"})),
+        MessagePart::tool_call("call-1", "Read", json!({"path": "a"})),
+        MessagePart::opaque().with_wire(other, json!({"type": "new"})),
     ]);
-    let only_calls = AssistantMessage::new([Part::tool_call("call-2", "Read", json!({}))]);
-    let only_thinks = AssistantMessage::new([Part::thinking("Hm.")]);
+    let only_calls = AssistantMessage::new([MessagePart::tool_call("call-2", "Read", json!({}))]);
+    let only_thinks = AssistantMessage::new([MessagePart::thinking("Hm.")]);
 
     let sent = messages(
         Dialect::OpenAi,

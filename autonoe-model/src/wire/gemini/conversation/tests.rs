@@ -29,12 +29,12 @@ fn answer() -> (Vec<Value>, AssistantMessage) {
         json!({"text": "", "thoughtSignature": "ZW5k"}),
     ];
     let parts = [
-        Part::thinking("Hm."),
-        Part::text("I look."),
-        Part::tool_call("made-up-0", "Read", json!({"b": 1, "a": 2})),
-        Part::tool_call("fc-2", "List", json!({})),
-        Part::opaque(),
-        Part::text(""),
+        MessagePart::thinking("Hm."),
+        MessagePart::text("I look."),
+        MessagePart::tool_call("made-up-0", "Read", json!({"b": 1, "a": 2})),
+        MessagePart::tool_call("fc-2", "List", json!({})),
+        MessagePart::opaque(),
+        MessagePart::text(""),
     ];
     let parts = parts.into_iter().zip(items.clone());
     let parts = parts.map(|(part, item)| part.with_wire(PROTOCOL, item));
@@ -75,10 +75,10 @@ fn of_another_providers_answer_its_meaning_goes_and_its_thoughts_stay() {
     let signed = json!({"type": "thinking", "thinking": "Hm.", "signature": "c2ln"});
     let conversation = [
         AssistantMessage::new([
-            Part::thinking("Hm.").with_wire("anthropic-messages", signed),
-            Part::text("I look."),
-            Part::tool_call("toolu_1", "Read", json!({"path": "x"})),
-            Part::tool_call("toolu_2", "Read", json!("{\"path")),
+            MessagePart::thinking("Hm.").with_wire("anthropic-messages", signed),
+            MessagePart::text("I look."),
+            MessagePart::tool_call("toolu_1", "Read", json!({"path": "x"})),
+            MessagePart::tool_call("toolu_2", "Read", json!("{\"path")),
         ])
         .into(),
         Message::results([ToolResult::ok("toolu_1", "Read", "found")]),
@@ -116,7 +116,7 @@ fn contents_of_one_role_are_one_turn_with_results_first() {
         &[
             Message::user("One."),
             Message::user("Two."),
-            AssistantMessage::new([Part::tool_call("a", "Read", json!({}))]).into(),
+            AssistantMessage::new([MessagePart::tool_call("a", "Read", json!({}))]).into(),
             Message::user("Hurry."),
             Message::results([ToolResult::ok("a", "Read", "x")]),
             AssistantMessage::default().into(),
@@ -139,7 +139,7 @@ fn contents_of_one_role_are_one_turn_with_results_first() {
 #[test]
 fn the_latest_call_of_an_id_counts() {
     let said = |item: Value| -> Message {
-        let part = Part::tool_call("call-0", "Read", json!({}));
+        let part = MessagePart::tool_call("call-0", "Read", json!({}));
         AssistantMessage::new([part.with_wire(PROTOCOL, item)]).into()
     };
     let results = || Message::results([ToolResult::ok("call-0", "Read", "x")]);

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::contract::Part;
+use crate::contract::MessagePart;
 use crate::wire::gemini::PROTOCOL;
 
 fn chunk(parts: impl Into<Vec<Value>>) -> Value {
@@ -82,19 +82,19 @@ fn every_kind_of_part_is_read_in_its_order_and_kept_as_it_came() {
         last([text(""), end.clone()], "STOP"),
     ]);
 
-    let came = |part: Part, item: Value| part.with_wire(PROTOCOL, item);
+    let came = |part: MessagePart, item: Value| part.with_wire(PROTOCOL, item);
     let expected = AssistantMessage::new([
-        came(Part::thinking("Hm."), thought("Hm.")),
-        came(Part::text("I look."), text("I look.")),
-        came(Part::text("Now."), signed),
-        came(Part::text(" After."), text(" After.")),
+        came(MessagePart::thinking("Hm."), thought("Hm.")),
+        came(MessagePart::text("I look."), text("I look.")),
+        came(MessagePart::text("Now."), signed),
+        came(MessagePart::text(" After."), text(" After.")),
         came(
-            Part::tool_call("call-r1-0", "Read", json!({"path": "a"})),
+            MessagePart::tool_call("call-r1-0", "Read", json!({"path": "a"})),
             nameless,
         ),
-        came(Part::tool_call("fc-7", "List", json!({})), named),
-        came(Part::opaque(), unknown),
-        came(Part::text(""), end),
+        came(MessagePart::tool_call("fc-7", "List", json!({})), named),
+        came(MessagePart::opaque(), unknown),
+        came(MessagePart::text(""), end),
     ]);
     let usage = TokenUsage {
         input: 80,

@@ -4,7 +4,7 @@ use autonoe_core::agent::TokenUsage;
 use serde_json::json;
 
 use super::*;
-use crate::contract::{AssistantMessage, CallUsage, ModelErrorCode, Part, StopReason};
+use crate::contract::{AssistantMessage, CallUsage, MessagePart, ModelErrorCode, StopReason};
 use crate::wire::openai::testing::streamed;
 
 const USED: TokenUsage = TokenUsage {
@@ -15,7 +15,7 @@ const USED: TokenUsage = TokenUsage {
     reasoning: 3,
 };
 
-fn own(part: Part, item: &Value) -> Part {
+fn own(part: MessagePart, item: &Value) -> MessagePart {
     part.with_wire("openai-responses", item.clone())
 }
 
@@ -52,14 +52,14 @@ fn a_thought_a_text_and_two_calls_in_turns_are_one_answer() {
     ]);
 
     let message = AssistantMessage::new([
-        own(Part::thinking("First.\n\nSecond."), &thought),
-        own(Part::text("I look."), &text),
+        own(MessagePart::thinking("First.\n\nSecond."), &thought),
+        own(MessagePart::text("I look."), &text),
         own(
-            Part::tool_call("call_1", "Read", json!({"path": "a"})),
+            MessagePart::tool_call("call_1", "Read", json!({"path": "a"})),
             &one,
         ),
         own(
-            Part::tool_call("call_2", "Read", json!({"path": "b"})),
+            MessagePart::tool_call("call_2", "Read", json!({"path": "b"})),
             &two,
         ),
     ]);
@@ -152,7 +152,7 @@ fn items_that_are_not_known_are_kept() {
     let (_, reply) = answer(&[done(0, &search), done(1, &message("Found.")), completed()]);
 
     let message = reply.expect("whole").message;
-    assert_eq!(message.parts[0], own(Part::opaque(), &search));
+    assert_eq!(message.parts[0], own(MessagePart::opaque(), &search));
     assert_eq!(message.to_text(), "Found.");
 }
 

@@ -5,7 +5,7 @@ use autonoe_core::tool::{Attachment, ToolDefinition};
 use serde_json::json;
 
 use super::*;
-use crate::contract::{AssistantMessage, Message, Part, ToolChoice, ToolResult};
+use crate::contract::{AssistantMessage, Message, MessagePart, ToolChoice, ToolResult};
 
 fn body(request: &ModelRequest) -> Value {
     wire().encode("gpt-5", request).body
@@ -141,12 +141,12 @@ fn results_carry_words_pictures_and_documents() {
 fn answers_of_others_are_sent_as_what_they_mean_without_their_thoughts() {
     let other = "anthropic-messages";
     let answer = AssistantMessage::new([
-        Part::thinking("Hm.").with_wire(other, json!({"signature": "c2ln"})),
-        Part::text("I look.").with_wire(other, json!({"type": "text"})),
-        Part::text(""),
-        Part::tool_call("call-1", "Read", json!({"path": "a"})),
-        Part::tool_call("call-2", "Read", json!("no json")),
-        Part::opaque().with_wire(other, json!({"type": "new"})),
+        MessagePart::thinking("Hm.").with_wire(other, json!({"signature": "c2ln"})),
+        MessagePart::text("I look.").with_wire(other, json!({"type": "text"})),
+        MessagePart::text(""),
+        MessagePart::tool_call("call-1", "Read", json!({"path": "a"})),
+        MessagePart::tool_call("call-2", "Read", json!("no json")),
+        MessagePart::opaque().with_wire(other, json!({"type": "new"})),
     ]);
 
     let body = body(&ModelRequest::new([answer.into()]));

@@ -9,10 +9,14 @@ use crate::model_server::event::{Event, Stage, in_pieces};
 use crate::model_server::ids::Ids;
 use crate::model_server::openai::CREATED;
 use crate::model_server::streamed_body::{Block, Content};
-use crate::model_server::{Message, Prompt};
+use crate::model_server::{ReceivedPrompt, ScriptedMessage};
 
 /// Returns the complete message, or the reason why it cannot be encoded.
-pub(super) fn whole(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Value, String> {
+pub(super) fn whole(
+    message: &ScriptedMessage,
+    prompt: &ReceivedPrompt,
+    ids: Ids,
+) -> Result<Value, String> {
     // Returns the reason if the message cannot be encoded.
     deltas(message, ids)?;
     let stop = message.stop_reason();
@@ -29,7 +33,11 @@ pub(super) fn whole(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Valu
 }
 
 /// Returns the chunks of the message, or the reason why there are none.
-pub(super) fn stream(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Event>, String> {
+pub(super) fn stream(
+    message: &ScriptedMessage,
+    prompt: &ReceivedPrompt,
+    ids: Ids,
+) -> Result<Vec<Event>, String> {
     let wants_usage = prompt.raw["stream_options"]["include_usage"] == true;
     let chunk = |choices: Value| {
         let mut chunk = frame("chat.completion.chunk", message, prompt, ids);
@@ -59,7 +67,7 @@ pub(super) fn stream(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec
 }
 
 /// Returns the object around the choices.
-fn frame(object: &str, message: &Message, prompt: &Prompt, ids: Ids) -> Value {
+fn frame(object: &str, message: &ScriptedMessage, prompt: &ReceivedPrompt, ids: Ids) -> Value {
     json!({
         "id": ids.answer_id("chatcmpl"),
         "object": object,
@@ -70,7 +78,7 @@ fn frame(object: &str, message: &Message, prompt: &Prompt, ids: Ids) -> Value {
 }
 
 /// Returns the message of the model, with all parts of one kind in one field.
-fn message_fields(message: &Message, ids: Ids) -> Value {
+fn message_fields(message: &ScriptedMessage, ids: Ids) -> Value {
     let mut sent = json!({"role": "assistant", "content": null, "refusal": null});
     let mut calls = Vec::new();
     for (index, block) in message.blocks.iter().enumerate() {
@@ -108,7 +116,7 @@ pub(super) struct Delta {
 }
 
 /// Returns the deltas of a message in order, or the reason why it cannot be encoded.
-pub(super) fn deltas(message: &Message, ids: Ids) -> Result<Vec<Delta>, String> {
+pub(super) fn deltas(message: &ScriptedMessage, ids: Ids) -> Result<Vec<Delta>, String> {
     let mut deltas = Vec::new();
     // Adjacent calls, whose pieces are interleaved.
     let mut calls: Vec<VecDeque<Delta>> = Vec::new();
@@ -207,7 +215,7 @@ mod tests {
         #[test]
         fn the_chunks_of_a_stream_make_up_the_whole(text in ".*", piece in 1_usize..50) {
             let prompt = read::prompt(br#"{"model": "gpt-x", "messages": []}"#).unwrap();
-            let message = Message::new()
+            let message = ScriptedMessage::new()
                 .thinks(&text)
                 .says(&text)
                 .uses_tool("write", json!({"content": &text}))
@@ -229,7 +237,7 @@ mod tests {
             piece in 1_usize..20,
         ) {
             let prompt = read::prompt(br#"{"model": "gpt-x", "messages": []}"#).unwrap();
-            let message = inputs.iter().fold(Message::new().in_pieces_of(piece), |said, input| {
+            let message = inputs.iter().fold(ScriptedMessage::new().in_pieces_of(piece), |said, input| {
                 said.uses_tool("write", json!(input))
             });
 

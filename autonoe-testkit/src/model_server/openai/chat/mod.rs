@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::model_server::event::Event;
 use crate::model_server::ids::Ids;
 use crate::model_server::vendor::Wire;
-use crate::model_server::{Message, Prompt, StopReason, Usage};
+use crate::model_server::{MessageStopReason, ReceivedPrompt, ScriptedMessage, Usage};
 
 pub(super) use read::prompt;
 
@@ -17,11 +17,21 @@ pub(super) use read::prompt;
 pub(super) struct Chat;
 
 impl Wire for Chat {
-    fn whole(&self, message: &Message, prompt: &Prompt, ids: Ids) -> Result<Value, String> {
+    fn whole(
+        &self,
+        message: &ScriptedMessage,
+        prompt: &ReceivedPrompt,
+        ids: Ids,
+    ) -> Result<Value, String> {
         chunks::whole(message, prompt, ids)
     }
 
-    fn stream(&self, message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Event>, String> {
+    fn stream(
+        &self,
+        message: &ScriptedMessage,
+        prompt: &ReceivedPrompt,
+        ids: Ids,
+    ) -> Result<Vec<Event>, String> {
         chunks::stream(message, prompt, ids)
     }
 
@@ -36,14 +46,14 @@ impl Wire for Chat {
 }
 
 /// Returns the finish reason, or an error if there is no equivalent.
-fn finish_reason(stop: &StopReason) -> Result<&str, String> {
+fn finish_reason(stop: &MessageStopReason) -> Result<&str, String> {
     Ok(match stop {
-        StopReason::EndTurn | StopReason::StopSequence => "stop",
-        StopReason::ToolUse => "tool_calls",
-        StopReason::MaxTokens => "length",
-        StopReason::Refusal => "content_filter",
-        StopReason::PauseTurn => return Err("Chat Completions do not pause".to_owned()),
-        StopReason::Other(reason) => reason,
+        MessageStopReason::EndTurn | MessageStopReason::StopSequence => "stop",
+        MessageStopReason::ToolUse => "tool_calls",
+        MessageStopReason::MaxTokens => "length",
+        MessageStopReason::Refusal => "content_filter",
+        MessageStopReason::PauseTurn => return Err("Chat Completions do not pause".to_owned()),
+        MessageStopReason::Other(reason) => reason,
     })
 }
 

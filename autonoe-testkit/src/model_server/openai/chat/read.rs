@@ -3,15 +3,17 @@
 use serde_json::Value;
 
 use crate::model_server::json::{self, arguments, items, some_text, text, texts};
-use crate::model_server::{OfferedTool, Prompt, PromptBlock, PromptMessage, ToolResult};
+use crate::model_server::{
+    OfferedTool, PromptBlock, PromptMessage, PromptToolResult, ReceivedPrompt,
+};
 
 /// Parses the body of a request; the error describes what is wrong with it.
-pub(in crate::model_server::openai) fn prompt(body: &[u8]) -> Result<Prompt, String> {
+pub(in crate::model_server::openai) fn prompt(body: &[u8]) -> Result<ReceivedPrompt, String> {
     let raw = json::body(body)?;
     let messages = raw["messages"].as_array();
     let messages = messages.ok_or("the request has no messages")?;
     let max_tokens = raw["max_completion_tokens"].as_u64();
-    Ok(Prompt {
+    Ok(ReceivedPrompt {
         model: json::model(&raw)?,
         max_tokens: max_tokens.or_else(|| raw["max_tokens"].as_u64()),
         stream: raw["stream"].as_bool().unwrap_or(false),
@@ -78,8 +80,8 @@ fn call(raw: &Value) -> PromptBlock {
     }
 }
 
-fn result(raw: &Value) -> ToolResult {
-    ToolResult {
+fn result(raw: &Value) -> PromptToolResult {
+    PromptToolResult {
         tool_use_id: text(&raw["tool_call_id"]),
         name: some_text(&raw["name"]),
         text: texts(&raw["content"]).concat(),
@@ -152,7 +154,7 @@ mod tests {
         assert_eq!(read.messages[3].content, answered);
         let results = read.tool_results();
         let fields = results.iter().map(|result| {
-            let ToolResult {
+            let PromptToolResult {
                 tool_use_id, text, ..
             } = result;
             (tool_use_id.as_str(), text.as_str())

@@ -5,12 +5,16 @@ use serde_json::{Value, json};
 use crate::model_server::event::{Event, Stage, in_pieces};
 use crate::model_server::ids::Ids;
 use crate::model_server::streamed_body::Content;
-use crate::model_server::{Message, Prompt};
+use crate::model_server::{ReceivedPrompt, ScriptedMessage};
 
 use super::response;
 
 /// Returns the events of the message, or the reason why there are none.
-pub(super) fn stream(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Event>, String> {
+pub(super) fn stream(
+    message: &ScriptedMessage,
+    prompt: &ReceivedPrompt,
+    ids: Ids,
+) -> Result<Vec<Event>, String> {
     let items = response::items(message, prompt, ids)?;
     let begun = response::started(message.model.as_deref(), prompt, ids);
     let mut list = EventList::default();
@@ -194,7 +198,7 @@ mod tests {
         #[test]
         fn the_pieces_of_a_stream_make_up_the_whole(text in ".*", piece in 1_usize..50) {
             let prompt = read::prompt(br#"{"model": "gpt-x", "input": []}"#).unwrap();
-            let message = Message::new()
+            let message = ScriptedMessage::new()
                 .thinks(&text)
                 .says(&text)
                 .uses_tool("write", json!({"content": &text}))

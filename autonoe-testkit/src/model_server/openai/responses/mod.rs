@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::model_server::event::Event;
 use crate::model_server::ids::Ids;
 use crate::model_server::vendor::{Failure, Wire};
-use crate::model_server::{Message, Prompt};
+use crate::model_server::{ReceivedPrompt, ScriptedMessage};
 
 pub(super) use read::prompt;
 
@@ -18,12 +18,22 @@ pub(super) use read::prompt;
 pub(super) struct Responses;
 
 impl Wire for Responses {
-    fn whole(&self, message: &Message, prompt: &Prompt, ids: Ids) -> Result<Value, String> {
+    fn whole(
+        &self,
+        message: &ScriptedMessage,
+        prompt: &ReceivedPrompt,
+        ids: Ids,
+    ) -> Result<Value, String> {
         let items = response::items(message, prompt, ids)?;
         response::ended(message, prompt, ids, items)
     }
 
-    fn stream(&self, message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Event>, String> {
+    fn stream(
+        &self,
+        message: &ScriptedMessage,
+        prompt: &ReceivedPrompt,
+        ids: Ids,
+    ) -> Result<Vec<Event>, String> {
         events::stream(message, prompt, ids)
     }
 
@@ -43,7 +53,13 @@ impl Wire for Responses {
         Event::named("error", &error)
     }
 
-    fn failed(&self, failure: Failure<'_>, prompt: &Prompt, ids: Ids, told: usize) -> Event {
+    fn failed(
+        &self,
+        failure: Failure<'_>,
+        prompt: &ReceivedPrompt,
+        ids: Ids,
+        told: usize,
+    ) -> Event {
         let failed = json!({
             "type": "response.failed",
             "response": response::failed(failure, prompt, ids),

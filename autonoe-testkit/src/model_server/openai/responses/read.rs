@@ -3,10 +3,12 @@
 use serde_json::Value;
 
 use crate::model_server::json::{self, arguments, items, some_text, text, texts};
-use crate::model_server::{OfferedTool, Prompt, PromptBlock, PromptMessage, ToolResult};
+use crate::model_server::{
+    OfferedTool, PromptBlock, PromptMessage, PromptToolResult, ReceivedPrompt,
+};
 
 /// Parses the body of a request; the error describes what is wrong with it.
-pub(in crate::model_server::openai) fn prompt(body: &[u8]) -> Result<Prompt, String> {
+pub(in crate::model_server::openai) fn prompt(body: &[u8]) -> Result<ReceivedPrompt, String> {
     let raw = json::body(body)?;
     let messages = match &raw["input"] {
         Value::String(input) => vec![PromptMessage {
@@ -17,7 +19,7 @@ pub(in crate::model_server::openai) fn prompt(body: &[u8]) -> Result<Prompt, Str
         Value::Array(input) => input.iter().map(message).collect(),
         _ => return Err("the request has no input".to_owned()),
     };
-    Ok(Prompt {
+    Ok(ReceivedPrompt {
         model: json::model(&raw)?,
         max_tokens: raw["max_output_tokens"].as_u64(),
         stream: raw["stream"].as_bool().unwrap_or(false),
@@ -97,8 +99,8 @@ fn call(raw: &Value, input: Value) -> PromptBlock {
     }
 }
 
-fn result(raw: &Value) -> ToolResult {
-    ToolResult {
+fn result(raw: &Value) -> PromptToolResult {
+    PromptToolResult {
         tool_use_id: text(&raw["call_id"]),
         name: None,
         text: texts(&raw["output"]).concat(),
@@ -165,7 +167,7 @@ mod tests {
         assert_eq!(read.messages[3].content, [called]);
         let results = read.tool_results();
         let fields = results.iter().map(|result| {
-            let ToolResult {
+            let PromptToolResult {
                 tool_use_id, text, ..
             } = result;
             (tool_use_id.as_str(), text.as_str())

@@ -7,10 +7,10 @@ use crate::model_server::json::{SIGNATURE, items as items_of};
 use crate::model_server::openai::CREATED;
 use crate::model_server::streamed_body::{Block, Content};
 use crate::model_server::vendor::Failure;
-use crate::model_server::{Message, Prompt, StopReason, Usage};
+use crate::model_server::{MessageStopReason, ReceivedPrompt, ScriptedMessage, Usage};
 
 /// Returns the response object at its start.
-pub(super) fn started(model: Option<&str>, prompt: &Prompt, ids: Ids) -> Value {
+pub(super) fn started(model: Option<&str>, prompt: &ReceivedPrompt, ids: Ids) -> Value {
     json!({
         "id": ids.answer_id("resp"),
         "object": "response",
@@ -26,8 +26,8 @@ pub(super) fn started(model: Option<&str>, prompt: &Prompt, ids: Ids) -> Value {
 
 /// Returns the response object at its end, or an error if it cannot end this way.
 pub(super) fn ended(
-    message: &Message,
-    prompt: &Prompt,
+    message: &ScriptedMessage,
+    prompt: &ReceivedPrompt,
     ids: Ids,
     items: Vec<Value>,
 ) -> Result<Value, String> {
@@ -43,7 +43,7 @@ pub(super) fn ended(
 }
 
 /// Returns a failed response object.
-pub(super) fn failed(failure: Failure<'_>, prompt: &Prompt, ids: Ids) -> Value {
+pub(super) fn failed(failure: Failure<'_>, prompt: &ReceivedPrompt, ids: Ids) -> Value {
     let mut response = started(None, prompt, ids);
     response["status"] = "failed".into();
     response["error"] = json!({"code": failure.code, "message": failure.message});
@@ -51,13 +51,15 @@ pub(super) fn failed(failure: Failure<'_>, prompt: &Prompt, ids: Ids) -> Value {
 }
 
 /// Returns the reason why a response is incomplete, or `None` if it is complete.
-fn incomplete(stop: &StopReason) -> Result<Option<&str>, String> {
+fn incomplete(stop: &MessageStopReason) -> Result<Option<&str>, String> {
     Ok(match stop {
-        StopReason::EndTurn | StopReason::ToolUse | StopReason::StopSequence => None,
-        StopReason::MaxTokens => Some("max_output_tokens"),
-        StopReason::Refusal => Some("content_filter"),
-        StopReason::PauseTurn => return Err("the Responses API does not pause".to_owned()),
-        StopReason::Other(reason) => Some(reason),
+        MessageStopReason::EndTurn
+        | MessageStopReason::ToolUse
+        | MessageStopReason::StopSequence => None,
+        MessageStopReason::MaxTokens => Some("max_output_tokens"),
+        MessageStopReason::Refusal => Some("content_filter"),
+        MessageStopReason::PauseTurn => return Err("the Responses API does not pause".to_owned()),
+        MessageStopReason::Other(reason) => Some(reason),
     })
 }
 
@@ -72,14 +74,18 @@ fn usage(used: Usage) -> Value {
 }
 
 /// Returns the items of a message, or the reason why they cannot be encoded.
-pub(super) fn items(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Value>, String> {
+pub(super) fn items(
+    message: &ScriptedMessage,
+    prompt: &ReceivedPrompt,
+    ids: Ids,
+) -> Result<Vec<Value>, String> {
     let blocks = message.blocks.iter().enumerate();
     blocks
         .map(|(index, block)| item(block, index, prompt, ids))
         .collect()
 }
 
-fn item(block: &Block, index: usize, prompt: &Prompt, ids: Ids) -> Result<Value, String> {
+fn item(block: &Block, index: usize, prompt: &ReceivedPrompt, ids: Ids) -> Result<Value, String> {
     let is_thought = matches!(block.content, Content::Thinking(_));
     if block.signature.is_some() && !is_thought {
         return Err("the Responses API encrypts reasoning only".to_owned());
@@ -118,7 +124,7 @@ fn item(block: &Block, index: usize, prompt: &Prompt, ids: Ids) -> Result<Value,
 }
 
 /// Returns whether the client requests reasoning in a form that it can send back.
-fn wants_thoughts(prompt: &Prompt) -> bool {
+fn wants_thoughts(prompt: &ReceivedPrompt) -> bool {
     let mut include = items_of(&prompt.raw["include"]);
     include.any(|wanted| wanted == "reasoning.encrypted_content")
 }

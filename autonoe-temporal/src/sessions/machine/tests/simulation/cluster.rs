@@ -7,7 +7,7 @@ use autonoe_core::RunReport;
 use autonoe_core::engine::RunInstruction;
 use autonoe_core::time::Epoch;
 use autonoe_testkit::simulation::{
-    Driver, FAULTS_END, HOSTS, Host, Random, Rules, Script, Stats, Store, Violation, World,
+    Driver, FAULTS_END, HOSTS, Host, Random, Rules, SimulatedWork, Stats, Store, Violation, World,
 };
 
 use super::super::super::super::requests::{EndCall, SessionCall};
@@ -180,8 +180,8 @@ pub(super) fn simulate(seed: u64, rules: Rules) -> Result<(Stats, Counted), Viol
         sessions_in_history: u32::try_from(random.between(1, 4)).expect("small"),
         ..Timeouts::default()
     };
-    let mut begin = super::super::begin(Script::limits(), timeouts);
-    begin.run.id = Script::run();
+    let mut begin = super::super::begin(SimulatedWork::limits(), timeouts);
+    begin.run.id = SimulatedWork::run();
     if random.happens(20) {
         begin.host_queue = Some(random.between(0, HOSTS as u64 - 1).to_string());
     }

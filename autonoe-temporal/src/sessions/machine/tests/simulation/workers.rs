@@ -180,7 +180,7 @@ fn attach(world: &mut Hosts, host: usize, life: u32, task: Task, call: Box<Sessi
     };
     it.state.work = Some(work);
     *world.driver.losses.begun.entry(call.number).or_default() += 1;
-    let at = world.now + world.script.duration(call.number);
+    let at = world.now + world.work.duration(call.number);
     world.plan(at, host, Event::SessionOver(work));
 }
 
@@ -193,7 +193,7 @@ pub(super) fn session_over(world: &mut Hosts, host: usize, work: Work) {
     }
     hands.work = None;
     let (at, before) = (world.at(), world.store.ledger());
-    let (result, ledger) = world.script.perform(work.number, at, before);
+    let (result, ledger) = world.work.perform(work.number, at, before);
     let number = work.number;
     let ended = RunFact::SessionEnded {
         at,

@@ -1,4 +1,4 @@
-//! [`RunView`]: snapshot of one run for the browser view.
+//! [`RunPage`]: snapshot of one run for the browser view.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use tokio::sync::watch;
 /// document below the state and the current activity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct RunView {
+pub struct RunPage {
     /// Version of the document. The page loads the document again when it changes.
     pub version: u64,
     /// Name of the project.
@@ -21,7 +21,7 @@ pub struct RunView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
     /// State of the run.
-    pub phase: RunPhase,
+    pub phase: RunPagePhase,
     /// Explanation of the state, or a problem with the files of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -30,20 +30,20 @@ pub struct RunView {
     pub now: Vec<(String, String)>,
     /// Actions that the run accepts now.
     #[serde(default)]
-    pub actions: Vec<RunAction>,
+    pub actions: Vec<RunPageAction>,
     /// HTML document with the details. The page copies each element with an attribute `data-part`.
     #[serde(skip)]
     pub document: Arc<str>,
 }
 
-impl RunView {
+impl RunPage {
     /// Creates the view of a project without a run.
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             version: 0,
             title: title.into(),
             run: None,
-            phase: RunPhase::Waiting,
+            phase: RunPagePhase::Waiting,
             note: None,
             now: Vec::new(),
             actions: Vec::new(),
@@ -55,7 +55,7 @@ impl RunView {
 /// State of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum RunPhase {
+pub enum RunPagePhase {
     /// There is no run yet.
     Waiting,
     /// Agents are at work.
@@ -74,7 +74,7 @@ pub enum RunPhase {
     Interrupted,
 }
 
-impl RunPhase {
+impl RunPagePhase {
     /// Returns the name that the page shows.
     pub fn name(self) -> &'static str {
         match self {
@@ -93,7 +93,7 @@ impl RunPhase {
 /// Action on a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum RunAction {
+pub enum RunPageAction {
     /// Pauses before the next session.
     Pause,
     /// Resumes after a pause.
@@ -104,7 +104,7 @@ pub enum RunAction {
     Instruct,
 }
 
-impl RunAction {
+impl RunPageAction {
     /// Returns the name that URLs and messages use.
     pub fn name(self) -> &'static str {
         match self {
@@ -121,7 +121,7 @@ impl RunAction {
 #[serde(rename_all = "camelCase")]
 pub struct RunIntent {
     /// Requested action.
-    pub action: RunAction,
+    pub action: RunPageAction,
     /// Text of a message; empty for other actions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
@@ -130,30 +130,30 @@ pub struct RunIntent {
 /// Source of snapshots of one run. Clones share one source.
 ///
 /// ```
-/// use autonoe_dashboard::{RunFeed, RunPhase, RunView};
+/// use autonoe_dashboard::{RunFeed, RunPage, RunPagePhase};
 ///
-/// let feed = RunFeed::new(RunView::new("shop"));
+/// let feed = RunFeed::new(RunPage::new("shop"));
 /// let watch = feed.watch();
 ///
-/// feed.push(RunView { phase: RunPhase::Running, ..RunView::new("shop") });
+/// feed.push(RunPage { phase: RunPagePhase::Running, ..RunPage::new("shop") });
 ///
-/// assert_eq!(watch.borrow().phase, RunPhase::Running);
+/// assert_eq!(watch.borrow().phase, RunPagePhase::Running);
 /// ```
 #[derive(Clone, Debug)]
 pub struct RunFeed {
-    sender: watch::Sender<Arc<RunView>>,
+    sender: watch::Sender<Arc<RunPage>>,
 }
 
 impl RunFeed {
     /// Creates a feed with a first snapshot.
-    pub fn new(first: RunView) -> Self {
+    pub fn new(first: RunPage) -> Self {
         Self {
             sender: watch::Sender::new(Arc::new(first)),
         }
     }
 
     /// Replaces the snapshot. An equal snapshot does not notify watchers.
-    pub fn push(&self, view: RunView) {
+    pub fn push(&self, view: RunPage) {
         self.sender.send_if_modified(|current| {
             let is_new = **current != view;
             if is_new {
@@ -164,7 +164,7 @@ impl RunFeed {
     }
 
     /// Returns a receiver with the newest snapshot that is notified of changes.
-    pub fn watch(&self) -> watch::Receiver<Arc<RunView>> {
+    pub fn watch(&self) -> watch::Receiver<Arc<RunPage>> {
         self.sender.subscribe()
     }
 }

@@ -1,4 +1,4 @@
-//! [`Member`]: one agent of the fleet in a snapshot.
+//! [`MemberRow`]: one agent of the fleet in a snapshot.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ use crate::FleetAction;
     Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(transparent)]
-pub struct MemberId(String);
+pub struct MemberRowId(String);
 
-impl MemberId {
+impl MemberRowId {
     /// Creates an ID from its text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
@@ -28,13 +28,13 @@ impl MemberId {
     }
 }
 
-impl<T: Into<String>> From<T> for MemberId {
+impl<T: Into<String>> From<T> for MemberRowId {
     fn from(text: T) -> Self {
         Self::new(text)
     }
 }
 
-impl fmt::Display for MemberId {
+impl fmt::Display for MemberRowId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -43,7 +43,7 @@ impl fmt::Display for MemberId {
 /// Status of a member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum MemberStatus {
+pub enum MemberRowStatus {
     /// Not started.
     #[default]
     Pending,
@@ -59,14 +59,14 @@ pub enum MemberStatus {
     Stopped,
 }
 
-impl MemberStatus {
+impl MemberRowStatus {
     /// Returns whether the status is final.
     pub fn has_ended(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Stopped)
     }
 }
 
-impl fmt::Display for MemberStatus {
+impl fmt::Display for MemberRowStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Pending => "pending",
@@ -82,26 +82,26 @@ impl fmt::Display for MemberStatus {
 /// One agent of the fleet, as displayed by views.
 ///
 /// ```
-/// use autonoe_dashboard::{Member, MemberStatus, Progress};
+/// use autonoe_dashboard::{MemberRow, MemberRowStatus, Progress};
 ///
-/// let mut member = Member::new("api", "codex");
-/// member.status = MemberStatus::Running;
+/// let mut member = MemberRow::new("api", "codex");
+/// member.status = MemberRowStatus::Running;
 /// member.progress = Progress::new(0.4);
 /// member.task = Some("Write the handlers".to_owned());
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Member {
+pub struct MemberRow {
     /// Unique ID.
-    pub id: MemberId,
+    pub id: MemberRowId,
     /// Name of its backend.
     pub backend: String,
     /// Name of its model, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Current status.
-    pub status: MemberStatus,
+    pub status: MemberRowStatus,
     /// Share of its work that is done.
     pub progress: Progress,
     /// Current task.
@@ -131,14 +131,14 @@ pub struct Member {
     pub log: Vec<String>,
 }
 
-impl Member {
+impl MemberRow {
     /// Creates a member that has not started.
-    pub fn new(id: impl Into<MemberId>, backend: impl Into<String>) -> Self {
+    pub fn new(id: impl Into<MemberRowId>, backend: impl Into<String>) -> Self {
         Self {
             id: id.into(),
             backend: backend.into(),
             model: None,
-            status: MemberStatus::default(),
+            status: MemberRowStatus::default(),
             progress: Progress::NONE,
             task: None,
             iteration: 0,
@@ -155,7 +155,7 @@ impl Member {
     /// Returns whether the action makes sense for the member now. A member that asks a person can
     /// resume without an answer.
     pub(crate) fn accepts(&self, action: &FleetAction) -> bool {
-        let asks = self.status == MemberStatus::Running && self.question.is_some();
+        let asks = self.status == MemberRowStatus::Running && self.question.is_some();
         action.is_valid_for(self.status) || (asks && *action == FleetAction::Resume)
     }
 }

@@ -12,13 +12,13 @@ use super::Random;
 
 /// The work of a run's sessions. A session does the same whenever it is run.
 #[derive(Clone, Copy, Debug)]
-pub struct Script {
+pub struct SimulatedWork {
     seed: u64,
     deliverables: usize,
 }
 
-impl Script {
-    /// Creates the script of a seed.
+impl SimulatedWork {
+    /// Creates the work of a seed.
     pub fn new(seed: u64) -> Self {
         let deliverables = Random::new(seed).between(2, 5) as usize;
         Self { seed, deliverables }
