@@ -47,6 +47,7 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
         "read-tree" | "update-index" => "use git add and git restore",
         "sparse-checkout" | "submodule" => "leave the files in the working tree",
         "stash" => "keep the stash, or apply it with git stash pop",
+        "worktree" => "commit the changes of the working tree first, and remove it without --force",
         _ => push_advice(git),
     };
     let reason = match git.name {
@@ -135,6 +136,7 @@ fn hides_work(git: &Git<'_, '_, '_, '_>) -> bool {
         "sparse-checkout" => first_is(&["add", "init", "reapply", "set"]),
         "stash" => first_is(&["clear", "drop"]),
         "submodule" => first_is(&["deinit"]) && has(Some('f'), "force"),
+        "worktree" => first_is(&["remove"]) && has(Some('f'), "force"),
         _ => false,
     }
 }

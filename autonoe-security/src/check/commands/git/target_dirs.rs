@@ -1,4 +1,4 @@
-//! Directories in which git would create a working tree.
+//! Directories in which git would create or remove a working tree.
 
 use super::Git;
 use crate::check::arg::Arg;
@@ -11,7 +11,7 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     let (source, target) = match git.name {
         "clone" => (Some(0), 1),
         "init" => (None, 0),
-        "worktree" if git.read.first_may_be("add") => (None, 1),
+        "worktree" if git.read.first_may_be("add") || git.read.first_may_be("remove") => (None, 1),
         "worktree" if git.read.first_may_be("move") => (None, 2),
         "submodule" if git.read.first_may_be("add") => (Some(1), 2),
         _ => return Ok(()),
