@@ -54,6 +54,7 @@ mod mcp;
 // Public for the tests of this project only.
 #[doc(hidden)]
 pub mod outcome;
+mod permission_mode;
 mod probe;
 mod session;
 // Public for the tests of this project only.
@@ -63,5 +64,5 @@ pub mod wire;
 pub use backend::ClaudeBackend;
 pub use backend_spec::ClaudeSpec;
 pub use launch::{ClaudeOptions, ConfigFolder, SettingSources};
+pub use permission_mode::ClaudePermissionMode;
 pub use probe::{Login, LoginCheck, Probe, SandboxProblem};
-pub use wire::ClaudePermissionMode;

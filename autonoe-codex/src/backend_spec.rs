@@ -15,10 +15,10 @@ use autonoe_core::{AgentClientFactory, Capabilities};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Effort;
 use crate::backend::CodexBackend;
 use crate::launch::{CodexHome, CodexOptions, CodexProvider, claims};
 use crate::probe::version;
-use crate::wire::Effort;
 
 /// Configures Codex: `{"type": "codex", ..}`.
 ///

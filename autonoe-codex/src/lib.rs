@@ -43,6 +43,7 @@
 //! | [`CodexOptions`] | the options of the program |
 //! | [`CodexProvider`] | the service of the model, and the variable with its key |
 //! | [`CodexHome`] | the folder with the program's login and conversations |
+//! | [`Effort`] | the reasoning effort of the model |
 //! | [`CodexSpec`] | the backend in a configuration file, `"type": "codex"` |
 //!
 //! The message formats are those of version 0.166.0, as recorded. An unknown message or item is
@@ -52,6 +53,7 @@
 
 mod backend;
 mod backend_spec;
+mod effort;
 // Public for the tests of this project only.
 #[doc(hidden)]
 pub mod events;
@@ -68,4 +70,5 @@ pub mod wire;
 
 pub use backend::CodexBackend;
 pub use backend_spec::CodexSpec;
+pub use effort::Effort;
 pub use launch::{CodexHome, CodexOptions, CodexProvider};

@@ -12,8 +12,8 @@ use autonoe_core::{AgentError, Budget, CostUsd};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::ClaudePermissionMode;
 use crate::probe::LoginCheck;
-use crate::wire::ClaudePermissionMode;
 
 /// Options of Claude Code that are the same for all sessions.
 ///

@@ -19,7 +19,7 @@ use super::credentials::{BASH_SETUP, Credentials};
 use super::git_excludes::git_excludes;
 use super::settings::own_sandbox;
 use super::{ClaudeOptions, ConfigFolder, SettingSources, Settings, check_project_path};
-use crate::wire::ClaudePermissionMode;
+use crate::ClaudePermissionMode;
 
 /// The prefix of the names of session folders.
 pub(crate) const FOLDER: &str = "autonoe-claude-";

@@ -12,7 +12,7 @@ use autonoe_core::{Budget, RunId, SessionSpec};
 use super::command_line::{Files, arguments};
 use super::command_line::{Folders, environment};
 use super::{ClaudeOptions, ConfigFolder, LaunchPlan, SettingSources, Settings};
-use crate::wire::ClaudePermissionMode;
+use crate::ClaudePermissionMode;
 
 fn spec() -> SessionSpec {
     let key = SessionKey {

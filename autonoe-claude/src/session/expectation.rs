@@ -5,8 +5,9 @@ use autonoe_core::tool::Toolbox;
 use autonoe_core::{AgentError, SessionSpec};
 use serde_json::Value;
 
+use crate::ClaudePermissionMode;
 use crate::launch::{ClaudeOptions, OfferedTools, Settings};
-use crate::wire::{ClaudePermissionMode, Init};
+use crate::wire::Init;
 
 /// The mode, settings, tools and servers that a session must have before any call is allowed.
 ///

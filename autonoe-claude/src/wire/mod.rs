@@ -26,9 +26,7 @@ pub use control::{
 };
 pub use line::{Kind, Line, NotAMessage};
 pub use message::Message;
-pub use outgoing::{
-    ClaudePermissionMode, HookMatcher, Initialize, OnHookFailure, OutgoingLine, Request,
-};
+pub use outgoing::{HookMatcher, Initialize, OnHookFailure, OutgoingLine, Request};
 pub use reader::{LineReader, LineTooLong};
 pub use repair::Json;
 pub use result::{DeniedCall, ModelUsage, ReportedUsage, ResultMessage, TurnUsage};

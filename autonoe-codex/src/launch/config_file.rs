@@ -12,8 +12,9 @@ use autonoe_core::{AgentError, SessionSpec};
 use serde_json::{Map, Value, json};
 
 use super::{CodexHome, CodexOptions, CodexProvider};
+use crate::Effort;
 use crate::events::tool_definitions;
-use crate::wire::{Effort, ThreadSettings};
+use crate::wire::ThreadSettings;
 
 /// Features that are off in an unattended session.
 ///

@@ -8,8 +8,8 @@ use autonoe_core::AgentError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Effort;
 use crate::native_program::resolve_native_program;
-use crate::wire::Effort;
 
 /// Options of Codex that are the same for all sessions.
 ///

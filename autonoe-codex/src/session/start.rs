@@ -19,10 +19,11 @@ use super::answers::Answers;
 use super::thread_check::check_thread;
 use super::transport::{Answer, EndOfInput, Transport};
 use super::turn::CodexTurn;
+use crate::Effort;
 use crate::events::Translator;
 use crate::launch::{CodexOptions, FOLDER, LaunchPlan, create_session_directory, thread_settings};
 use crate::probe::launch_error;
-use crate::wire::{Effort, Message, Notification, Outgoing, RequestId, ThreadMessage};
+use crate::wire::{Message, Notification, Outgoing, RequestId, ThreadMessage};
 
 /// The memory file of a project for Codex agents.
 ///

@@ -18,7 +18,7 @@ pub use message::{Message, RequestId, RpcError, ThreadMessage};
 pub use notification::{
     ErrorInfo, Notification, RateLimits, RetryableError, Turn, TurnError, TurnStatus, Window,
 };
-pub use outgoing::{Decision, Effort, Outgoing, ThreadSettings, TurnRef};
+pub use outgoing::{Decision, Outgoing, ThreadSettings, TurnRef};
 pub use request::{
     CommandApproval, ElicitationRequest, FileChangeApproval, ProgramRequest, ToolCallRequest,
 };

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use autonoe_codex::wire::{Decision, Effort, Outgoing, RequestId, ThreadSettings, TurnRef};
+use autonoe_codex::Effort;
+use autonoe_codex::wire::{Decision, Outgoing, RequestId, ThreadSettings, TurnRef};
 use autonoe_core::tool::Attachment;
 use serde_json::{Value, json};
 use tempfile::TempDir;

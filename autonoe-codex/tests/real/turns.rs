@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use autonoe_codex::wire::Effort;
+use autonoe_codex::Effort;
 use autonoe_core::StreamEvent;
 use autonoe_core::agent::{SessionOutcome, ThinkingBudget, TokenUsage};
 use autonoe_testkit::model_server::{ModelScript, Refusal, ScriptedMessage, Turn, Usage};

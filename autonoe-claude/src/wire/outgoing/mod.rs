@@ -4,4 +4,4 @@ mod answer;
 mod request;
 
 pub use answer::OutgoingLine;
-pub use request::{ClaudePermissionMode, HookMatcher, Initialize, OnHookFailure, Request};
+pub use request::{HookMatcher, Initialize, OnHookFailure, Request};

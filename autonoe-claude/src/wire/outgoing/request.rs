@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::OutgoingLine;
+use crate::ClaudePermissionMode;
 
 /// A request of the host to the program.
 ///
@@ -167,31 +168,6 @@ pub enum OnHookFailure {
     Block,
     /// The program decides as without a hook. For hooks that only observe.
     Ignore,
-}
-
-/// The program's treatment of calls that no hook decided about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ClaudePermissionMode {
-    /// It requests permission.
-    Default,
-    /// Files in the project may be changed; it requests permission for the rest.
-    AcceptEdits,
-    /// It only plans.
-    Plan,
-    /// It refuses calls that are not allowed.
-    DontAsk,
-}
-
-impl ClaudePermissionMode {
-    /// Returns the program's name of the mode.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::AcceptEdits => "acceptEdits",
-            Self::Plan => "plan",
-            Self::DontAsk => "dontAsk",
-        }
-    }
 }
 
 #[cfg(test)]
