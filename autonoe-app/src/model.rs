@@ -85,8 +85,8 @@ impl ChosenModel {
         backend.name = Some(name.provider.clone());
         backend.prices = file.prices.clone();
         backend.limits = file.limits.clone();
-        backend.retry = file.retry.clone();
-        backend.max_rounds = file.max_rounds.clone();
+        backend.retry = file.retry;
+        backend.max_rounds = file.max_rounds;
         backend.tools = file.tools.clone();
         backend.trust = file.trust.clone();
         Ok(Self {

@@ -220,7 +220,7 @@ fn round(runtime: &Runtime, number: u64) -> Takeover {
     let write = |id: &str| {
         runtime
             .block_on(create(&store, id))
-            .expect("it is ours now")
+            .expect("it is ours now");
     };
     write("NEW-0");
     old.signal("-CONT");

@@ -137,7 +137,9 @@ async fn each_condition_completes_with_a_reason() {
             &[
                 |it| it.record_signals([AgentSignal::new("stuck").with_field("summary", "x")]),
                 |it| {
-                    it.record_signals([AgentSignal::new("done").with_field("summary", Value::Null)])
+                    it.record_signals(
+                        [AgentSignal::new("done").with_field("summary", Value::Null)],
+                    );
                 },
             ],
             |it| it.record_signals([AgentSignal::new("done").with_field("summary", "all of it")]),
