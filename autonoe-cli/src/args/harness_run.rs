@@ -94,7 +94,7 @@ pub(crate) struct HarnessRunArgs {
     /// Turn off the sandbox of agents and checks, like AUTONOE_NO_SANDBOX=1
     #[arg(long, help_heading = "Safety")]
     pub(crate) no_sandbox: bool,
-    /// Allow members `rm`, `mv` and `git` commands that discard work, such as `push --force`
+    /// Allow members `rm`, `mv` and `git` commands that discard work, such as forced pushes
     #[arg(long, short = 'D', help_heading = "Safety")]
     allow_destructive: bool,
     /// Pause a member after a critical alert, until it is resumed
