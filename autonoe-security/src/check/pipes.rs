@@ -4,7 +4,9 @@ use super::call::Checked;
 use super::context::Context;
 use super::path;
 use crate::syntax::visit::{self, Visitor};
-use crate::syntax::{ArgWord, Command, Item, Pipeline, Script, SimpleCommand, Text, commands_in};
+use crate::syntax::{
+    ArgWord, Command, Item, Script, ShellPipeline, SimpleCommand, Text, commands_in,
+};
 use crate::{Denial, Rule};
 
 const DOWNLOADS: &[&str] = words!("curl wget");
@@ -19,7 +21,7 @@ const STARTERS: &[&str] = words!(
 );
 
 /// Checks that no download is piped into an interpreter.
-pub(crate) fn check(context: &Context<'_, '_>, pipeline: &Pipeline<'_>) -> Checked {
+pub(crate) fn check(context: &Context<'_, '_>, pipeline: &ShellPipeline<'_>) -> Checked {
     let added = context.policy.extensions();
     let may_download = added
         .iter()

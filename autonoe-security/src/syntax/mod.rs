@@ -45,7 +45,7 @@ pub use parser::{MAX_LENGTH, parse};
 pub use redirect::{HereDocument, Redirect, RedirectOperator, RedirectTarget};
 pub use script::{
     ArgWord, ArithmeticFor, ArrayElement, AssignedValue, Assignment, Branch, Case, CaseArm,
-    Command, CommandKind, Connector, For, If, Item, LoopCondition, Pipeline, Runs, Script,
+    Command, CommandKind, Connector, For, If, Item, LoopCondition, Runs, Script, ShellPipeline,
     SimpleCommand, While,
 };
 pub use small_vec::SmallVec;

@@ -3,9 +3,9 @@
 use super::{
     ArgWord, Arithmetic, ArithmeticFor, ArithmeticToken, ArrayElement, AssignedValue, Assignment,
     Brace, Branch, Case, CaseArm, Command, CommandKind, Condition, Connector, For, HereDocument,
-    If, Item, LoopCondition, Operation, Parameter, Part, Pipeline, Redirect, RedirectOperator,
-    RedirectTarget, Runs, Script, SimpleCommand, SmallVec, Span, Subscript, Substitute,
-    Substitution, Text, While, Word,
+    If, Item, LoopCondition, Operation, Parameter, Part, Redirect, RedirectOperator,
+    RedirectTarget, Runs, Script, ShellPipeline, SimpleCommand, SmallVec, Span, Subscript,
+    Substitute, Substitution, Text, While, Word,
 };
 
 impl Script<'_> {
@@ -155,7 +155,7 @@ plain!(
 fields! {
     Script { items, span }
     Item { pipelines, runs, span }
-    Pipeline { commands, timed, negated, span }
+    ShellPipeline { commands, timed, negated, span }
     Command { kind, redirects, span }
     SimpleCommand { assignments, words, span }
     Assignment { name, subscript, appends, value, span }

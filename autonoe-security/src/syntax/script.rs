@@ -31,7 +31,7 @@ impl<'a> Script<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item<'a> {
     /// The pipelines, each with the connector to the previous one.
-    pub pipelines: SmallVec<(Connector, Pipeline<'a>)>,
+    pub pipelines: SmallVec<(Connector, ShellPipeline<'a>)>,
     /// Whether the shell waits for it.
     pub runs: Runs,
     /// The whole item, without its terminator.
@@ -60,7 +60,7 @@ pub enum Runs {
 
 /// Commands joined by `|` and `|&`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pipeline<'a> {
+pub struct ShellPipeline<'a> {
     /// The commands, at least one. A single `! ` or `time` has an empty simple command.
     pub commands: SmallVec<Command<'a>>,
     /// Whether it starts with `time`.

@@ -5,7 +5,7 @@
 
 use autonoe_security::syntax::{
     ArgWord, AssignedValue, Assignment, Command, CommandKind, Condition, Connector, Item,
-    LoopCondition, Pipeline, Redirect, RedirectOperator, RedirectTarget, Runs, Script,
+    LoopCondition, Redirect, RedirectOperator, RedirectTarget, Runs, Script, ShellPipeline,
     SimpleCommand, parse,
 };
 
@@ -46,7 +46,7 @@ fn item(item: &Item<'_>) -> String {
     }
 }
 
-fn pipeline(pipeline: &Pipeline<'_>) -> String {
+fn pipeline(pipeline: &ShellPipeline<'_>) -> String {
     let timed = if pipeline.timed { "time " } else { "" };
     let negated = if pipeline.negated { "! " } else { "" };
     format!(

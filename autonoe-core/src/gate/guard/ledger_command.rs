@@ -6,8 +6,8 @@ use autonoe_security::InnerCommands;
 use autonoe_security::syntax::visit::{self, Visitor};
 use autonoe_security::syntax::{
     ArgWord, AssignedValue, Assignment, Command, CommandKind, For, Item, Operation, Parameter,
-    Part, Pipeline, Redirect, RedirectOperator, RedirectTarget, Script, SimpleCommand, Substitute,
-    SyntaxError, Word, parse,
+    Part, Redirect, RedirectOperator, RedirectTarget, Script, ShellPipeline, SimpleCommand,
+    Substitute, SyntaxError, Word, parse,
 };
 
 use super::name_spelling::{has_glob, parts_touch_autonoe};
@@ -327,7 +327,7 @@ impl Changes<'_> {
 
     /// Checks the data flow in a pipeline from a command that touches the ledger to the commands
     /// after it.
-    fn pipeline(&mut self, pipeline: &Pipeline<'_>) {
+    fn pipeline(&mut self, pipeline: &ShellPipeline<'_>) {
         let mut flows = false;
         for command in &pipeline.commands {
             self.found |= flows && !all_read(command);

@@ -9,7 +9,7 @@ use crate::check::path;
 use crate::policy::Mode;
 use crate::syntax::visit::{self, Visitor};
 use crate::syntax::{
-    ArgWord, Command, CommandKind, Connector, Item, Pipeline, Redirect, RedirectTarget,
+    ArgWord, Command, CommandKind, Connector, Item, Redirect, RedirectTarget, ShellPipeline,
     SimpleCommand, Span,
 };
 
@@ -70,7 +70,7 @@ struct Builds<'p> {
 
 impl<'t, 'a: 't> Visitor<'t, 'a> for Builds<'_> {
     fn item(&mut self, item: &'t Item<'a>) {
-        let is_here = |pipeline: &Pipeline<'_>| {
+        let is_here = |pipeline: &ShellPipeline<'_>| {
             pipeline.span.start() <= self.span.start() && self.span.end() <= pipeline.span.end()
         };
         let at = item.pipelines.iter().position(|(_, it)| is_here(it));
@@ -85,7 +85,7 @@ impl<'t, 'a: 't> Visitor<'t, 'a> for Builds<'_> {
 }
 
 /// Returns whether a pipeline builds `program`, and fails if it does not.
-fn builds(pipeline: &Pipeline<'_>, program: &str) -> bool {
+fn builds(pipeline: &ShellPipeline<'_>, program: &str) -> bool {
     let [command] = &pipeline.commands[..] else {
         return false;
     };

@@ -7,8 +7,8 @@ use crate::check::scope::Scope;
 use crate::policy::Mode;
 use crate::syntax::visit::{self, Visitor};
 use crate::syntax::{
-    ArgWord, Command, CommandKind, Connector, Item, Part, Pipeline, RedirectOperator,
-    RedirectTarget, Runs, Script, SimpleCommand, Span,
+    ArgWord, Command, CommandKind, Connector, Item, Part, RedirectOperator, RedirectTarget, Runs,
+    Script, ShellPipeline, SimpleCommand, Span,
 };
 
 /// The least number of bytes of a name that is not a part of other words by accident.
@@ -50,7 +50,7 @@ pub(crate) fn may_be_own(call: &Call<'_, '_, '_>, parts: &[Part<'_>]) -> bool {
     let Some(file) = file.filter(|file| call.is_in_reach(file)) else {
         return false;
     };
-    let starts = |pipeline: &Pipeline<'_>| {
+    let starts = |pipeline: &ShellPipeline<'_>| {
         starts_and_writes(pipeline, &file) || is_server_with(pipeline, &file)
     };
     is_written_before(scope, script.span, &|items, _| {
@@ -100,7 +100,7 @@ fn has_one_writer(scope: &Scope<'_>, file: &str) -> bool {
 fn is_written_before(
     scope: &Scope<'_>,
     span: Span,
-    holds: &dyn Fn(&[Item<'_>], &[Pipeline<'_>]) -> bool,
+    holds: &dyn Fn(&[Item<'_>], &[ShellPipeline<'_>]) -> bool,
 ) -> bool {
     if !scope.reserve_search() {
         return false;
@@ -116,7 +116,7 @@ fn is_written_before(
 
 struct Lists<'h> {
     span: Span,
-    holds: &'h dyn Fn(&[Item<'_>], &[Pipeline<'_>]) -> bool,
+    holds: &'h dyn Fn(&[Item<'_>], &[ShellPipeline<'_>]) -> bool,
     found: bool,
 }
 
@@ -136,7 +136,7 @@ impl<'t, 'a: 't> Visitor<'t, 'a> for Lists<'_> {
                     *connector != Connector::Or && !it.negated && !contains(it.span)
                 })
                 .map(|(_, pipeline)| pipeline.clone());
-            let succeeded: Vec<Pipeline<'_>> = succeeded.collect();
+            let succeeded: Vec<ShellPipeline<'_>> = succeeded.collect();
             let next = pipelines.get(succeeded.len());
             // With `||` in between, they may have failed.
             let are_joined = next
@@ -156,7 +156,7 @@ fn first_writes(item: &Item<'_>, file: &str) -> bool {
 
 /// Returns whether a pipeline is a subshell or a group that starts with a command that writes `$!` to
 /// `file`, or such a command itself.
-fn writes(pipeline: &Pipeline<'_>, file: &str) -> bool {
+fn writes(pipeline: &ShellPipeline<'_>, file: &str) -> bool {
     let [command] = &pipeline.commands[..] else {
         return false;
     };
@@ -195,7 +195,7 @@ fn writes_job(simple: &SimpleCommand<'_>, command: &Command<'_>, file: &str) -> 
 }
 
 /// Returns whether a pipeline is `( JOB & echo $! > FILE )`, or the same as a group.
-fn starts_and_writes(pipeline: &Pipeline<'_>, file: &str) -> bool {
+fn starts_and_writes(pipeline: &ShellPipeline<'_>, file: &str) -> bool {
     let [command] = &pipeline.commands[..] else {
         return false;
     };
@@ -207,7 +207,7 @@ fn starts_and_writes(pipeline: &Pipeline<'_>, file: &str) -> bool {
 }
 
 /// Returns whether a pipeline is a server with `file` as the value of its option for such a file.
-fn is_server_with(pipeline: &Pipeline<'_>, file: &str) -> bool {
+fn is_server_with(pipeline: &ShellPipeline<'_>, file: &str) -> bool {
     let [command] = &pipeline.commands[..] else {
         return false;
     };
@@ -243,7 +243,7 @@ fn is_server_with(pipeline: &Pipeline<'_>, file: &str) -> bool {
 
 /// Returns whether a pipeline prepares a server, and succeeds if nothing is wrong: a change of the
 /// directory, a build, or output cut to a few lines.
-fn prepares(call: &Call<'_, '_, '_>, pipeline: &Pipeline<'_>) -> bool {
+fn prepares(call: &Call<'_, '_, '_>, pipeline: &ShellPipeline<'_>) -> bool {
     let Some(command) = pipeline.commands.last().filter(|_| !pipeline.negated) else {
         return false;
     };

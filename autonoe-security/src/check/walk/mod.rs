@@ -9,7 +9,7 @@ use super::directories::Directories;
 use super::{assignments, conditions, credentials, pipes, processes};
 use crate::Denial;
 use crate::syntax::{
-    Arithmetic, ArithmeticToken, Command, CommandKind, Connector, Item, Pipeline, Runs, Script,
+    Arithmetic, ArithmeticToken, Command, CommandKind, Connector, Item, Runs, Script, ShellPipeline,
 };
 
 type Checked = Result<(), Denial>;
@@ -63,7 +63,7 @@ impl<'w, 's> Context<'w, 's> {
     /// them.
     fn pipeline(
         &self,
-        pipeline: &'s Pipeline<'s>,
+        pipeline: &'s ShellPipeline<'s>,
         here: &Directories<'w>,
     ) -> Result<Option<Directories<'w>>, Denial> {
         let [command] = &pipeline.commands[..] else {

@@ -2,11 +2,11 @@
 
 use super::keyword::Keyword;
 use super::{Parser, Result};
-use crate::syntax::{Command, CommandKind, Pipeline, SimpleCommand, SmallVec, Span};
+use crate::syntax::{Command, CommandKind, ShellPipeline, SimpleCommand, SmallVec, Span};
 
 impl<'a> Parser<'a> {
     /// Reads `!` and `time`, then commands joined by `|` and `|&`.
-    pub(super) fn pipeline(&mut self, first: Option<Keyword>) -> Result<Pipeline<'a>> {
+    pub(super) fn pipeline(&mut self, first: Option<Keyword>) -> Result<ShellPipeline<'a>> {
         let start = self.at;
         let mut keyword = first;
         let (mut timed, mut negated) = (false, false);
@@ -17,7 +17,7 @@ impl<'a> Parser<'a> {
             self.skip_blanks()?;
             if self.at_end_of_line() || self.peek() == b';' && !self.is_end_of_arm() {
                 commands.push(nothing(end));
-                return Ok(Pipeline {
+                return Ok(ShellPipeline {
                     commands,
                     timed,
                     negated,
@@ -35,7 +35,7 @@ impl<'a> Parser<'a> {
             }
             keyword = self.keyword_after_pipe()?;
         }
-        Ok(Pipeline {
+        Ok(ShellPipeline {
             commands,
             timed,
             negated,
