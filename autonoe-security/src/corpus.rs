@@ -62,6 +62,7 @@ pub fn files() -> &'static [File] {
         ),
         file("tools", include_str!("../corpus/tools.jsonl")),
         file("tricks", include_str!("../corpus/tricks.jsonl")),
+        file("value_forms", include_str!("../corpus/value_forms.jsonl")),
         file("wrappers", include_str!("../corpus/wrappers.jsonl")),
         file("writers", include_str!("../corpus/writers.jsonl")),
     ];

@@ -91,7 +91,6 @@ impl TextBuilder<'_, '_> {
     }
 
     fn add_expansion(&mut self, part: &Part<'_>, splits: bool) -> Option<()> {
-        let is_split = |value: &str| value.contains([' ', '\t', '\n', '*', '?', '[']);
         if let Part::Parameter(parameter) = part
             && parameter.operation == Operation::Value
             && parameter.subscript.is_none()
@@ -118,6 +117,11 @@ impl TextBuilder<'_, '_> {
             whole.push_str(text);
         }
     }
+}
+
+/// Returns whether the shell splits or expands a value that is not quoted.
+fn is_split(value: &str) -> bool {
+    value.contains([' ', '\t', '\n', '*', '?', '['])
 }
 
 fn samples_of(scope: &Scope<'_>, part: &Part<'_>, at: usize, depth: usize) -> Option<Samples> {
@@ -158,10 +162,14 @@ fn constant(arithmetic: &Arithmetic<'_>) -> Option<u32> {
 
 /// Returns the samples of a command that counts, or fails and prints nothing.
 fn printed_number(scope: &Scope<'_>, part: &Part<'_>) -> Option<Samples> {
-    numeric::is_safe_part(scope, part).then(|| Samples {
+    numeric::is_safe_part(scope, part).then(number_or_nothing)
+}
+
+fn number_or_nothing() -> Samples {
+    Samples {
         values: vec!["1".to_owned(), String::new()],
         are_hashes: false,
-    })
+    }
 }
 
 fn variable(
@@ -172,12 +180,13 @@ fn variable(
 ) -> Option<Samples> {
     let name = parameter.name.as_ref();
     let survey = scope.survey();
-    if matches!(
-        name,
-        "$" | "?" | "#" | "RANDOM" | "SECONDS" | "EPOCHSECONDS"
-    ) && survey.variable(name).is_none()
-    {
-        return Some(number("1"));
+    if survey.variable(name).is_none() {
+        match name {
+            "$" | "?" | "#" => return Some(number("1")),
+            // Other shells do not set them.
+            "RANDOM" | "SECONDS" | "EPOCHSECONDS" => return Some(number_or_nothing()),
+            _ => {}
+        }
     }
     let depth = depth.checked_sub(1)?;
     let variable = survey.variable(name)?;
@@ -194,7 +203,7 @@ fn variable(
     };
     for given in &variable.values {
         let found = match given.value {
-            Value::Number => vec![number("1")],
+            Value::Number => vec![number_or_nothing()],
             Value::String { head: "", rest } => match rest {
                 [Part::DoubleQuoted(inner)] => vec![value(scope, inner, at, depth)?],
                 parts => vec![value(scope, parts, at, depth)?],
@@ -246,9 +255,9 @@ fn numbers(scope: &Scope<'_>, part: &Part<'_>) -> Option<Samples> {
     })
 }
 
-/// Returns the samples of a word after `in`.
+/// Returns the samples of a word after `in`, which the shell does not split further.
 fn item(scope: &Scope<'_>, parts: &[Part<'_>], at: usize, depth: usize) -> Option<Samples> {
-    match parts {
+    let found = match parts {
         [part @ Part::Brace(_)] => numbers(scope, part),
         [Part::CommandSubstitution(inner)] => {
             if numeric::prints_numbers(scope, &inner.script) {
@@ -257,7 +266,8 @@ fn item(scope: &Scope<'_>, parts: &[Part<'_>], at: usize, depth: usize) -> Optio
             printed(&inner.script, true)
         }
         parts => value(scope, parts, at, depth),
-    }
+    };
+    found.filter(|samples| !samples.values.iter().any(|value| is_split(value)))
 }
 
 /// Returns the only command of a script, without assignments and redirections.

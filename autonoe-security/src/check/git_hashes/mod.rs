@@ -188,11 +188,35 @@ const SILENT: &[&str] = words!(
     "status tag",
 );
 
+/// Returns whether a redirection reads a file, or text of the script. A descriptor, or a file that
+/// stands for one, may be the input of the loop.
+fn is_own_input(redirect: &Redirect<'_>) -> bool {
+    let is_file = || match &redirect.target {
+        RedirectTarget::Word(word) => word.static_text().is_some_and(|file| {
+            let is_device = ["/dev", "/proc"].iter().any(|it| file.contains(it));
+            !is_device || file == "/dev/null"
+        }),
+        RedirectTarget::HereDocument(_) => false,
+    };
+    matches!(redirect.descriptor, None | Some(0))
+        && match redirect.operator {
+            RedirectOperator::HereDocument | RedirectOperator::HereString => true,
+            RedirectOperator::Read => is_file(),
+            _ => false,
+        }
+}
+
 /// Returns whether no command of a loop reads a part of a line, so that the next line would begin
 /// in the middle.
 fn leaves_input(body: &Script<'_>) -> bool {
     struct Readers(bool);
     impl<'t, 'a: 't> Visitor<'t, 'a> for Readers {
+        fn command(&mut self, command: &'t Command<'a>) {
+            let mut inputs = command.redirects.iter().filter(|it| reads(it));
+            self.0 |= inputs.any(|it| !is_own_input(it));
+            visit::command(self, command);
+        }
+
         fn item(&mut self, item: &'t Item<'a>) {
             for (_, pipeline) in &item.pipelines {
                 let first = pipeline.commands.first();

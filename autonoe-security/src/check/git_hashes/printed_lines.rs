@@ -40,11 +40,37 @@ pub(crate) fn printed_lines(words: &[&str]) -> Option<HashLines> {
 
 /// Returns whether such a command prints one line at most.
 pub(crate) fn prints_one_line(words: &[&str]) -> bool {
-    let is_one = |arg: &&str| matches!(*arg, "-1" | "-n1" | "--max-count=1");
-    words.contains(&"rev-parse")
-        || (words.contains(&"merge-base") && !words.contains(&"--all") && !words.contains(&"-a"))
-        || words.iter().any(is_one)
-        || words.windows(2).any(|pair| pair == ["-n", "1"])
+    let (["git", "--no-pager", args @ ..] | ["git", args @ ..]) = words else {
+        return false;
+    };
+    match args {
+        ["rev-parse", ..] => true,
+        ["merge-base", args @ ..] => !args.contains(&"--all") && !args.contains(&"-a"),
+        ["log" | "rev-list", args @ ..] => chooses_one(args),
+        _ => false,
+    }
+}
+
+/// Returns whether the only number of commits in the options is 1. The last number counts.
+fn chooses_one(args: &[&str]) -> bool {
+    let mut options = args.iter().take_while(|arg| **arg != "--");
+    let mut numbers = 0;
+    while let Some(arg) = options.next() {
+        let number = match *arg {
+            "-n" | "--max-count" => options.next().copied(),
+            arg => arg
+                .strip_prefix("--max-count=")
+                .or_else(|| arg.strip_prefix("-n"))
+                .or_else(|| arg.strip_prefix('-'))
+                .filter(|it| it.starts_with(|c: char| c.is_ascii_digit())),
+        };
+        match number {
+            Some("1") => numbers += 1,
+            Some(_) => return false,
+            None => {}
+        }
+    }
+    numbers == 1
 }
 
 fn log_lines(args: &[&str]) -> Option<HashLines> {
@@ -52,6 +78,7 @@ fn log_lines(args: &[&str]) -> Option<HashLines> {
     let mut others = Vec::with_capacity(args.len());
     for (at, arg) in args.iter().enumerate() {
         let format = arg.strip_prefix("--format=");
+        let format = format.map(|format| format.strip_prefix("tformat:").unwrap_or(format));
         let format = format.or_else(|| arg.strip_prefix("--pretty=format:"));
         match (format, *arg) {
             (Some(format), _) => lines = Some(format_lines(format)?),
@@ -68,7 +95,6 @@ fn log_lines(args: &[&str]) -> Option<HashLines> {
 
 /// Returns the lines of a format that begins with a hash.
 fn format_lines(format: &str) -> Option<HashLines> {
-    let format = format.strip_prefix("tformat:").unwrap_or(format);
     if matches!(format, "%h" | "%H") {
         return Some(HashLines::Only);
     }
@@ -193,6 +219,32 @@ mod tests {
     }
 
     #[test]
+    fn one_line_is_printed_for_one_commit() {
+        let one = |text: &str| prints_one_line(&text.split(' ').collect::<Vec<_>>());
+        for text in [
+            "git log --format=%h -1",
+            "git log --format=%h -n 1 -- lib",
+            "git --no-pager rev-list --max-count=1 HEAD",
+            "git merge-base HEAD main",
+            "git rev-parse HEAD",
+        ] {
+            assert!(one(text), "{text}");
+        }
+        for text in [
+            "git log --format=%h -1 -2",
+            "git log --format=%h -2 -n1",
+            "git log --format=%h -n1 -n 5",
+            "git log --format=%h rev-parse HEAD",
+            "git log --format=%h -- -1",
+            "git rev-list --max-count=1 -5 HEAD",
+            "git rev-list HEAD",
+            "git merge-base --all HEAD main",
+        ] {
+            assert!(!one(text), "{text}");
+        }
+    }
+
+    #[test]
     fn other_lines_are_unknown() {
         for text in [
             "git log",
@@ -201,6 +253,7 @@ mod tests {
             "git log --oneline --stat",
             "git log --oneline -L1,2:a",
             "git log --format=%s",
+            "git log --pretty=format:tformat:%h",
             "git log --format=%h%n%b",
             "git log --format=%h%x0a-x",
             "git log --oneline --color=always",

@@ -18,13 +18,10 @@ pub(super) fn prints_one_word(script: &Script<'_>) -> bool {
             args.iter().filter(|arg| !arg.starts_with('-')).count() <= 1
         }
         ["git", "rev-list", ref args @ ..] => {
-            let is_one = |arg: &&str| matches!(*arg, "-1" | "-n1" | "--count" | "--max-count=1");
-            args.iter().any(is_one)
-                || args
-                    .windows(2)
-                    .any(|pair| matches!(pair, ["-n" | "--max-count", "1"]))
+            let mut options = args.iter().take_while(|arg| **arg != "--");
+            options.any(|arg| *arg == "--count") || git_hashes::prints_one_line(&words)
         }
-        ["git", "log", ref args @ ..] => args.contains(&"-1") || args.contains(&"--max-count=1"),
+        ["git", "log", ..] => git_hashes::prints_one_line(&words),
         ["go", "list", "-m", "-f", _, name] | ["go", "list", "-f", _, name] => {
             !name.contains("...") && name != "all"
         }
@@ -117,11 +114,16 @@ fn is_safe_printer(scope: &Scope<'_>, simple: &SimpleCommand<'_>, splits: Splits
         | ["go", "list", "-f", "{{.Dir}}", ref names @ ..] => {
             !names.iter().any(|name| name.starts_with('-')) && stays_one_word(scope, splits)
         }
-        ["go", "env", "GOROOT" | "GOPATH" | "GOMODCACHE"]
-        | ["npm", "root" | "prefix"]
-        | ["bundle", "info", "--path", _]
-        | ["bundle", "info", _, "--path"] => stays_one_word(scope, splits),
-        ["bundle", "show", name] => !name.starts_with('-') && stays_one_word(scope, splits),
+        ["go", "env", name @ ("GOROOT" | "GOPATH" | "GOMODCACHE")] => {
+            let is_unset = scope.survey().variable(name).is_none() && !scope.inherits(name);
+            is_unset && stays_one_word(scope, splits)
+        }
+        ["npm", "root" | "prefix"] => stays_one_word(scope, splits),
+        ["bundle", "show", name]
+        | ["bundle", "info", "--path", name]
+        | ["bundle", "info", name, "--path"] => {
+            !name.starts_with('-') && stays_one_word(scope, splits)
+        }
         ["python" | "python3", "-c", program] => {
             splits == Splits::No && prints_path_of_module(program)
         }

@@ -1,5 +1,6 @@
 //! Processes that a script may kill: its own jobs, and those that listen on a port of the project.
 
+mod pid_file_writers;
 mod pid_files;
 
 pub(crate) use self::pid_files::may_be_own;

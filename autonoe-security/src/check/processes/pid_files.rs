@@ -1,5 +1,6 @@
 //! Files in which a script keeps the id of its own job: `server & echo $! > FILE`.
 
+use super::pid_file_writers::may_write_again;
 use super::{is_last_job, simple};
 use crate::check::call::{Call, Owner};
 use crate::check::path;
@@ -86,13 +87,16 @@ fn printed_file(script: &Script<'_>) -> Option<String> {
     }
 }
 
-/// Returns whether the text names `file` once, apart from `$(cat FILE)`.
+/// Returns whether the text names `file` once, apart from `$(cat FILE)`, and writes it once at most.
 fn has_one_writer(scope: &Scope<'_>, file: &str) -> bool {
     let name = path::file_name(file);
     let reads = ["cat ", "<", "< "].map(|read| format!("$({read}{file})"));
     let count = |read: &String| scope.text().matches(read.as_str()).count();
     let reads: usize = reads.iter().map(count).sum();
-    name.len() >= SHORTEST_NAME && scope.text().matches(name).count() == reads.max(1) + 1
+    name.len() >= SHORTEST_NAME
+        && scope.text().matches(name).count() == reads.max(1) + 1
+        && scope.reserve_search()
+        && !may_write_again(scope.script(), file)
 }
 
 /// Returns whether `holds` is true for the items before `span` in one of the lists around it, and

@@ -18,6 +18,7 @@ fn registries(tool: &str) -> &'static [&'static str] {
         "pip-audit" | "pip-compile" | "pip-sync" | "pipx" => {
             words!("-i --index-url --extra-index-url -f --find-links --pip-args")
         }
+        "pipenv" => words!("-i --index --pypi-mirror --extra-index-url --extra-pip-args"),
         "uv" | "uvx" => words!(
             "-i --index --default-index --index-url --extra-index-url -f --find-links --mirror",
             "--pypy-mirror --python-downloads-json-url --check-url",
@@ -43,6 +44,7 @@ fn refused(tool: &str) -> &'static [&'static str] {
         "yarn" => words!("--https-proxy --proxy --no-strict-ssl --strict-ssl"),
         "bun" => words!("--ca --cafile"),
         "pip" | "pip3" => words!("--cert --client-cert --proxy --trusted-host"),
+        "pipenv" => words!("--trusted-host"),
         "pip-compile" | "pip-sync" => words!("--cert --client-cert --trusted-host"),
         "uv" | "uvx" => words!("--allow-insecure-host --trusted-host"),
         "conda" => words!("-k --insecure"),
@@ -155,6 +157,7 @@ impl Use {
                 "run" => return Some(Self::Asks),
                 _ => false,
             },
+            "pipenv" => words!("install lock sync uninstall update upgrade").contains(&first),
             "pipx" => words!("inject install upgrade").contains(&first),
             "poetry" => words!("add init").contains(&first),
             "pdm" => words!("add install").contains(&first),

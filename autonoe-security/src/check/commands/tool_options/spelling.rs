@@ -73,7 +73,7 @@ pub(in crate::check::commands) fn has_one_dash(tool: &str) -> bool {
 pub(in crate::check::commands) fn shortens(tool: &str) -> bool {
     words!(
         "codeception composer cucumber flake8 gem mypy nox npm pip pip3 pipx pest php-cs-fixer phpstan",
-        "phpunit pip-compile pip-sync pip-audit pylint rake rspec rubocop tox unittest cProfile compileall http.server pdb profile",
+        "phpunit pip-compile pip-sync pip-audit pylint radon rake rspec rubocop tox unittest cProfile compileall http.server pdb profile",
         "tarfile trace zipapp zipfile"
     )
     .contains(&tool)
@@ -91,6 +91,7 @@ pub(in crate::check::commands) fn flags(tool: &str) -> &'static str {
         "jest" | "vitest" => "befhiovw",
         "pip" | "pip3" => "hIUqvV",
         "pytest" => "lqsvx",
+        "radon" => "abhjmsv",
         "rake" => "AGgmNnPqstvX",
         "rspec" => "bcdw",
         "rubocop" => "dDElLSFV",

@@ -42,7 +42,7 @@ pub(in crate::check::commands) fn targets(tool: &str) -> &'static [&'static str]
         "psalm" => words!("--report= --generate-json-map= --generate-stubs="),
         "pylint" => PYLINT,
         "pytest" => PYTEST,
-        "radon" => words!("-O --output-file"),
+        "radon" => words!("-O --output --output-file"),
         "rspec" => words!("-o --out --deprecation-out"),
         "ruff" => words!("-o --output-file --cache-dir"),
         "staticcheck" => {

@@ -21,11 +21,16 @@ struct Input {
     is_single: bool,
 }
 
+/// Options under which an argument is not a line of the standard input: it may be a piece of a line,
+/// or empty.
+const OTHER_LINES: &[&str] =
+    words!("-a --arg-file -d --delimiter -0 --null -E -e --eof -s --max-chars");
+
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let (seen, command) = options::read_leading(call, &XARGS.options)?;
     let mut input = Input::default();
-    let reads_file = seen.iter().any(|seen| {
-        matches!(seen, ParsedArg::Option { name, .. } if name == "-a" || name == "--arg-file")
+    let has_other_lines = seen.iter().any(|seen| {
+        matches!(seen, ParsedArg::Option { name, .. } if OTHER_LINES.contains(&name.as_str()))
     });
     for seen in seen {
         if let ParsedArg::Option { name, value, arg } = seen {
@@ -36,7 +41,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         return Ok(());
     };
     // A hash begins with a digit, or with a letter that is no dash.
-    let are_hashes = !reads_file && git_hashes::are_input_of(call.context.scope, call.span);
+    let are_hashes = !has_other_lines && git_hashes::are_input_of(call.context.scope, call.span);
     let head = if are_hashes { "0" } else { "" };
     let mut inner: Vec<Arg<'_>> = match &input.placeholder {
         Some(placeholder) => command
