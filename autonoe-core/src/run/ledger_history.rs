@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+#[cfg(any(test, feature = "project"))]
 use super::JournalLine;
 use crate::event::Failure;
 use crate::ledger::{Ledger, LedgerHash};
