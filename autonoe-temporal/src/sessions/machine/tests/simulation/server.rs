@@ -7,7 +7,7 @@ use autonoe_testkit::simulation::Violation;
 
 use super::super::super::super::requests::SessionAnswer;
 use super::super::super::{NoAnswer, SessionsEvent, SessionsStep, TargetHost};
-use super::cluster::{Activity, Event, Hosts, Task, What};
+use super::cluster::{Activity, ActivityKind, Event, Hosts, Task};
 use super::ends;
 
 /// Time without a heartbeat after which a worker counts as dead, in milliseconds.
