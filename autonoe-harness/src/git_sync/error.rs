@@ -136,10 +136,10 @@ impl SyncError {
             Self::BranchReset { .. } => "branch_set_back",
             Self::NoBase { .. } => "no_base",
             Self::NestedRepository { .. } => "nested_repository",
-            Self::ForbiddenFile { .. } => "must_not_travel",
+            Self::ForbiddenFile { .. } => "forbidden_file",
             Self::InUse(_) => "project_in_use",
             Self::Project(_) => "project_unusable",
-            Self::Git(_) => "travel_failed",
+            Self::Git(_) => "git_sync_failed",
         }
     }
 

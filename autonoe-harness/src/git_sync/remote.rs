@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::SyncError;
 
 /// Name of the remote in git.
-pub(super) const NAME: &str = "travel";
+pub(super) const NAME: &str = "git-sync";
 
 /// Replacement of a secret.
 const HIDDEN: &str = "***";

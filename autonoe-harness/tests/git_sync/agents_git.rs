@@ -148,7 +148,10 @@ async fn quarantined_repositories_are_deleted_and_their_unknown_commits_kept() {
     assert_eq!(show(format!("{attempt}:attempt.txt")), "committed");
     assert_eq!(show(format!("{stash}:a.txt")), "stashed");
     // No ref of the search is left.
-    assert_eq!(git(&courier, &["for-each-ref", "refs/travel/aside/"]), "");
+    assert_eq!(
+        git(&courier, &["for-each-ref", "refs/git-sync/quarantine/"]),
+        ""
+    );
     git(&courier, &["fsck", "--strict"]);
 }
 
@@ -191,6 +194,9 @@ async fn a_quarantined_repository_stays_if_a_ref_points_to_no_commit() {
 
         assert_eq!(aside(&fixture, "one"), ["1"]);
         let courier = fixture.path("one/courier.git");
-        assert_eq!(git(&courier, &["for-each-ref", "refs/travel/aside/"]), "");
+        assert_eq!(
+            git(&courier, &["for-each-ref", "refs/git-sync/quarantine/"]),
+            ""
+        );
     }
 }

@@ -35,7 +35,7 @@ fn make(folder: &Path, remote: &Path) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_travelling_host_conforms() {
+async fn git_sync_host_conforms() {
     let report = session_host(async |host_project| {
         let synced_project = open(host_project);
         let sessions =

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_travelling_project_is_read_where_its_run_is_and_nothing_is_made() {
+    async fn synced_project_is_read_on_its_host_without_changes() {
         let mut host = Host::new();
         let remotes = Remotes::below("/srv/git", "main", ProcessRunner::unconfined("/"));
         host.remotes = Some(remotes.expect("an address"));
@@ -188,6 +188,6 @@ mod tests {
         assert_eq!(there.expect("readable").next, 1);
         assert_eq!(elsewhere.code, "not_here");
         assert!(!host.root.path().join("shop/shop-2").exists());
-        assert_eq!(outside.code, "travel", "{outside}");
+        assert_eq!(outside.code, "git_sync", "{outside}");
     }
 }

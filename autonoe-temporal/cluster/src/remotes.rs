@@ -55,7 +55,7 @@ impl Remotes {
         root: &Path,
     ) -> Result<(), Failure> {
         let checked = check_place(&self.home(project, run, root), root);
-        checked.map_err(|why| Failure::permanent("travel", why))
+        checked.map_err(|why| Failure::permanent("git_sync", why))
     }
 
     /// Returns the project of a run, below the folder of all projects.
@@ -67,7 +67,7 @@ impl Remotes {
     ) -> Result<SyncedProject, Failure> {
         let failed = |error: SyncError| {
             let retry = error.retry();
-            Failure::from_error("travel", &error, retry)
+            Failure::from_error("git_sync", &error, retry)
         };
         let remote = SyncRemote::new(self.address(project.as_str())).map_err(failed)?;
         let home = self.home(project, run, root);
