@@ -215,7 +215,7 @@ async fn a_preview_has_the_next_step_under_the_limit_overrides() {
         "{:?}",
         continues.next
     );
-    let limits = continues.resumes.expect("it is gone on with").limits;
+    let limits = continues.resumes.expect("the run is resumed").limits;
     assert_eq!(limits.max_iterations, Some(3));
     let exit = ExitReason::MaxIterations;
     assert_eq!(ends.next, NextAction::Finish { exit });

@@ -43,7 +43,7 @@ fn send_heartbeat(world: &mut Hosts, host: usize) {
         }
         return;
     }
-    // It is told to abandon the task. Its agent ends then, or continues to its end and keeps others
+    // The server cancels its task. Its agent stops, or runs to its end and keeps others
     // out meanwhile.
     let hands = &mut world.hosts[host].state;
     hands.task = None;
