@@ -58,16 +58,16 @@ pub(crate) fn not_claude_error(program: &Path, manner: &Mismatch<'_>) -> AgentEr
 }
 
 fn version(answer: &ShortAnswer) -> String {
-    let said = match answer.stdout.as_str() {
-        "" => "said nothing".to_owned(),
-        said => format!("said \"{}\"", shorten(said)),
+    let printed = match answer.stdout.as_str() {
+        "" => "printed nothing".to_owned(),
+        text => format!("printed \"{}\"", shorten(text)),
     };
     let end = match answer.end {
         AnswerEnd::Exited(exit) => exit_text(exit),
         AnswerEnd::TimedOut => "did not end in time".to_owned(),
         AnswerEnd::TooMuchOutput => "did not stop writing".to_owned(),
     };
-    format!("run with --version, it {said} for its version and {end}")
+    format!("run with --version, it {printed} and {end}")
 }
 
 fn shorten(said: &str) -> String {
@@ -102,35 +102,30 @@ mod tests {
         let code = |code| AnswerEnd::Exited(Exit::Code(code));
         let much = "y\n".repeat(10_000);
         for (said, stderr, end, expected) in [
-            (
-                "",
-                "",
-                code(1),
-                "said nothing for its version and exited with code 1",
-            ),
+            ("", "", code(1), "printed nothing and exited with code 1"),
             (
                 "",
                 "boom\n",
                 code(3),
-                "said nothing for its version and exited with code 3; its standard error ended with: boom",
+                "printed nothing and exited with code 3; its standard error ended with: boom",
             ),
             (
                 "cat (GNU coreutils) 9.1\nCopyright",
                 "",
                 code(0),
-                "said \"cat (GNU coreutils) 9.1…\" for its version and exited with code 0",
+                "printed \"cat (GNU coreutils) 9.1…\" and exited with code 0",
             ),
             (
                 &much,
                 "",
                 AnswerEnd::TooMuchOutput,
-                "said \"y…\" for its version and did not stop writing",
+                "printed \"y…\" and did not stop writing",
             ),
             (
                 "\u{1b}[2J\u{202e}x",
                 "\u{7}\u{1b}]0;owned\u{7}",
                 AnswerEnd::TimedOut,
-                "said \" [2J\u{fffd}x\" for its version and did not end in time; its standard error ended with: ]0;owned",
+                "printed \" [2J\u{fffd}x\" and did not end in time; its standard error ended with: ]0;owned",
             ),
         ] {
             let whole = format!(

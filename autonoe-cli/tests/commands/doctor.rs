@@ -53,7 +53,7 @@ fn each_problem_alone_is_in_the_way_of_a_run() {
         ("claude", "no program `claude`", Box::new(program("claude"))),
         (
             "claude",
-            "for its version",
+            "run with --version, it printed",
             Box::new(|it| it.program("claude", "echo what?")),
         ),
         (

@@ -54,7 +54,7 @@ fn assert_not_started(project: &Project) {
 fn system_program_as_agent_is_refused_with_reason() {
     for (path, expected) in [
         ("/bin/false", "exited with code 1"),
-        ("/bin/cat", "for its version"),
+        ("/bin/cat", "run with --version, it printed"),
     ] {
         let project = Project::new();
 

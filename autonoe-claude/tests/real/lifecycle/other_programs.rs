@@ -81,8 +81,8 @@ async fn a_program_with_another_version_text_is_not_available() {
 async fn another_program_is_reported_with_its_behaviour_and_a_remedy() {
     for (program, told) in [
         ("/bin/false", "exited with code 1"),
-        ("/bin/cat", "for its version"),
-        ("/usr/bin/yes", "for its version"),
+        ("/bin/cat", "run with --version, it printed"),
+        ("/usr/bin/yes", "run with --version, it printed"),
     ] {
         let (setting, mut options) = setting("", 0o644);
         options.program.path = program.into();
