@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use autonoe_core::Project;
 use autonoe_core::agent::Sandbox;
-use autonoe_core::gate::{CredentialPaths, ProjectPaths};
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::gate::policy::CREDENTIAL_PATHS;
 use autonoe_core::project::SandboxSwitch;
 use autonoe_core::time::SystemClock;
 use autonoe_flow::FlowDefinition;
@@ -145,8 +146,7 @@ pub(crate) fn sandbox(
 /// Returns the locations of credentials in a home directory and on the machine, except those that
 /// are never visible in a sandbox.
 fn credentials(home: &Path) -> Vec<PathBuf> {
-    let places = CredentialPaths::default();
-    let plain = places.iter().filter(|place| !place.contains('*'));
+    let plain = CREDENTIAL_PATHS.iter().filter(|place| !place.contains('*'));
     let whole = plain.filter_map(|place| match place.strip_prefix("~/") {
         Some(below) => Some(home.join(below)),
         None if place.starts_with("/etc/") => Some(place.into()),

@@ -68,7 +68,8 @@ mod wrapper_options;
 
 pub use bash_security::{And, AndWhen, BashSecurity, DenyAll};
 pub use check::{
-    Finding, InnerCommand, is_reading_awk_program, is_reading_sed_script, is_sessions_folder,
+    Finding, InnerCommand, is_reading_awk_program, is_reading_program, is_reading_sed_script,
+    is_sessions_folder,
 };
 pub use credential_paths::CREDENTIAL_PATHS;
 pub use inner_commands::InnerCommands;

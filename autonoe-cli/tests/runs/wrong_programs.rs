@@ -73,9 +73,9 @@ fn refused_program_error_includes_its_last_output() {
         ),
         (
             "echo what; exit 0",
-            &["said \"what\"", "exited with code 0"],
+            &["printed \"what\"", "exited with code 0"],
         ),
-        ("exec yes", &["said \"y…\"", "did not stop writing"]),
+        ("exec yes", &["printed \"y…\"", "did not stop writing"]),
         (
             "yes oops | head -n 100000 >&2; printf '\\033[2Jgarbage\\007'; exit 9",
             &["[2Jgarbage", "exited with code 9", "oops; oops"],

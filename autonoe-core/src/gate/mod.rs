@@ -17,7 +17,6 @@ pub use gate::Gate;
 pub use gate_decision::GateDecision;
 pub use guard::AutonoeGuard;
 pub use guard::BashGuard;
-pub use guard::CredentialPaths;
 pub use guard::FileScope;
 pub(crate) use guard::ReadOnlyGuard;
 pub use guard::SymlinksOnDisk;

@@ -22,7 +22,6 @@ use crate::agent::{AgentClientFactory, OptionalServers, OuterSandbox, Sandbox, T
 use crate::agent::{Budget, CredentialFilter};
 use crate::event::RunObserver;
 use crate::event::TraceContext;
-use crate::gate::CredentialPaths;
 use crate::gate::{Gate, PermissionRule, PreToolUseHook, ProjectPaths};
 use crate::ledger::DeliverableRepository;
 use crate::run::{InstructionSelector, InstructionSource, Workspace};
@@ -54,7 +53,6 @@ pub struct SessionRunnerBuilder {
     tool_server: Option<Arc<dyn ToolServer>>,
     project_paths: ProjectPaths,
     workspace: Option<Arc<dyn Workspace>>,
-    credentials: CredentialPaths,
     limits: RunLimits,
     session_limits: SessionLimits,
     max_turns: Option<u32>,
@@ -96,7 +94,6 @@ impl SessionRunnerBuilder {
             tool_server: None,
             project_paths: ProjectPaths::new(project_dir),
             workspace: None,
-            credentials: CredentialPaths::default(),
             limits: RunLimits::new(Mode::Run),
             session_limits: SessionLimits::default(),
             max_turns: None,
@@ -463,17 +460,10 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Sets the user's home directory, the base of rules with `~` and of the credential places.
+    /// Sets the user's home directory, the base of rules with `~` and of the paths of credentials.
     #[must_use]
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         self.project_paths.home = Some(home.into());
-        self
-    }
-
-    /// Sets the places that agents cannot even read: the default ones and your own.
-    #[must_use]
-    pub fn credential_places(mut self, places: CredentialPaths) -> Self {
-        self.credentials = places;
         self
     }
 

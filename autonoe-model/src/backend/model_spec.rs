@@ -7,7 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use autonoe_core::AgentClientFactory;
 use autonoe_core::agent::{BackendProbe, ThinkingBudget};
-use autonoe_core::gate::{CredentialPaths, ProjectPaths};
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::gate::policy::CREDENTIAL_PATHS;
 use autonoe_core::spec::{BackendSpec, SpecContext, SpecError, spec_schema};
 use autonoe_process::find_program;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -302,8 +303,7 @@ fn credentials(context: &SpecContext) -> Vec<PathBuf> {
         Some(below) => Some(home.as_ref()?.join(below)),
         None => Some(PathBuf::from(place)).filter(|place| place.is_absolute()),
     };
-    let places = CredentialPaths::default();
-    places
+    CREDENTIAL_PATHS
         .iter()
         // Patterns are about other processes, which do not exist inside of a sandbox.
         .filter(|place| !place.contains('*'))

@@ -58,7 +58,7 @@ use crate::{Denial, ResolveSymlinks, Rule, Verdict};
 
 pub(crate) use self::call::Known;
 pub(crate) use self::commands::built_in as built_in_commands;
-pub use self::commands::{is_reading_awk_program, is_reading_sed_script};
+pub use self::commands::{is_reading_awk_program, is_reading_program, is_reading_sed_script};
 pub(crate) use self::credentials::may_contain_credentials;
 pub(crate) use self::extensions::cannot_be_added;
 pub(crate) use self::names::Names;

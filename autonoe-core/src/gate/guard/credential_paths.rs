@@ -1,4 +1,4 @@
-//! [`CredentialPaths`], the paths of credentials that agents may not touch.
+//! Comparison of paths with the locations of credentials, which agents may not touch.
 
 use std::path::{Path, PathBuf};
 
@@ -7,74 +7,34 @@ use autonoe_security::CREDENTIAL_PATHS;
 use super::file_name::{components, fold_name};
 use crate::gate::lexical_path::path_candidates::lexical_and_resolved;
 
-/// Paths of credentials, which no agent may read or write.
-///
-/// An entry is written as `~/.ssh` (below the home directory), as `/etc/shadow` (absolute) or as
-/// `.env` (anywhere). A `*` stands for one whole component. The entries of [`CREDENTIAL_PATHS`]
-/// cannot be removed.
+/// Resolves [`CREDENTIAL_PATHS`] to their current locations, so that checking a path needs no further
+/// file system access.
 ///
 /// If the home directory is unknown, `~/.ssh` covers everything below any `.ssh`, which errs on the
 /// side of blocking too much.
-///
-/// ```
-/// use autonoe_core::gate::{CredentialPaths, FileScope, ProjectPaths};
-///
-/// let credentials = CredentialPaths::default().with_path("~/.vault-token").with_path(".env");
-/// let scope = FileScope::new(ProjectPaths::new("/srv/project")).with_credentials(credentials);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CredentialPaths(Vec<String>);
-
-impl Default for CredentialPaths {
-    fn default() -> Self {
-        Self(
-            CREDENTIAL_PATHS
-                .iter()
-                .map(|&place| place.to_owned())
-                .collect(),
-        )
-    }
-}
-
-impl CredentialPaths {
-    /// Adds `place`.
-    #[must_use]
-    pub fn with_path(mut self, place: impl Into<String>) -> Self {
-        self.0.push(place.into());
-        self
-    }
-
-    /// Returns the entries as they were written.
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(String::as_str)
-    }
-
-    /// Resolves the entries to their current locations, so that checking a path needs no further
-    /// file system access.
-    pub(super) fn locate(&self, home: Option<&Path>) -> LocatedCredentials<'_> {
-        let homes = home.map(lexical_and_resolved).unwrap_or_default();
-        let locate = |place| match anywhere(place, home) {
-            Some(tail) => Location::Anywhere(place, pattern(tail)),
-            None => {
-                let locations = locations(place, &homes).into_iter();
-                Location::At(place, locations.map(|path| (names(&path), path)).collect())
-            }
-        };
-        LocatedCredentials(self.iter().map(locate).collect())
-    }
+pub(super) fn locate_credentials(home: Option<&Path>) -> LocatedCredentials {
+    let homes = home.map(lexical_and_resolved).unwrap_or_default();
+    let locate = |place: &'static str| match place.strip_prefix("~/") {
+        Some(tail) if homes.is_empty() => Location::Anywhere(place, pattern(tail)),
+        _ => {
+            let locations = locations(place, &homes).into_iter();
+            Location::At(place, locations.map(|path| (names(&path), path)).collect())
+        }
+    };
+    LocatedCredentials(CREDENTIAL_PATHS.iter().copied().map(locate).collect())
 }
 
 /// Paths of credentials, resolved to their current locations.
-pub(super) struct LocatedCredentials<'a>(Vec<Location<'a>>);
+pub(super) struct LocatedCredentials(Vec<Location>);
 
-enum Location<'a> {
+enum Location {
     /// An entry that matches these components anywhere in a path.
-    Anywhere(&'a str, Vec<String>),
+    Anywhere(&'static str, Vec<String>),
     /// An entry that is located at these paths.
-    At(&'a str, Vec<(Vec<String>, PathBuf)>),
+    At(&'static str, Vec<(Vec<String>, PathBuf)>),
 }
 
-impl LocatedCredentials<'_> {
+impl LocatedCredentials {
     /// Returns how `path`, which must be absolute and normalised, touches entries.
     pub(super) fn touches(&self, path: &Path) -> Vec<Touch<'_>> {
         let path = names(path);
@@ -85,7 +45,7 @@ impl LocatedCredentials<'_> {
     }
 }
 
-impl Location<'_> {
+impl Location {
     fn touch(&self, path: &[String]) -> Option<Touch<'_>> {
         match self {
             Self::Anywhere(place, part) => has_part(path, part).then_some(Touch::Inside { place }),
@@ -108,14 +68,6 @@ pub(super) enum Touch<'a> {
     Inside { place: &'a str },
     /// The path is a directory that contains the entry at some depth.
     Above { place: &'a str, location: &'a Path },
-}
-
-/// Returns the part of `place` to search for anywhere, or `None` if its location is known.
-fn anywhere<'a>(place: &'a str, home: Option<&Path>) -> Option<&'a str> {
-    match place.strip_prefix("~/") {
-        Some(tail) => home.is_none().then_some(tail),
-        None => (!place.starts_with('/')).then_some(place),
-    }
 }
 
 /// Returns the locations of `place`. A home directory and its content can be reached through
@@ -162,8 +114,7 @@ mod tests {
     const HOME: &str = "/no-home/user";
 
     fn touch(path: &str, home: Option<&str>) -> &'static str {
-        let places = CredentialPaths::default().with_path(".env");
-        let located = places.locate(home.map(Path::new));
+        let located = locate_credentials(home.map(Path::new));
         match located.touches(Path::new(path)).first() {
             None => "none",
             Some(Touch::Inside { .. }) => "inside",
@@ -200,8 +151,6 @@ mod tests {
             ("/etc/shadow", "inside"),
             ("/etc/hosts", "none"),
             ("/srv/project/.npmrc", "none"),
-            ("/srv/project/.env", "inside"),
-            ("/srv/project/.env.example", "none"),
         ] {
             assert_eq!(touch(path, Some(HOME)), expected, "{path}");
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 
-use super::credential_paths::{CredentialPaths, Touch};
+use super::credential_paths::{Touch, locate_credentials};
 use super::file_name::{components, fold_name, is_spelling_of};
 use super::tool_input::{NamedFile, named_files};
 use crate::gate::lexical_path::invisible_chars::strip_invisible;
@@ -21,8 +21,8 @@ use crate::tool::{ToolCall, ToolKind};
 /// be fetched. A tool that declares no files, such as a browser, must not name credentials in its
 /// input, and may only open `file:` URLs of the project and `/tmp`.
 ///
-/// Reads are allowed apart from [`CredentialPaths`]. A search in a directory that contains such a
-/// path would read it, too, and is blocked. Inside the project, such a search is allowed while
+/// Reads are allowed apart from [`CREDENTIAL_PATHS`](autonoe_security::CREDENTIAL_PATHS), which the Bash policy protects, too. A search
+/// in a directory that contains such a path would read it and is blocked. Inside the project, such a search is allowed while
 /// nothing exists at that path, so that a project that is a home directory can be searched. Only
 /// git may write the repository data in `.git`.
 ///
@@ -46,23 +46,12 @@ use crate::tool::{ToolCall, ToolKind};
 #[derive(Clone, Debug)]
 pub struct FileScope {
     project_paths: ProjectPaths,
-    credentials: CredentialPaths,
 }
 
 impl FileScope {
-    /// Creates a guard for `project_paths` with the default paths of credentials.
+    /// Creates a guard for `project_paths`.
     pub fn new(project_paths: ProjectPaths) -> Self {
-        Self {
-            project_paths,
-            credentials: CredentialPaths::default(),
-        }
-    }
-
-    /// Sets the paths of credentials.
-    #[must_use]
-    pub fn with_credentials(mut self, credentials: CredentialPaths) -> Self {
-        self.credentials = credentials;
-        self
+        Self { project_paths }
     }
 
     fn evaluate(&self, call: &ToolCall) -> Result<(), String> {
@@ -204,7 +193,7 @@ impl FileScope {
         let homes = [Some(home), meanings.in_unknown_home.then_some(None)];
         for home in homes.into_iter().flatten() {
             // The paths of credentials are located once for all meanings.
-            let credentials = self.credentials.locate(home);
+            let credentials = locate_credentials(home);
             for place in &meanings.paths {
                 for touch in credentials.touches(place) {
                     judge_touch(path, &touch, |location| exposes(place, location))?;

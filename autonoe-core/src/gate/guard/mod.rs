@@ -19,7 +19,6 @@ mod tool_input;
 pub use autonoe_guard::AutonoeGuard;
 pub use bash_guard::BashGuard;
 pub use built_in::built_in_guards;
-pub use credential_paths::CredentialPaths;
 pub use file_scope::FileScope;
 pub(crate) use read_only::ReadOnlyGuard;
 pub use symlinks_on_disk::SymlinksOnDisk;

@@ -71,10 +71,9 @@ impl SessionRunnerBuilder {
     }
 
     fn all_guards(&self) -> Result<Vec<Arc<dyn PreToolUseHook>>, BuildError> {
-        let credentials = self.credentials.clone();
         let scope = self.project_paths.policy_scope(self.limits.mode);
         let judge = self.bash.judge(scope)?;
-        let mut guards = built_in_guards(judge, &self.project_paths, credentials);
+        let mut guards = built_in_guards(judge, &self.project_paths);
         guards.extend(self.guards.iter().cloned());
         Ok(guards)
     }

@@ -8,10 +8,7 @@ use crate::check::write_target::{Root, escapes};
 use crate::option_table::OptionTable;
 
 pub(super) const COMMANDS: Commands = &[
-    (
-        words!("ls pwd cat head tail wc grep diff printf cut tr tac which lsof echo sleep"),
-        free,
-    ),
+    (FREE, free),
     (words!("find"), find::check),
     (words!("tree"), tree),
     (words!("sort"), sort),
@@ -22,9 +19,13 @@ pub(super) const COMMANDS: Commands = &[
     (words!("ps"), ps::check),
     (words!("timeout"), timeout::check),
     (words!("pkill"), pkill::check),
-    // The builtins are judged elsewhere; these are the programs, called by path.
-    (words!("true false test ["), free),
 ];
+
+/// Commands without an option or operand that writes, runs a program or connects. `true`, `false`,
+/// `test` and `[` are the programs, called by path; the builtins are judged elsewhere.
+pub(super) const FREE: &[&str] = words!(
+    "ls pwd cat head tail wc grep diff printf cut tr tac which lsof echo sleep true false test [",
+);
 
 const SORT: OptionTable = options!(
     "k:o:t:S:T:",

@@ -160,6 +160,16 @@ pub(crate) fn options_of(name: &str) -> Option<&'static OptionTable> {
     }
 }
 
+/// Returns whether the program `name` only reads files and prints, with any arguments.
+///
+/// ```
+/// assert!(autonoe_security::is_reading_program("cat"));
+/// assert!(!autonoe_security::is_reading_program("sort"));
+/// ```
+pub fn is_reading_program(name: &str) -> bool {
+    base::FREE.contains(&name) || readers::FREE.contains(&name)
+}
+
 /// Returns whether a sed script only edits the text that it prints: it neither writes a file nor
 /// runs a command in any implementation of sed.
 ///

@@ -9,9 +9,6 @@ use crate::check::options::ParsedArg;
 use crate::check::write_target::Root;
 
 /// Commands of every project, in both modes.
-///
-/// Those with `free` have no option or operand that writes, runs a program or connects, in GNU, BSD
-/// and busybox alike.
 pub(super) const COMMANDS: Commands = &[
     (words!("sed"), sed::check),
     (words!("awk gawk mawk nawk"), awk::check),
@@ -25,15 +22,16 @@ pub(super) const COMMANDS: Commands = &[
     (words!("strings"), strings),
     (words!("tee"), writers::tee),
     (words!("xxd"), xxd),
-    (
-        words!(
-            "b2sum basename cksum cmp column comm df dirname du egrep expand expr fgrep fmt fold",
-            "hexdump join md5sum nl nproc numfmt od paste readlink realpath rev seq sha1sum",
-            "sha224sum sha256sum sha384sum sha512sum shasum stat sum tsort unexpand uuidgen"
-        ),
-        free,
-    ),
+    (FREE, free),
 ];
+
+/// Commands without an option or operand that writes, runs a program or connects, in GNU, BSD and
+/// busybox alike.
+pub(super) const FREE: &[&str] = words!(
+    "b2sum basename cksum cmp column comm df dirname du egrep expand expr fgrep fmt fold",
+    "hexdump join md5sum nl nproc numfmt od paste readlink realpath rev seq sha1sum",
+    "sha224sum sha256sum sha384sum sha512sum shasum stat sum tsort unexpand uuidgen",
+);
 
 /// The BSD version writes to a file with `-o`.
 const BASE64: OptionAllowList = OptionAllowList {
