@@ -51,7 +51,6 @@ mod backend_spec;
 mod events;
 mod launch;
 mod outcome;
-mod probe;
 mod session;
 mod wire;
 

@@ -29,23 +29,21 @@
 //! | [`short_answer`], [`version_finding`] | for probes: runs the program once, and reports its version |
 //! | [`check_model`], [`check_limit`] | checks of values in a configuration file |
 
-mod claims;
 mod launch;
 mod options;
 mod probe;
 mod session;
-mod spec_values;
 
-pub use claims::{OUTER_SANDBOX_REMEDY, program_claims};
 pub use launch::{
     SandboxConfig, SandboxMounts, SandboxNetwork, SandboxSpec, SessionDirectory,
     add_session_environment, remove_abandoned_sessions,
 };
-pub use options::ProgramOptions;
-pub use probe::{AnswerEnd, ShortAnswer, short_answer, version_finding};
+pub use options::{ProgramOptions, check_limit, check_model};
+pub use probe::{
+    AnswerEnd, OUTER_SANDBOX_REMEDY, ShortAnswer, program_claims, short_answer, version_finding,
+};
 pub use session::{
     AfterQuery, AnswerTasks, CommandQueue, DeniedCall, FAILED_CHECK, PendingRequests, Program,
     ProgramClient, ProgramCommand, ProgramTurn, Query, TurnEnd, TurnStep, decide_call, line_writer,
     ready_within, run_turn, shutdown_program, wait_for_exit,
 };
-pub use spec_values::{check_limit, check_model};

@@ -54,15 +54,13 @@ mod mcp;
 // Public for the tests of this project only.
 #[doc(hidden)]
 pub mod outcome;
-mod permission_mode;
 mod probe;
 mod session;
 // Public for the tests of this project only.
 #[doc(hidden)]
 pub mod wire;
 
-pub use backend::ClaudeBackend;
+pub use backend::{ClaudeBackend, ClaudePermissionMode};
 pub use backend_spec::ClaudeSpec;
 pub use launch::{ClaudeOptions, ConfigFolder, SettingSources};
-pub use permission_mode::ClaudePermissionMode;
 pub use probe::{Login, LoginCheck, Probe, SandboxProblem};

@@ -1,4 +1,4 @@
-//! [`CodexSpec`], the description of Codex in a configuration file.
+//! [`CodexSpec`], the description of Codex in a configuration file, and the reasoning [`Effort`] of a model.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -8,14 +8,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_backend::{SandboxSpec, check_limit, check_model, version_finding};
-use autonoe_core::agent::{BackendProbe, Credentials, OuterSandbox, ProbeFinding};
+use autonoe_core::agent::{BackendProbe, Credentials, OuterSandbox, ProbeFinding, ThinkingBudget};
 use autonoe_core::spec::{BackendSpec, SpecContext, SpecError};
 use autonoe_core::tool::McpServer;
 use autonoe_core::{AgentClientFactory, Capabilities};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Effort;
 use crate::backend::CodexBackend;
 use crate::launch::{CodexHome, CodexOptions, CodexProvider, claims};
 use crate::probe::version;
@@ -144,7 +143,9 @@ const LOG_IN: &str = "set OPENAI_API_KEY; or log in with `CODEX_HOME=<folder> co
 
 /// The variables with the key for OpenAI and with the address of another service.
 const KEY: &str = "OPENAI_API_KEY";
+
 const ADDRESS: &str = "OPENAI_BASE_URL";
+
 const OPENAI: &str = "https://api.openai.com/v1";
 
 /// Returns the service of a session without a provider and a kept login: that of the key in the
@@ -215,6 +216,54 @@ fn credentials(options: &CodexOptions) -> (Credentials, ProbeFinding) {
             }
         }
         (None, CodexHome::PerSession) => missing("no key and no login was found".to_owned()),
+    }
+}
+
+/// The reasoning effort of a model.
+///
+/// ```
+/// use autonoe_codex::Effort;
+/// use autonoe_core::agent::ThinkingBudget;
+///
+/// // The program does not accept a number of tokens.
+/// assert_eq!(Effort::from(ThinkingBudget::default()), Effort::Medium);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Effort {
+    /// Minimal effort, if the model supports it.
+    Minimal,
+    /// Low effort.
+    Low,
+    /// The usual effort.
+    Medium,
+    /// High effort.
+    High,
+    /// Maximum effort, if the model supports it.
+    XHigh,
+}
+
+impl Effort {
+    /// Returns its name in the protocol.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::XHigh => "xhigh",
+        }
+    }
+}
+
+impl From<ThinkingBudget> for Effort {
+    fn from(budget: ThinkingBudget) -> Self {
+        match budget.tokens() {
+            ..4096 => Self::Low,
+            4096..16_384 => Self::Medium,
+            _ => Self::High,
+        }
     }
 }
 

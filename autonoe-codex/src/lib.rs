@@ -53,12 +53,10 @@
 
 mod backend;
 mod backend_spec;
-mod effort;
 // Public for the tests of this project only.
 #[doc(hidden)]
 pub mod events;
 mod launch;
-mod native_program;
 // Public for the tests of this project only.
 #[doc(hidden)]
 pub mod outcome;
@@ -69,6 +67,5 @@ mod session;
 pub mod wire;
 
 pub use backend::CodexBackend;
-pub use backend_spec::CodexSpec;
-pub use effort::Effort;
+pub use backend_spec::{CodexSpec, Effort};
 pub use launch::{CodexHome, CodexOptions, CodexProvider};

@@ -61,7 +61,6 @@ compile_error!("autonoe-process needs a Unix system");
 
 mod before_exec;
 mod commands;
-mod detached;
 mod exit;
 mod find_program;
 mod git_settings;
@@ -69,7 +68,6 @@ mod identity;
 mod inherited;
 mod keeper;
 mod launch;
-mod launch_error;
 mod marker;
 mod process;
 mod process_tree;
@@ -77,30 +75,26 @@ mod sandbox;
 mod session_folder;
 mod session_parent;
 mod shutdown_policy;
-mod signal;
 mod start;
-mod stderr_tail;
 mod stdio;
 #[cfg(target_os = "linux")]
 mod supervisor;
 mod table;
 
 pub use commands::{CommandError, CommandOutcome, CommandOutput, ProcessRunner};
-pub use detached::DetachedProcess;
 pub use exit::{Exit, wait_for_shutdowns};
 pub use find_program::find_program;
 pub use git_settings::{add_git_setting, refuse_bare_repositories};
 pub use identity::{ProcessIdentity, kill_all_children};
-pub use launch::Launch;
-pub use launch_error::LaunchError;
+pub use launch::{Launch, LaunchError};
 pub use marker::{InvalidMarker, Marker};
-pub use process::Process;
+pub use process::{DetachedProcess, Process};
 pub use sandbox::{NestedSandboxes, Network, Obstacle, OsSandbox, SandboxError};
 pub use session_folder::SessionFolder;
 pub use session_parent::SessionParent;
 pub use shutdown_policy::{
     EndedBy, KillReport, ProcessInfo, ShutdownAction, ShutdownPolicy, ShutdownReport, ShutdownStep,
+    Signal,
 };
-pub use signal::Signal;
 pub use start::StartedProcess;
 pub use stdio::{Stdin, Stdout};

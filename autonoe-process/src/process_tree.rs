@@ -7,9 +7,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::Marker;
-use crate::shutdown_policy::Deadline;
-use crate::shutdown_policy::{KillReport, ProcessInfo};
-use crate::signal::SignalTarget;
+use crate::shutdown_policy::{Deadline, KillReport, ProcessInfo, SignalTarget};
 use crate::table::{self, Identity, Row, TreeMembers};
 
 /// Time between two rounds of killing.

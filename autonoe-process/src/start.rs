@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use crate::before_exec::Tie;
 use crate::keeper::{Keeper, Lifeline, Shared, Spawned};
-use crate::signal::SignalTarget;
+use crate::shutdown_policy::SignalTarget;
 use crate::stdio::{Stdin, Stdout};
 use crate::{Launch, LaunchError, Process, before_exec, exit, inherited};
 

@@ -17,9 +17,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::backend::ScriptedBackend;
-use crate::model_use::ModelUse;
 use crate::session_script::SessionScript;
-use crate::step::{Expectation, ToolUse};
+use crate::step::{Expectation, ModelUse, ToolUse};
 
 /// Configures scripted agents: `{"type": "scripted", ..}`.
 ///

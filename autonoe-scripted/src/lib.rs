@@ -52,7 +52,6 @@
 mod backend;
 mod backend_spec;
 mod client;
-mod model_use;
 mod player;
 mod script_state;
 mod session_script;
@@ -60,7 +59,6 @@ mod step;
 
 pub use backend::ScriptedBackend;
 pub use backend_spec::ScriptedSpec;
-pub use model_use::ModelUse;
 pub use script_state::ReceivedSession;
 pub use session_script::SessionScript;
-pub use step::{Expectation, ToolUse};
+pub use step::{Expectation, ModelUse, ToolUse};

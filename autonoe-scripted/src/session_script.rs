@@ -11,8 +11,7 @@ use autonoe_core::{CostUsd, StreamEvent};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::model_use::ModelUse;
-use crate::step::{Expectation, ScriptStep, ToolUse};
+use crate::step::{Expectation, ModelUse, ScriptStep, ToolUse};
 
 /// The tool that creates deliverables.
 const CREATE: &str = "mcp__autonoe__create";

@@ -15,7 +15,7 @@ use autonoe_core::{AgentClientFactory, AgentError, Capabilities};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::probe::{missing_program, probe_agent};
+use super::{missing_program, probe_agent};
 use crate::backend::AcpBackend;
 use crate::launch::{AcpOptions, HomeFolder, claims};
 

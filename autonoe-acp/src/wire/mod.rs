@@ -3,10 +3,8 @@
 
 mod mcp_servers;
 mod messages;
-mod permission;
-mod update;
 
 pub(crate) use mcp_servers::{mcp_servers, supports_http};
-pub(crate) use messages::{PermissionRequest, SessionUpdate};
-pub(crate) use permission::{Answer, Permission};
-pub(crate) use update::{CallStatus, CallUpdate, Update, is_about};
+pub(crate) use messages::{
+    Answer, CallStatus, CallUpdate, Permission, PermissionRequest, SessionUpdate, Update, is_about,
+};

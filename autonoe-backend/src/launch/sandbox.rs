@@ -10,7 +10,7 @@ use autonoe_process::{OsSandbox, SandboxError, find_program};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::claims::OUTER_SANDBOX_REMEDY;
+use crate::probe::OUTER_SANDBOX_REMEDY;
 
 /// Configuration of the outer sandbox around a program, for runs that have one.
 ///

@@ -1,16 +1,13 @@
 //! Session of a program: its client, and the task that owns the program.
 
-mod actor;
 mod answers;
 mod client;
-mod commands;
 mod program;
 mod transport;
 mod turn;
 
 pub use answers::{AnswerTasks, DeniedCall, FAILED_CHECK, decide_call};
 pub use client::ProgramClient;
-pub use commands::{CommandQueue, ProgramCommand, Query};
-pub use program::{AfterQuery, Program};
+pub use program::{AfterQuery, CommandQueue, Program, ProgramCommand, Query};
 pub use transport::{PendingRequests, line_writer, ready_within, shutdown_program, wait_for_exit};
 pub use turn::{ProgramTurn, TurnEnd, TurnStep, run_turn};

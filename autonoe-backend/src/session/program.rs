@@ -1,9 +1,11 @@
-//! [`Program`], the interface between a session and the program of a backend.
+//! [`Program`], the interface between a session and the program of a backend, and its commands.
 
-use autonoe_core::{AgentError, SessionSpec};
-use tokio::sync::oneshot;
+use std::collections::VecDeque;
 
-use super::{CommandQueue, Query};
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::{AgentError, SessionSpec, StreamEvent};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// A running program, and the connection to it.
 ///
@@ -68,4 +70,88 @@ pub enum AfterQuery {
     Unusable,
     /// Everything must be ended. The sender is notified when that is done.
     Disposed(oneshot::Sender<()>),
+}
+
+/// Receives the commands to the owner of a program.
+#[derive(Debug)]
+pub struct CommandQueue {
+    queue: mpsc::Receiver<ProgramCommand>,
+    /// Commands that arrived too early.
+    deferred: VecDeque<ProgramCommand>,
+}
+
+impl CommandQueue {
+    pub(super) fn new(queue: mpsc::Receiver<ProgramCommand>) -> Self {
+        Self {
+            queue,
+            deferred: VecDeque::new(),
+        }
+    }
+
+    /// Waits for the next command; `None` if all senders are dropped. Dropping the future loses
+    /// nothing.
+    pub async fn recv(&mut self) -> Option<ProgramCommand> {
+        match self.deferred.pop_front() {
+            Some(command) => Some(command),
+            None => self.queue.recv().await,
+        }
+    }
+
+    /// Waits for the next new command, and skips deferred ones.
+    pub(super) async fn recv_new(&mut self) -> Option<ProgramCommand> {
+        self.queue.recv().await
+    }
+
+    /// Defers a command that arrived too early until the next [`recv`](Self::recv).
+    pub(super) fn defer(&mut self, command: ProgramCommand) {
+        self.deferred.push_back(command);
+    }
+}
+
+/// A command to the owner of a program.
+#[derive(Debug)]
+pub enum ProgramCommand {
+    /// Runs a prompt.
+    Query(Query),
+    /// Stops the turn.
+    Interrupt(oneshot::Sender<Result<(), AgentError>>),
+    /// Sends a message to the agent during its turn.
+    Steer(String, oneshot::Sender<Result<(), AgentError>>),
+    /// Shuts everything down.
+    Dispose(oneshot::Sender<()>),
+}
+
+/// A prompt, and the channel for its events.
+#[derive(Debug)]
+pub struct Query {
+    /// The prompt for the agent.
+    pub prompt: String,
+    /// Cancelled when the stream of the query is dropped.
+    pub dropped: CancellationToken,
+    /// Batches of events; the last one ends with `End` or an error.
+    pub(super) events: mpsc::UnboundedSender<Vec<Result<StreamEvent, AgentError>>>,
+    /// Signals the end of the query, so that the next one can start.
+    pub(super) _over: DropGuard,
+}
+
+impl Query {
+    /// Sends events to the stream, as one batch.
+    pub fn send(&self, events: impl IntoIterator<Item = StreamEvent>) {
+        let events: Vec<_> = events.into_iter().map(Ok).collect();
+        if !events.is_empty() {
+            // If the receiver is gone, the query was dropped.
+            let _ = self.events.send(events);
+        }
+    }
+
+    /// Sends the end of the query.
+    pub fn end(self, end: Result<StreamEvent, AgentError>) {
+        let _ = self.events.send(vec![end]);
+    }
+
+    /// Refuses the query because another one is running: a client runs one query at a time.
+    pub fn refuse(self) {
+        let reason = "a turn is still in progress";
+        self.end(Err(AgentError::new(AgentErrorKind::Other, reason)));
+    }
 }

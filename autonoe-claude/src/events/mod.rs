@@ -6,15 +6,12 @@
 //! calls without a result. [`ActivityTracker`] reports the progress of the program while it is silent, and
 //! [`ModelCalls`] reports the answers of the model as they are streamed.
 
-mod calls;
-mod model_calls;
 mod tasks;
 mod translator;
 mod turns;
 mod usage_tracker;
 
-pub use model_calls::ModelCalls;
 pub use tasks::{ActivityTracker, Task, Tasks};
 pub use translator::{FinishedSession, Translator};
 pub use turns::{SessionPhase, Turns};
-pub use usage_tracker::{TurnCost, UsageTracker};
+pub use usage_tracker::{ModelCalls, TurnCost, UsageTracker};

@@ -7,7 +7,7 @@ use autonoe_core::{AgentError, StreamEvent};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::calls::{OpenCalls, WasDenied};
+use super::turns::{OpenCalls, WasDenied};
 use super::{SessionPhase, Turns, UsageTracker};
 use crate::outcome::{Exit, HostAction, outcome};
 use crate::wire::{

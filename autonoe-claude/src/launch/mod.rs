@@ -2,25 +2,22 @@
 
 mod command_line;
 mod credentials;
-mod deny_rules;
 mod git_excludes;
-mod offered_tools;
 mod options;
 mod plan;
-mod project_memory;
 mod project_path;
-mod session_defaults;
 mod settings;
 mod staging_folders;
+mod tools;
 
 pub(crate) use command_line::{Folders, bare_environment};
-pub(crate) use offered_tools::OfferedTools;
+pub(crate) use options::with_defaults;
 pub use options::{ClaudeOptions, ConfigFolder, SettingSources};
 pub(crate) use plan::{FOLDER, LaunchPlan, PreparedLaunch, claims, create_session_directory};
 pub(crate) use project_path::check_project_path;
-pub(crate) use session_defaults::with_defaults;
 pub(crate) use settings::Settings;
 pub(crate) use staging_folders::StagingFolders;
+pub(crate) use tools::OfferedTools;
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::ClaudeOptions;
-use super::deny_rules::deny_rules;
+use super::tools::deny_rules;
 
 /// The settings that Claude Code is started with.
 ///

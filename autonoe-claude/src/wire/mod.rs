@@ -8,13 +8,11 @@ mod assistant;
 mod control;
 mod lenient;
 mod line;
-mod message;
 mod outgoing;
 mod reader;
 mod repair;
 mod result;
 mod status_messages;
-mod task;
 mod type_scan;
 mod user;
 
@@ -24,17 +22,14 @@ pub use control::{
     CanUseTool, ControlCancel, ControlRequest, ControlResponse, HookCallback, HookInput,
     McpMessage, RequestContent,
 };
-pub use line::{Kind, Line, NotAMessage};
-pub use message::Message;
+pub use line::{Kind, Line, Message, NotAMessage};
 pub use outgoing::{HookMatcher, Initialize, OnHookFailure, OutgoingLine, Request};
 pub use reader::{LineReader, LineTooLong};
 pub use repair::Json;
 pub use result::{DeniedCall, ModelUsage, ReportedUsage, ResultMessage, TurnUsage};
 pub use status_messages::{
-    ApiRetry, CompactBoundary, CompactMetadata, Informational, Init, McpServerState,
-    PermissionDenied, RateLimitEvent, SessionState, Status,
-};
-pub use task::{
-    BackgroundTasks, TaskNotification, TaskPatch, TaskProgress, TaskStarted, TaskUpdated,
+    ApiRetry, BackgroundTasks, CompactBoundary, CompactMetadata, Informational, Init,
+    McpServerState, PermissionDenied, RateLimitEvent, SessionState, Status, TaskNotification,
+    TaskPatch, TaskProgress, TaskStarted, TaskUpdated,
 };
 pub use user::{CallDecision, ToolResult, User, UserBlock};

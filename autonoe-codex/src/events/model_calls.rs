@@ -1,4 +1,6 @@
-//! [`ModelCalls`] of a turn, as far as the program reports them.
+//! [`ModelCalls`] of a turn, their usage, and the [`ModelCallCounter`].
+
+use std::collections::HashSet;
 
 use autonoe_core::agent::{
     ModelAnswer, ModelCall, ModelCallRequest, ModelMessages, ModelPart, TokenUsage,
@@ -6,6 +8,7 @@ use autonoe_core::agent::{
 use autonoe_core::event::{Events, Failure};
 use serde_json::json;
 
+use super::calls::call_id;
 use crate::wire::{Item, Notification, TokenTotals};
 
 /// Emits events for each call of the model, chunk by chunk.
@@ -125,5 +128,140 @@ impl UsageTracker {
         let before = self.total.unwrap_or_else(|| total.since(last));
         self.total = Some(total);
         total.since(before).into()
+    }
+}
+
+/// Counts the model calls of a turn, and detects whether another one follows.
+///
+/// The tool calls of a model call start before its usage is reported. Everything that starts after
+/// the report belongs to the next model call.
+///
+/// ```
+/// use autonoe_codex::events::ModelCallCounter;
+///
+/// let mut pace = ModelCallCounter::default();
+/// pace.end_call();
+///
+/// // The answer has no tool calls, so the turn is about to end.
+/// assert!(!pace.exceeds(1));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct ModelCallCounter {
+    calls: u32,
+    /// Tool calls that the current model call has started.
+    started: u32,
+    /// Whether the last model call started any, so that another model call follows.
+    has_tools: bool,
+    /// Running tool calls.
+    open: HashSet<String>,
+    /// Whether a model call without a usage report has produced output.
+    has_more: bool,
+}
+
+impl ModelCallCounter {
+    /// Observes the output of a model call.
+    pub fn observe(&mut self, notice: &Notification) {
+        match notice {
+            Notification::ItemStarted(Item::Other(_)) => {}
+            Notification::ItemStarted(item) => {
+                self.has_more = true;
+                if let Some(id) = call_id(item) {
+                    self.started += 1;
+                    self.open.insert(id.to_owned());
+                }
+            }
+            Notification::ItemCompleted(item) => {
+                if let Some(id) = call_id(item) {
+                    self.open.remove(id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Records the end of a model call.
+    pub fn end_call(&mut self) {
+        self.calls += 1;
+        self.has_tools = std::mem::take(&mut self.started) > 0;
+        self.has_more = false;
+    }
+
+    /// Returns the number of finished model calls.
+    pub fn calls(&self) -> u32 {
+        self.calls
+    }
+
+    /// Returns whether the model was called `most` times, all tool calls of the last call are
+    /// finished, and another model call follows.
+    pub fn exceeds(&self, most: u32) -> bool {
+        self.calls > most
+            || self.calls == most && (self.has_more || self.has_tools && self.open.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn begins(kind: &str, id: &str) -> Notification {
+        Notification::ItemStarted(Item::parse(&json!({"type": kind, "id": id})))
+    }
+
+    fn ends(kind: &str, id: &str) -> Notification {
+        Notification::ItemCompleted(Item::parse(&json!({"type": kind, "id": id})))
+    }
+
+    #[test]
+    fn the_tool_calls_of_the_last_model_call_finish_before_the_limit_is_exceeded() {
+        let mut pace = ModelCallCounter::default();
+        for notice in [begins("commandExecution", "1"), begins("fileChange", "2")] {
+            pace.observe(&notice);
+        }
+        pace.end_call();
+        assert!(!pace.exceeds(1), "both are under way");
+
+        pace.observe(&ends("commandExecution", "1"));
+        assert!(!pace.exceeds(1), "one is under way");
+
+        pace.observe(&ends("fileChange", "2"));
+        assert!(pace.exceeds(1), "the model is called again");
+        assert!(!pace.exceeds(2));
+    }
+
+    #[test]
+    fn a_tool_call_that_finishes_before_its_answer_counts_as_well() {
+        let mut pace = ModelCallCounter::default();
+        pace.observe(&begins("dynamicToolCall", "1"));
+        pace.observe(&ends("dynamicToolCall", "1"));
+        assert!(!pace.exceeds(1));
+
+        pace.end_call();
+
+        assert!(pace.exceeds(1));
+    }
+
+    #[test]
+    fn new_items_belong_to_the_next_model_call() {
+        for kind in ["agentMessage", "reasoning", "mcpToolCall"] {
+            let mut pace = ModelCallCounter::default();
+            pace.end_call();
+            assert!(!pace.exceeds(1), "{kind}");
+
+            pace.observe(&begins(kind, "2"));
+
+            assert!(pace.exceeds(1), "{kind}");
+        }
+    }
+
+    #[test]
+    fn messages_of_the_host_belong_to_no_model_call() {
+        let mut pace = ModelCallCounter::default();
+        pace.end_call();
+
+        pace.observe(&begins("userMessage", "2"));
+
+        assert!(!pace.exceeds(1));
     }
 }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Effort;
-use crate::native_program::resolve_native_program;
+use crate::probe::resolve_native_program;
 
 /// Options of Codex that are the same for all sessions.
 ///

@@ -10,8 +10,7 @@ use autonoe_core::{SessionSpec, ToolCall, ToolContext, ToolError, ToolOutput};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::pending_calls::PendingCalls;
-use super::ungated_calls::ungated_call;
+use super::pending_calls::{PendingCalls, ungated_call};
 use crate::events::{SHELL, dynamic_name, tool_call};
 use crate::wire::{
     CommandApproval, Decision, ElicitationRequest, FileChangeApproval, Item, Notification,

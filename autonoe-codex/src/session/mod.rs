@@ -7,10 +7,8 @@
 mod answers;
 mod pending_calls;
 mod start;
-mod steering_queue;
 mod thread_check;
 mod transport;
 mod turn;
-mod ungated_calls;
 
 pub(crate) use start::Connection;

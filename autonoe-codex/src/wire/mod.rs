@@ -7,19 +7,18 @@ mod item;
 mod message;
 mod notification;
 mod outgoing;
-mod request;
 mod token_totals;
 
 pub use item::{
     Change, ChangeKind, CommandItem, ContentItem, DynamicToolItem, FileChangeItem, Item,
     ItemStatus, McpError, McpResult, McpToolItem, MessageItem, ReasoningItem, bash_script,
 };
-pub use message::{Message, RequestId, RpcError, ThreadMessage};
+pub use message::{
+    CommandApproval, ElicitationRequest, FileChangeApproval, Message, ProgramRequest, RequestId,
+    RpcError, ThreadMessage, ToolCallRequest,
+};
 pub use notification::{
     ErrorInfo, Notification, RateLimits, RetryableError, Turn, TurnError, TurnStatus, Window,
 };
 pub use outgoing::{Decision, Outgoing, ThreadSettings, TurnRef};
-pub use request::{
-    CommandApproval, ElicitationRequest, FileChangeApproval, ProgramRequest, ToolCallRequest,
-};
 pub use token_totals::TokenTotals;

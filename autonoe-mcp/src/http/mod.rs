@@ -2,10 +2,8 @@
 
 mod auth;
 mod handler;
-mod listener;
-mod response;
 mod server;
 mod sessions;
 
-pub use listener::HttpLimits;
 pub use server::HttpToolServer;
+pub use sessions::HttpLimits;

@@ -12,8 +12,7 @@ use autonoe_core::tool::{
 use tokio::sync::Mutex;
 
 use super::HttpLimits;
-use super::listener::Listener;
-use super::sessions::Registration;
+use super::sessions::{Listener, Registration};
 use crate::stdio::TOKEN_VARIABLE;
 use crate::token::Token;
 

@@ -1,9 +1,7 @@
 //! MCP protocol between an agent and its tools, independent of the transport.
 
-mod calls;
 mod message;
 mod request_handler;
 
-pub(crate) use calls::{Call, Calls};
 pub(crate) use message::{Incoming, error_response, parse_message};
-pub(crate) use request_handler::{Reply, RequestHandler, VERSIONS};
+pub(crate) use request_handler::{Call, Calls, Reply, RequestHandler, VERSIONS};

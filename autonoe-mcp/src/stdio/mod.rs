@@ -1,7 +1,6 @@
 //! MCP transport over a pair of pipes.
 
 mod bridge;
-mod bridge_request;
 mod lines;
 mod serve;
 

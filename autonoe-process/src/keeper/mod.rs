@@ -5,27 +5,26 @@
 //! when its handle is dropped in a panic, and when the future that shuts it down is dropped
 //! halfway.
 
-mod lifeline;
-mod shutdown;
 mod watch;
 
-pub(crate) use lifeline::Lifeline;
-pub(crate) use watch::Shared;
-
-use std::io::{self, PipeReader};
+use std::io::{self, PipeReader, PipeWriter};
 use std::process::Child;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal};
+use tokio::sync::oneshot;
 
-use self::lifeline::{LifelineReceiver, ShutdownRequest};
 use self::watch::{Watch, WatchEvent};
+use crate::exit::PendingShutdown;
 use crate::identity::RegisteredChild;
-use crate::process_tree::ProcessTree;
-use crate::shutdown_policy::Deadline;
-use crate::{Exit, Launch, SessionFolder, ShutdownPolicy};
+use crate::process_tree::{BETWEEN_ROUNDS, EmptyScans, ProcessTree};
+use crate::shutdown_policy::{Deadline, ProcessInfo};
+use crate::table::Row;
+use crate::{EndedBy, Exit, Launch, SessionFolder, ShutdownAction, ShutdownPolicy, ShutdownReport};
+
+pub(crate) use watch::Shared;
 
 /// A spawned child, as its keeper receives it.
 #[derive(Debug)]
@@ -150,5 +149,199 @@ impl Keeper {
         let _ = self.spawned.wait();
         self.process_tree.forget_child();
         drop(self.folder.take());
+    }
+}
+
+/// The request to end a child.
+#[derive(Debug)]
+pub(crate) struct ShutdownRequest {
+    /// `None` for the ladder of the launch.
+    pub(crate) ladder: Option<ShutdownPolicy>,
+    pub(crate) reply: Option<oneshot::Sender<ShutdownReport>>,
+    /// Counts the child among the pending shutdowns.
+    pub(crate) pending: PendingShutdown,
+}
+
+impl ShutdownRequest {
+    /// Creates the request that is used when the handle is dropped without one.
+    fn on_drop() -> Self {
+        Self {
+            ladder: None,
+            reply: None,
+            pending: PendingShutdown::start(),
+        }
+    }
+}
+
+/// The end of the connection that the handle of a child holds. Dropping it ends the child.
+#[derive(Debug)]
+pub(crate) struct Lifeline {
+    /// `None` after the request was sent.
+    requests: Option<Sender<ShutdownRequest>>,
+    /// Nothing is ever written to it. Closing it wakes the keeper from any wait.
+    _pipe: PipeWriter,
+}
+
+/// The end of the connection that the keeper holds.
+#[derive(Debug)]
+pub(crate) struct LifelineReceiver {
+    orders: Receiver<ShutdownRequest>,
+    /// Closed at the other end after the request was sent.
+    pipe: PipeReader,
+}
+
+impl Lifeline {
+    pub(crate) fn new() -> io::Result<(Self, LifelineReceiver)> {
+        let (orders, received) = channel();
+        let (pipe, writer) = io::pipe()?;
+        let hang_up = LifelineReceiver {
+            orders: received,
+            pipe,
+        };
+        let lifeline = Self {
+            requests: Some(orders),
+            _pipe: writer,
+        };
+        Ok((lifeline, hang_up))
+    }
+
+    /// Ends the child by `ladder`, and returns the receiver of the report.
+    pub(crate) fn end(mut self, ladder: ShutdownPolicy) -> oneshot::Receiver<ShutdownReport> {
+        let (reply, report) = oneshot::channel();
+        self.send(ShutdownRequest {
+            ladder: Some(ladder),
+            reply: Some(reply),
+            pending: PendingShutdown::start(),
+        });
+        report
+    }
+
+    fn send(&mut self, order: ShutdownRequest) {
+        if let Some(orders) = self.requests.take() {
+            // A keeper that has ended drops the request and its reply channel.
+            let _ = orders.send(order);
+        }
+    }
+}
+
+impl Drop for Lifeline {
+    fn drop(&mut self) {
+        if self.requests.is_some() {
+            self.send(ShutdownRequest::on_drop());
+        }
+    }
+}
+
+impl Keeper {
+    /// Ends the child by the steps of `ladder`, and kills the remaining processes.
+    fn shutdown(&mut self, ladder: &ShutdownPolicy) -> ShutdownReport {
+        let mut ended_by = match self.exit {
+            Some(_) => EndedBy::Itself,
+            None => self.run_steps(ladder),
+        };
+        // A blocked writer must not wait for a reader.
+        self.shared.stdin.close();
+        let left = self.kill_the_rest(ladder);
+        if ended_by == EndedBy::Nothing && self.exit.is_some() {
+            ended_by = EndedBy::Kill;
+        }
+        self.watch.read_rest(&self.shared);
+
+        let report = ShutdownReport {
+            exit: self.exit,
+            ended_by,
+            killed: self.process_tree.killed(),
+            left,
+            stderr_tail: self.shared.stderr().text(),
+        };
+        log_report(&report);
+        report
+    }
+
+    fn run_steps(&mut self, ladder: &ShutdownPolicy) -> EndedBy {
+        for step in ladder.steps() {
+            // As long as the child is alive, all its descendants can be found. Processes that lose
+            // their parent in this step are remembered.
+            self.process_tree.scan();
+            match step.action {
+                ShutdownAction::CloseStdin => self.shared.stdin.close(),
+                ShutdownAction::Signal(signal) => self.signal(signal.to_system()),
+            }
+            self.wait_for_exit(Deadline::after(step.wait));
+            if self.exit.is_some() {
+                return EndedBy::Step(step.action);
+            }
+        }
+        EndedBy::Nothing
+    }
+
+    /// Kills until no process is left or the limit has passed, and returns the remaining processes.
+    fn kill_the_rest(&mut self, ladder: &ShutdownPolicy) -> Vec<ProcessInfo> {
+        let deadline = Deadline::after(ladder.kill_limit());
+        let mut clean = EmptyScans::default();
+        loop {
+            if self.exit.is_some() && self.process_tree.is_proven_empty() {
+                return Vec::new();
+            }
+            let alive = self.process_tree.scan();
+            let is_empty = alive.is_empty() && self.exit.is_some();
+            if clean.record(is_empty) {
+                return Vec::new();
+            }
+            // A stopped supervisor reports nothing.
+            self.process_tree.continue_supervisor();
+            // The child is first, because it could start its tools again.
+            self.signal(Signal::KILL);
+            self.process_tree.kill_group_of_child();
+            self.process_tree.kill(&alive);
+            if deadline.has_passed() {
+                return alive.iter().map(Row::info).collect();
+            }
+            self.wait_for_exit(deadline.or_after(BETWEEN_ROUNDS));
+        }
+    }
+
+    fn wait_for_exit(&mut self, deadline: Deadline) {
+        if let WatchEvent::Exit(exit) = self.watch.wait_until(deadline, &self.shared) {
+            self.record_exit(exit);
+        }
+    }
+
+    /// Sends `signal` to the child, if it is alive.
+    fn signal(&self, signal: Signal) {
+        // The child is not reaped yet, so its process ID is not reused.
+        if self.exit.is_none()
+            && let Err(error) = self.process_tree.signal(self.shared.signal_target, signal)
+        {
+            tracing::warn!(%error, "a signal could not be sent to a child process");
+        }
+    }
+}
+
+fn log_report(report: &ShutdownReport) {
+    let ShutdownReport {
+        exit,
+        ended_by,
+        killed,
+        left,
+        ..
+    } = report;
+    if report.is_complete() && killed.is_empty() {
+        tracing::debug!(?exit, ?ended_by, "a child process exited");
+    } else if report.is_complete() {
+        tracing::info!(
+            ?exit,
+            ?ended_by,
+            ?killed,
+            "a child process exited, and its remaining processes were killed"
+        );
+    } else {
+        tracing::error!(
+            ?exit,
+            ?ended_by,
+            ?killed,
+            ?left,
+            "some processes of a child process are still running"
+        );
     }
 }

@@ -11,10 +11,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 use tokio::sync::watch;
 
-use crate::shutdown_policy::Deadline;
-use crate::signal::SignalTarget;
-use crate::stderr_tail::StderrTail;
-use crate::stdio::StdinSlot;
+use crate::shutdown_policy::{Deadline, SignalTarget};
+use crate::stdio::{StderrTail, StdinSlot};
 use crate::{Exit, exit};
 
 /// Bytes per read.
@@ -191,7 +189,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::signal::SignalTarget;
+    use crate::shutdown_policy::SignalTarget;
 
     struct Ends {
         stderr: io::PipeWriter,

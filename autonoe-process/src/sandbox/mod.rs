@@ -6,15 +6,11 @@
 //! does not.
 
 mod arguments;
-mod command;
-mod diagnosis;
 mod mounts;
 mod os_sandbox;
 mod probe;
 mod resolve_paths;
-mod sandbox_error;
 
-pub(crate) use command::Wrapped;
-pub use diagnosis::Obstacle;
-pub use os_sandbox::{NestedSandboxes, Network, OsSandbox};
-pub use sandbox_error::SandboxError;
+pub(crate) use os_sandbox::Wrapped;
+pub use os_sandbox::{NestedSandboxes, Network, OsSandbox, SandboxError};
+pub use probe::Obstacle;

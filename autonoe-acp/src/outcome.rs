@@ -1,4 +1,4 @@
-//! Decides the outcome of a turn from its [`Ending`].
+//! Outcome of a turn: a pure function of the evidence at its end.
 
 use autonoe_core::AgentError;
 use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
@@ -122,7 +122,7 @@ fn http_status(info: &Value) -> Option<u64> {
 }
 
 /// Returns the readable sentence of an error message, which may be the JSON of a service.
-pub(super) fn sentence(message: &str) -> String {
+fn sentence(message: &str) -> String {
     let parsed = serde_json::from_str::<Value>(message).ok();
     let inner = parsed
         .as_ref()
@@ -131,18 +131,18 @@ pub(super) fn sentence(message: &str) -> String {
 }
 
 /// Returns whether an error of Google's services reports an invalid key, which is a 400 there.
-pub(super) fn reports_invalid_key(message: &str) -> bool {
+fn reports_invalid_key(message: &str) -> bool {
     has_reason(message, "API_KEY_INVALID")
 }
 
 /// Returns whether an error of Google's services reports disabled billing, which is a 403 there.
-pub(super) fn reports_disabled_billing(message: &str) -> bool {
+fn reports_disabled_billing(message: &str) -> bool {
     has_reason(message, "BILLING_DISABLED")
 }
 
 /// Returns whether an error of Google's services reports an unknown model. Gemini CLI turns the 404
 /// into a 500, and keeps only the sentence of the service.
-pub(super) fn reports_unknown_model(message: &str) -> bool {
+fn reports_unknown_model(message: &str) -> bool {
     message.starts_with("models/") && message.contains(" is not found for API version ")
 }
 
