@@ -178,7 +178,7 @@ impl fmt::Display for ExitReason {
                     Mode::Sync => "changed nothing: no deliverable was verified or updated",
                 })
             }
-            Self::Interrupted => f.write_str("it was interrupted"),
+            Self::Interrupted => f.write_str("it was cancelled"),
             Self::MaxRetriesExceeded { error } => {
                 write!(
                     f,

@@ -138,7 +138,7 @@ impl fmt::Display for FlowExit {
             Self::Completed => f.write_str("it is complete"),
             Self::QuotaExceeded => f.write_str("the quota is exceeded"),
             Self::BudgetExceeded { budget } => write!(f, "the {budget} budget is spent"),
-            Self::Interrupted => f.write_str("it was interrupted"),
+            Self::Interrupted => f.write_str("it was cancelled"),
             Self::Failed { error } => write!(f, "it cannot continue: {error}"),
         }
     }
