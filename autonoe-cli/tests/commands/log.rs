@@ -345,7 +345,7 @@ fn a_run_that_is_under_way_is_followed_to_its_end() {
         "[PENDING] Login",
         "[DENIED] Bash: curl",
         "[PENDING] Logout",
-        "ended: the quota is exceeded",
+        "ended: the quota is spent",
     ] {
         assert!(followed.contains(part), "{followed}");
     }

@@ -153,7 +153,7 @@ impl fmt::Display for ExitReason {
             Self::AllBlocked => f.write_str("all deliverables are blocked"),
             Self::AllVerified => f.write_str("all deliverables were verified"),
             Self::MaxIterations => f.write_str("the maximum number of iterations was reached"),
-            Self::QuotaExceeded => f.write_str("the quota is exceeded"),
+            Self::QuotaExceeded => f.write_str("the quota is spent"),
             Self::QuotaWaitTooLong {
                 resets_at: Some(reset),
             } => {
