@@ -44,7 +44,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     first.kill()?;
     first.wait()?;
     let stories = Journal::read(&project.journal_path())?.run_histories();
-    println!("killed: {}", stories[0].stop_reason());
+    println!("first process: {}", stories[0].stop_reason());
 
     run(
         folder.path(),

@@ -14,7 +14,7 @@ pub const ITERATIONS: u8 = 4;
 pub const QUOTA: u8 = 5;
 /// The cost or time budget is exhausted.
 pub const BUDGET: u8 = 6;
-/// The run was interrupted.
+/// The run was cancelled.
 pub const INTERRUPTED: u8 = 130;
 
 /// Returns the exit code of a run that ended for `reason`.

@@ -85,7 +85,7 @@ impl RunPagePhase {
             Self::Stopping => "stopping",
             Self::Done => "done",
             Self::Stopped => "stopped",
-            Self::Interrupted => "interrupted",
+            Self::Interrupted => "unfinished",
         }
     }
 }

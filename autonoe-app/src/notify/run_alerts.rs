@@ -20,7 +20,7 @@ use crate::text::{sanitize, shorten};
 /// Observes a run or a flow, and sends an alert when it needs attention or has ended.
 ///
 /// The kinds of alerts are `finished`, `blocked`, `needs_person`, `quota_wait`,
-/// `budget_nearly_spent` and `failed`. An interrupted run sends nothing: its operator stopped it.
+/// `budget_nearly_spent` and `failed`. A cancelled run sends nothing: its operator stopped it.
 pub struct RunAlerts {
     notifications: Arc<Notifications>,
     project: String,

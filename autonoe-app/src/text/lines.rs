@@ -145,9 +145,10 @@ fn ended(number: u32, result: &SessionReport, tools: u32) -> Line {
             Level::Warning,
             format!("hit the quota ({})", shorten(message)),
         ),
-        SessionEnd::Outcome(SessionOutcome::Interrupted) | SessionEnd::Cancelled => {
+        SessionEnd::Outcome(SessionOutcome::Interrupted) => {
             (Level::Warning, "was interrupted".to_owned())
         }
+        SessionEnd::Cancelled => (Level::Warning, "was cancelled".to_owned()),
         SessionEnd::Outcome(SessionOutcome::ExecutionError { messages }) => (
             Level::Error,
             format!("failed: {}", shorten(&messages.join("; "))),

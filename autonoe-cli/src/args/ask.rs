@@ -8,9 +8,9 @@ use super::{AgentArgs, OutputArgs, ProjectArgs, PromptAgentArgs};
 
 /// Describes the chat and the exit codes, for the help.
 const CHAT_AND_EXIT_CODES: &str = "\
-The answer goes to standard output, everything else to standard error. Without
-a prompt, the command reads it from standard input. On a terminal it starts a
-chat instead: /new starts a new conversation, /cost prints the cost of the chat,
+The answer goes to standard output, everything else to standard error. If you
+pass no prompt, standard input is the prompt. On a terminal, a chat starts
+instead: /new starts a new conversation, /cost prints the cost of the chat,
 /exit or Ctrl-D ends it, and Ctrl-C stops the agent.
 
 Exit codes:
@@ -18,8 +18,8 @@ Exit codes:
     1  the agent failed or did not answer, or the project cannot be used
     2  wrong usage
     4  --max-turns is reached
-    5  the quota is exceeded
-    6  --max-cost or --max-time is reached
+    5  the quota is spent
+    6  --max-cost or --max-time is spent
   130  cancelled";
 
 /// Options of `autonoe ask`.
@@ -59,9 +59,10 @@ pub(crate) struct AskArgs {
 
 const MAX_TIME_HELP: &str = "Maximum working time of the agent, for example 90m, 2h30m or 45s";
 const NO_SANDBOX_HELP: &str = "Turn off the sandbox of the agent, like AUTONOE_NO_SANDBOX=1";
-const QUIET_HELP: &str = "Print only the answer, errors, and Autonoe's own warnings";
+const QUIET_HELP: &str =
+    "Print only the answer, errors, and warnings of the command (such as a sandbox that is off)";
 const OUTPUT_HELP: &str =
-    "The format of standard output: `text` for the answer, `json` for one event per line";
+    "The format of standard output: `text` (the answer) or `json` (one event per line)";
 
 impl AskArgs {
     pub(crate) fn agent(&self) -> AgentArgs {

@@ -17,7 +17,7 @@ pub(crate) struct FlowArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FlowCommand {
-    /// Run a flow until it is complete, or resume the last one
+    /// Run a flow until it is complete, or resume it
     Run(Box<FlowRunArgs>),
     /// List the flows of the project and whether they are valid
     List(FlowListArgs),
@@ -42,8 +42,8 @@ Exit codes:
     0  done: the flow is complete
     1  the flow failed, has errors, or the project cannot be used
     2  wrong usage, parameters included
-    5  the quota is exceeded
-    6  --max-cost or --max-time is reached
+    5  the quota is spent
+    6  --max-cost or --max-time is spent
   130  cancelled";
 
 /// Options of `autonoe flow run`.
@@ -78,7 +78,7 @@ pub(crate) struct FlowRunArgs {
     pub(crate) notify: NotifyArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-    /// Print the result as JSON at the end
+    /// Print only the result as JSON, at the end; `--output json` prints the events
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
     pub(crate) json: bool,
 }

@@ -72,7 +72,7 @@ pub(crate) struct HarnessLogsArgs {
     pub(crate) member: Option<String>,
     #[command(flatten)]
     pub(crate) which: FleetSelectionArgs,
-    /// Number of last lines to show for each
+    /// Number of last lines to show of each log
     #[arg(long, short = 'n', value_name = "N", default_value_t = MemberHandle::LOG_LINES)]
     pub(crate) tail: usize,
     /// Print new lines until the member or the fleet has ended

@@ -22,7 +22,7 @@ Exit codes:
     0  done: the fleet has succeeded
     1  the fleet failed or was stopped, or it could not start
     2  wrong usage
-    6  --max-cost, --max-tokens, --max-sessions or --max-time is reached
+    6  --max-cost, --max-tokens, --max-sessions or --max-time is spent
   130  cancelled";
 
 /// Options of `autonoe harness run`.
@@ -41,9 +41,9 @@ pub(crate) struct HarnessRunArgs {
     pub(crate) strategy: FleetStrategy,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    /// A backend, written as for `autonoe run`; repeatable. The first runs tasks without `cli:`; in
-    /// a race or a vote, each is a candidate. A prefix `NAME=` sets its name, and `@MODEL` after a
-    /// plain name sets its model
+    /// A backend, written as for `autonoe run`; repeatable. Tasks without `cli:` use the first one.
+    /// In a race or a vote, each one is a candidate. A prefix `NAME=` sets its name, and `@MODEL`
+    /// after a plain name sets its model
     #[arg(long, value_name = "BACKEND", help_heading = "Agents")]
     pub(crate) backend: Vec<FleetBackend>,
     /// The model for tasks without their own [default: chosen by the backend]
@@ -108,7 +108,7 @@ pub(crate) struct HarnessRunArgs {
     /// Print lines instead of the live view
     #[arg(long, help_heading = "Output")]
     pub(crate) no_view: bool,
-    /// Print only errors, Autonoe's own warnings, and the result
+    /// Print only errors, warnings of the command (such as a sandbox that is off), and the result
     #[arg(long, short = 'q', help_heading = "Output")]
     pub(crate) quiet: bool,
     /// Print the result as JSON at the end

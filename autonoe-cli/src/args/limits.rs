@@ -15,7 +15,7 @@ pub(crate) struct LimitArgs {
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[arg(help_heading = "Limits")]
     pub(crate) max_iterations: Option<u32>,
-    /// Maximum number of failed sessions in a row to retry [default: 3]
+    /// Stop after more than N failed sessions in a row; 0 means no retry [default: 3]
     #[arg(long, value_name = "N")]
     #[arg(help_heading = "Limits")]
     pub(crate) max_retries: Option<u32>,

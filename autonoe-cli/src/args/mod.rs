@@ -102,7 +102,7 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Show what happened in a run: sessions, costs, denied calls, why it stopped
     Log(LogArgs),
-    /// Check whether an agent may run a shell command, and why not
+    /// Check whether an agent may run a shell command, and print why not
     Check(CheckArgs),
     /// Check whether a run can start, and list the problems
     Doctor(DoctorArgs),

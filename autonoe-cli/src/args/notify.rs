@@ -10,7 +10,7 @@ pub(crate) struct NotifyArgs {
     /// Send notifications to this webhook
     #[arg(long, value_name = "URL")]
     notify: Option<String>,
-    /// The key that signs them: for NAME `ops-hook`, set AUTONOE_SIGNING_KEY_OPS_HOOK
+    /// The key that signs the notifications. For NAME `ops-hook`, set AUTONOE_SIGNING_KEY_OPS_HOOK
     #[arg(long, value_name = "NAME", requires = "notify")]
     notify_key: Option<String>,
     /// Run this command line with `/bin/sh` for each notification, in your home directory and

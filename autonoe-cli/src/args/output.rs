@@ -9,7 +9,7 @@ pub(crate) struct OutputArgs {
     /// Print every event with its full payload
     #[arg(long, short = 'd')]
     pub(crate) debug: bool,
-    /// Print only errors, Autonoe's own warnings, and the result
+    /// Print only errors, warnings of the command (such as a sandbox that is off), and the result
     #[arg(long, short = 'q', conflicts_with = "debug")]
     pub(crate) quiet: bool,
     /// The format of standard output

@@ -32,8 +32,8 @@ pub(crate) struct PromptAgentArgs {
     /// Maximum total cost, in US dollars
     #[arg(long, value_name = "USD", value_parser = cost, help_heading = "Limits")]
     max_cost: Option<CostUsd>,
-    /// Maximum run time, for example 90m, 2h30m or 45s. The time until the flow is resumed does not
-    /// count, except if the flow was killed
+    /// Maximum run time, for example 90m, 2h30m or 45s. In a resumed flow, the time between the end
+    /// and the resumption counts only if the flow was killed
     #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Limits")]
     max_time: Option<Duration>,
     /// Turn off the sandbox of the agent and of checks, like AUTONOE_NO_SANDBOX=1

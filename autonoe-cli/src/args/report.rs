@@ -14,7 +14,7 @@ pub(crate) struct ReportArgs {
     /// The ID of the run, or a prefix of it [default: the newest]
     #[arg(long, value_name = "ID")]
     pub(crate) run: Option<String>,
-    /// The output file; `-` is standard output
+    /// The output file, relative to the working directory; `-` is standard output
     #[arg(
         long,
         short = 'o',

@@ -14,10 +14,10 @@ pub(super) const EXIT_CODES: &str = "Exit codes:
     2  wrong usage
     3  no deliverable passed, and all of them are blocked
     4  --max-iterations is reached
-    5  the quota is exceeded, or it resets later than --max-time allows
-    6  --max-cost or --max-time is reached
+    5  the quota is spent, or it resets later than --max-time allows
+    6  --max-cost or --max-time is spent
     7  more sessions failed in a row than --max-retries
-    8  --max-stalled-sessions sessions in a row made no progress
+    8  too many sessions in a row made no progress (--max-stalled-sessions)
   130  cancelled";
 
 /// Options of `autonoe run`.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::{env, fs};
 
+use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
 use super::Cli;
@@ -160,8 +161,8 @@ fn meaning_and_default(arg: &Arg) -> (String, String) {
     let choices: Vec<_> = arg
         .get_possible_values()
         .iter()
-        .filter(|_| !is_switch)
-        .map(|value| format!("`{}`", value.get_name()))
+        .filter(|_| !is_switch && !arg.is_hide_possible_values_set())
+        .map(choice)
         .collect();
     let meaning = if choices.is_empty() {
         meaning
@@ -169,6 +170,21 @@ fn meaning_and_default(arg: &Arg) -> (String, String) {
         format!("{meaning}: {}", choices.join(", "))
     };
     (linked(arg, &cell(&meaning)), cell(&default))
+}
+
+/// Returns a possible value with its meaning, for example `` `dot` (text for Graphviz) ``.
+fn choice(value: &PossibleValue) -> String {
+    let name = format!("`{}`", value.get_name());
+    let help = value.get_help().map(ToString::to_string);
+    let mut letters = help.iter().flat_map(|help| help.chars());
+    match letters.next() {
+        Some(first) => format!(
+            "{name} ({}{})",
+            first.to_lowercase(),
+            letters.collect::<String>()
+        ),
+        None => name,
+    }
 }
 
 /// Adds the link of an option to its meaning.

@@ -51,12 +51,12 @@ impl InterruptedRun {
     pub(super) fn left_warning(&self) -> String {
         match self {
             Self::Run(recorded) => format!(
-                "the interrupted {} {} is not resumed",
+                "the killed {} {} is not resumed",
                 recorded.mode(),
                 recorded.run()
             ),
             Self::Flow(flow) => format!(
-                "the interrupted run {} of the flow {} is not resumed",
+                "the unfinished run {} of the flow {} is not resumed",
                 flow.run, flow.start.flow
             ),
         }

@@ -106,7 +106,7 @@ fn interrupted_run_warning(journal: &Journal, mode: Mode) -> Option<String> {
     let interrupted = InterruptedRun::from_journal(journal)?;
     Some(match interrupted.run(mode) {
         Some(recorded) => format!(
-            "resuming the interrupted run {}; \
+            "resuming the killed run {}; \
              limits that you do not pass keep their original values",
             recorded.run()
         ),

@@ -130,7 +130,7 @@ impl RunState {
             Self::Done(_) => "done",
             Self::Stopped(_) => "stopped",
             Self::InProgress => "in progress",
-            Self::Interrupted(_) => "interrupted",
+            Self::Interrupted(_) => "unfinished",
         }
     }
 }

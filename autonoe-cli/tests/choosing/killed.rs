@@ -42,10 +42,7 @@ fn kill_in_the_middle(setting: &Fixture, mut command: Command) {
 /// Asserts that the run was resumed and finished, with its previous ledger.
 fn assert_resumed(setting: &Fixture, run: &CommandOutput) {
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert!(
-        run.stderr.contains("resuming the interrupted run"),
-        "{run:?}"
-    );
+    assert!(run.stderr.contains("resuming the killed run"), "{run:?}");
     assert!(run.stdout.contains("1 of 1 deliverables passed"), "{run:?}");
     let ledger: Value = serde_json::from_str(&setting.read(".autonoe/status.json")).expect("JSON");
     let deliverables = ledger["deliverables"].as_array().expect("some");

@@ -111,7 +111,7 @@ fn flows_are_printed_like_runs() {
         "2026-01-02 00:01:00Z  Session 1 completed (1m, $0.10, 1 call denied)",
         "2026-01-02 00:01:00Z  Flow review (aaaa1111) ended: it is complete",
         "2026-01-03 00:00:00Z  Flow tidy started (bbbb2222)",
-        "The run did not finish: it was interrupted in session 1.",
+        "The run did not finish: it was killed in session 1.",
     ] {
         assert!(output.stdout.contains(line), "{}", output.screen());
     }
@@ -345,7 +345,7 @@ fn a_run_that_is_under_way_is_followed_to_its_end() {
         "[PENDING] Login",
         "[DENIED] Bash: curl",
         "[PENDING] Logout",
-        "ended: the quota is exceeded",
+        "ended: the quota is spent",
     ] {
         assert!(followed.contains(part), "{followed}");
     }
@@ -363,7 +363,7 @@ fn a_run_that_is_killed_ends_the_story_too() {
     assert_eq!(followed.status.code(), Some(0));
     let followed = String::from_utf8(followed.stdout).expect("UTF-8");
     assert!(
-        followed.contains("it was interrupted in session 1"),
+        followed.contains("it was killed in session 1"),
         "{followed}"
     );
 }

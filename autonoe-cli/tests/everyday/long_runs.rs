@@ -1,4 +1,4 @@
-//! Long runs, stalled runs and interrupted runs.
+//! Long runs, stalled runs and cancelled runs.
 
 use serde_json::Value;
 
@@ -118,7 +118,7 @@ pub(crate) fn an_interrupted_run_is_continued(backend: Backend) {
     workplace.wait_for_processes();
     let half = (vec![deliverable_id(0)], vec![deliverable_id(1)]);
     findings.same("deliverables", workplace.deliverables(), half);
-    findings.contains("the log", &workplace.log(), "it was interrupted");
+    findings.contains("the log", &workplace.log(), "it was cancelled");
     findings.same(
         "commits",
         workplace.commits(),

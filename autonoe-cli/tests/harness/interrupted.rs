@@ -1,4 +1,4 @@
-//! Interrupted and killed fleets, and how they resume.
+//! Cancelled and killed fleets, and how they resume.
 
 use crate::harness::fixture::{Fixture, RunningCommand, eventually, run as run_with};
 
@@ -20,7 +20,7 @@ fn the_same_command_resumes_a_killed_fleet() {
     assert!(
         status
             .stdout
-            .contains("interrupted: run the same command to resume it"),
+            .contains("unfinished: run the same command to resume it"),
         "{status:?}"
     );
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -67,7 +67,10 @@ fn an_interrupted_fleet_can_be_resumed() {
     assert_eq!(setting.left_processes(), 0);
     assert_eq!(setting.member("parser")["status"], "pending");
     let log = setting.read(".harness/roadmap.parser/harness.log");
-    assert!(log.contains("interrupted; can be resumed"), "{log}");
+    assert!(
+        log.contains("the process ended; the run can be resumed"),
+        "{log}"
+    );
     setting.release("go");
     let ended = setting.run(&options).end();
     assert_eq!(ended.code, Some(0), "{ended:?}");

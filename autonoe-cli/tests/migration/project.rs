@@ -123,7 +123,7 @@ fn a_ledger_that_went_back_to_upstream_and_returns_is_accepted() {
         assert_eq!(output.code, 0, "{is_interrupted}: {screen}");
         let summary = "4 of 4 deliverables passed";
         assert!(screen.contains(summary), "{is_interrupted}: {screen}");
-        let resumed = screen.contains("resuming the interrupted run");
+        let resumed = screen.contains("resuming the killed run");
         assert_eq!(resumed, is_interrupted, "{screen}");
         let edited = "the ledger was edited between runs";
         assert!(screen.contains(edited), "{is_interrupted}: {screen}");

@@ -143,7 +143,7 @@ fn an_interrupt_in_a_call_of_a_model_ends_the_run_with_a_report() {
 
         assert_eq!(output.code, Some(130), "{vendor:?}: {output:?}");
         assert!(
-            output.stdout.contains("ended: it was interrupted"),
+            output.stdout.contains("ended: it was cancelled"),
             "{vendor:?}: {output:?}"
         );
     }

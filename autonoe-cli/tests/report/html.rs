@@ -160,8 +160,8 @@ async fn an_interrupted_run_is_shown_as_such() {
 
     let page = sample.page(&[]);
 
-    assert!(page.contains("Interrupted"), "{page}");
-    assert!(page.contains("It was interrupted in session 2"), "{page}");
+    assert!(page.contains("Unfinished"), "{page}");
+    assert!(page.contains("It was killed in session 2"), "{page}");
     assert!(page.contains("Lost because its process ended"), "{page}");
     assert!(!page.contains("In progress"), "{page}");
 }

@@ -192,7 +192,7 @@ mod session_loop {
         let ended = scripted(&project, &script, &["run"]);
 
         assert_eq!(ended.code, Some(5), "{ended:?}");
-        assert!(ended.stdout.contains("the quota is exceeded"), "{ended:?}");
+        assert!(ended.stdout.contains("the quota is spent"), "{ended:?}");
     }
 
     // Shows: spec/8.1/wait-for-quota

@@ -76,7 +76,7 @@ fn new_limits_apply_and_the_counts_continue() {
         assert_eq!(ended.code, Some(code), "{arguments:?}: {ended:?}");
         assert!(ended.stdout.contains(expected), "{arguments:?}: {ended:?}");
         assert!(
-            ended.stderr.contains("resuming the interrupted run"),
+            ended.stderr.contains("resuming the killed run"),
             "{ended:?}"
         );
     }

@@ -152,7 +152,7 @@ fn an_interrupt_ends_the_agent_with_the_run() {
     let (code, screen) = terminal.end();
 
     assert_eq!(code, 130, "{screen}");
-    assert!(screen.contains("ended: it was interrupted"), "{screen}");
+    assert!(screen.contains("ended: it was cancelled"), "{screen}");
     wait_for_processes(&project);
 }
 

@@ -109,7 +109,7 @@ fn a_browser_follows_a_run_through_a_pause_a_kill_and_a_resume() {
     assert_eq!(browser.evaluate(details), true, "it stays open");
 
     run.kill();
-    until_phase(&mut browser, "interrupted");
+    until_phase(&mut browser, "unfinished");
     let visible =
         "[...document.querySelectorAll('#run-actions button')].filter(it => !it.hidden).length";
     assert_eq!(browser.evaluate(visible), 0);
@@ -190,7 +190,7 @@ fn a_question_does_not_continue_an_interrupted_run() {
     let (_server, address) = serve(&project);
     let mut browser = Chromium::start();
     browser.open(&address);
-    until_phase(&mut browser, "interrupted");
+    until_phase(&mut browser, "unfinished");
     let visible =
         "[...document.querySelectorAll('#run-actions button')].filter(it => !it.hidden).length";
     assert_eq!(browser.evaluate(visible), 0);

@@ -114,7 +114,7 @@ impl fmt::Display for SessionEnd {
             Self::Outcome(outcome) => outcome.fmt(f),
             Self::Failed { error } => write!(f, "failed: {error}"),
             Self::BudgetSpent { budget } => write!(f, "was stopped: the {budget} budget is spent"),
-            Self::Cancelled => f.write_str("was interrupted"),
+            Self::Cancelled => f.write_str("was cancelled"),
         }
     }
 }
@@ -180,7 +180,7 @@ mod tests {
                 },
                 "was stopped: the cost budget is spent",
             ),
-            (SessionEnd::Cancelled, "was interrupted"),
+            (SessionEnd::Cancelled, "was cancelled"),
         ] {
             assert_eq!(end.to_string(), expected);
         }

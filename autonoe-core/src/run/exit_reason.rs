@@ -153,7 +153,7 @@ impl fmt::Display for ExitReason {
             Self::AllBlocked => f.write_str("all deliverables are blocked"),
             Self::AllVerified => f.write_str("all deliverables were verified"),
             Self::MaxIterations => f.write_str("the maximum number of iterations was reached"),
-            Self::QuotaExceeded => f.write_str("the quota is exceeded"),
+            Self::QuotaExceeded => f.write_str("the quota is spent"),
             Self::QuotaWaitTooLong {
                 resets_at: Some(reset),
             } => {
@@ -178,7 +178,7 @@ impl fmt::Display for ExitReason {
                     Mode::Sync => "changed nothing: no deliverable was verified or updated",
                 })
             }
-            Self::Interrupted => f.write_str("it was interrupted"),
+            Self::Interrupted => f.write_str("it was cancelled"),
             Self::MaxRetriesExceeded { error } => {
                 write!(
                     f,

@@ -136,9 +136,9 @@ impl fmt::Display for FlowExit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Completed => f.write_str("it is complete"),
-            Self::QuotaExceeded => f.write_str("the quota is exceeded"),
+            Self::QuotaExceeded => f.write_str("the quota is spent"),
             Self::BudgetExceeded { budget } => write!(f, "the {budget} budget is spent"),
-            Self::Interrupted => f.write_str("it was interrupted"),
+            Self::Interrupted => f.write_str("it was cancelled"),
             Self::Failed { error } => write!(f, "it cannot continue: {error}"),
         }
     }

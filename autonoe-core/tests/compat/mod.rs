@@ -146,7 +146,7 @@ fn a_journal_that_is_cut_in_a_session_is_read() {
     assert!(journal.interrupted_run().is_some());
     let histories = journal.run_histories();
     let reason = histories[0].stop_reason().to_string();
-    assert_eq!(reason, "it was interrupted in session 2");
+    assert_eq!(reason, "it was killed in session 2");
 }
 
 #[test]

@@ -131,7 +131,7 @@ async fn a_flow_resumes_with_its_facts_numbers_and_costs() {
     let journal = project.journal();
     assert_eq!(journal.interrupted_run(), None);
     let why = journal.run_histories()[0].stop_reason().to_string();
-    assert_eq!(why, "it was interrupted in session 2");
+    assert_eq!(why, "it was killed in session 2");
 
     let open_project = open_project(&project).await;
     let recorded = open_project

@@ -153,7 +153,7 @@ impl FlowMachine {
     pub(super) fn interrupted(&mut self) -> FlowAction {
         self.fail(FlowFailure::new(
             FlowErrorKind::Interrupted,
-            "the flow was interrupted",
+            "the flow was cancelled",
         ))
     }
 

@@ -110,7 +110,7 @@ pub(super) fn failed(flow: &Started, failure: FlowFailure) -> FlowFact {
 }
 
 pub(super) fn interrupted() -> FlowFailure {
-    FlowFailure::new(FlowErrorKind::Interrupted, "the flow was interrupted")
+    FlowFailure::new(FlowErrorKind::Interrupted, "the flow was cancelled")
 }
 
 /// Records a fact in the journal, and then applies it to the machine.

@@ -290,7 +290,7 @@ impl MemberFact {
             Self::PauseRequested => "pause requested".to_owned(),
             Self::ResumeRequested => "resume requested".to_owned(),
             Self::StopRequested { reason } => format!("stop requested: {reason}"),
-            Self::Released => "interrupted; can be resumed".to_owned(),
+            Self::Released => "the process ended; the run can be resumed".to_owned(),
             Self::Ended { outcome } => match &outcome.ending {
                 RunEnding::Succeeded => "completed".to_owned(),
                 RunEnding::Failed { failure } => format!("failed: {}", failure.message),

@@ -111,7 +111,7 @@ impl Work<'_> {
         begun: u32,
         iterations: u32,
     ) -> Result<TaskEnd, Failure> {
-        let cut_off = || "the process was interrupted during the turn".to_owned();
+        let cut_off = || "the process ended during the turn".to_owned();
         let mut problem = (begun > 0).then(cut_off);
         let (mut iteration, mut waits, mut in_a_row) = (begun, 0, 0);
         while iteration - waits < iterations {

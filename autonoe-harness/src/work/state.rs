@@ -464,7 +464,7 @@ impl TaskState {
     }
 
     fn was_cut_off(&mut self) {
-        self.problem = Some("the process was interrupted during the turn".to_owned());
+        self.problem = Some("the process ended during the turn".to_owned());
     }
 
     fn did_not_begin(&mut self, reason: &str) {

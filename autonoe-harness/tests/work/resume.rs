@@ -100,7 +100,10 @@ async fn a_task_that_kills_its_worker_each_time_reaches_its_limit() {
     assert!(!outcome.is_success());
     let error = result(&outcome).error.expect("an error");
     assert!(error.contains("not done after 3 iterations"), "{error}");
-    assert!(error.contains("interrupted during the turn"), "{error}");
+    assert!(
+        error.contains("the process ended during the turn"),
+        "{error}"
+    );
     assert_eq!(outcome.spent.cost.unknown_parts, 3);
 }
 

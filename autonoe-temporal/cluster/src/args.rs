@@ -103,7 +103,7 @@ pub(crate) struct WorkerArgs {
     #[arg(long, value_name = "TOKENS", num_args = 0..=1, default_missing_value = "8192")]
     #[arg(value_parser = thinking, help_heading = "Agent")]
     pub(crate) thinking: Option<ThinkingBudget>,
-    /// Allow `rm` and `mv` inside the project, `git clean` and `git push --force`
+    /// Allow `rm`, `mv` and `git` commands that discard work, such as `push --force`
     #[arg(long, short = 'D', help_heading = "Safety")]
     pub(crate) allow_destructive: bool,
     /// Turn off the sandbox of agents, like AUTONOE_NO_SANDBOX=1
@@ -140,8 +140,8 @@ pub(crate) struct SubmitArgs {
     /// The project: its path inside the project root of the workers
     #[arg(value_name = "PROJECT", value_parser = |name: &str| ProjectName::new(name))]
     pub(crate) project: ProjectName,
-    /// The ID of the run. If the same run exists, attach to it and start nothing [default: a new
-    /// ID]
+    /// The ID of the run. If this run was submitted before, attach to it; a different run with this
+    /// ID is an error [default: a new ID]
     #[arg(long, value_name = "ID", value_parser = run_id())]
     pub(crate) run: Option<RunId>,
     /// The only host that may execute the run [default: any]
@@ -207,7 +207,7 @@ struct LimitArgs {
     /// count. A resumed run counts its earlier iterations
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_iterations: Option<u32>,
-    /// Maximum number of failed sessions in a row to retry [default: 3]
+    /// Stop after more than N failed sessions in a row; 0 means no retry [default: 3]
     #[arg(long, value_name = "N")]
     max_retries: Option<u32>,
     /// Stop after N sessions in a row without progress; 0 means no limit [default: 5]

@@ -97,7 +97,7 @@ impl FleetStatus {
         } = &self.now;
         let state = match (phase, self.coordinator) {
             (FleetPhase::Waiting, None) => {
-                "interrupted: run the same command to resume it".to_owned()
+                "unfinished: run the same command to resume it".to_owned()
             }
             (FleetPhase::Stopping, None) => {
                 "stopping without a coordinator: run the same command to end it".to_owned()

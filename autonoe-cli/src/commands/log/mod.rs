@@ -87,7 +87,7 @@ pub(crate) fn log(args: &LogArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the last line for an interrupted or unfinished run; empty for a finished one.
+/// Returns the last line for an unfinished run; empty for a finished one.
 fn unfinished_note(story: &RunHistory, is_under_way: bool) -> String {
     let why = story.stop_reason();
     match why {

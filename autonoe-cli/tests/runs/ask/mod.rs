@@ -250,7 +250,7 @@ fn an_interrupted_run_can_still_be_resumed_after_a_question() {
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(
-        resumed.stderr.contains("resuming the interrupted run"),
+        resumed.stderr.contains("resuming the killed run"),
         "{resumed:?}"
     );
     assert_eq!(resumed.code, Some(0), "{resumed:?}");
@@ -382,7 +382,7 @@ fn an_interrupt_ends_the_answer_with_its_own_exit_code() {
     assert_eq!(code, Some(130), "{written}");
     assert!(written.contains("I begin.\n"), "{written}");
     assert!(
-        written.contains("error: the session was interrupted"),
+        written.contains("error: the session was cancelled"),
         "{written}"
     );
 }

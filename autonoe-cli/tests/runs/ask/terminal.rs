@@ -172,7 +172,7 @@ fn ctrl_c_stops_the_agent_and_at_the_prompt_it_ends_the_chat() {
     type_line(&mut terminal, 0, "first");
     terminal.wait_for_text("I begin.");
     terminal.interrupt();
-    terminal.wait_for_text("error: the session was interrupted");
+    terminal.wait_for_text("error: the session was cancelled");
     type_line(&mut terminal, 1, "second");
     terminal.wait_for_text("Two.");
     terminal.wait_for("the prompt", |screen| screen.lines().last() == Some(">"));

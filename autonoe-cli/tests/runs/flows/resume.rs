@@ -55,7 +55,7 @@ fn a_killed_flow_resumes_at_its_step_and_counts_its_attempts() {
     // Five attempts in all, two of which had finished before the kill.
     assert_eq!(steps(&result), ["fix"; 5], "{result:#}");
     assert_eq!(project.read("tested").lines().count(), 5);
-    for expected in ["resuming the interrupted run", "of the flow fix-bug;"] {
+    for expected in ["resuming the run ", " of the flow fix-bug;"] {
         assert!(ended.stderr.contains(expected), "{ended:?}");
     }
     let expected = "Flow fix-bug resumed (";
@@ -155,7 +155,9 @@ fn a_running_flow_is_not_reported_as_interrupted() {
 
         assert_eq!(other.code, Some(1), "{other:?}");
         assert!(other.stderr.contains("is held by another run"), "{other:?}");
-        assert!(!other.stderr.contains("interrupted run"), "{other:?}");
+        for absent in ["resuming the run", "is not resumed"] {
+            assert!(!other.stderr.contains(absent), "{other:?}");
+        }
     }
     under_way.kill();
 }
@@ -195,10 +197,12 @@ fn run_reports_interrupted_flow_it_does_not_resume() {
     let anew = resume(&project, &[]);
 
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert!(run.stderr.contains("the interrupted run "), "{run:?}");
+    assert!(run.stderr.contains("the unfinished run "), "{run:?}");
     let expected = " of the flow fix-bug is not resumed; starting a new run";
     assert!(run.stderr.contains(expected), "{run:?}");
     // The run came later, so the flow is no longer the last one.
-    assert!(!anew.stderr.contains("interrupted run"), "{anew:?}");
+    for absent in ["resuming the run", "is not resumed"] {
+        assert!(!anew.stderr.contains(absent), "{anew:?}");
+    }
     assert_eq!(steps(&result(&anew)), ["fix"; 5], "{anew:?}");
 }

@@ -31,8 +31,8 @@ fn in_a_session_it_ends_the_run_with_a_report() {
         screen.contains("warning: stopping; interrupt again to exit immediately"),
         "{screen}"
     );
-    assert!(screen.contains("Session 2 was interrupted"), "{screen}");
-    assert!(screen.contains("ended: it was interrupted"), "{screen}");
+    assert!(screen.contains("Session 2 was cancelled"), "{screen}");
+    assert!(screen.contains("ended: it was cancelled"), "{screen}");
     assert!(
         screen.contains("1 of 2 deliverables passed; 2 iterations"),
         "{screen}"
@@ -76,7 +76,7 @@ fn in_a_wait_for_quota_it_ends_the_run_with_a_report() {
     let (code, screen) = terminal.end();
 
     assert_eq!(code, 130, "{screen}");
-    assert!(screen.contains("ended: it was interrupted"), "{screen}");
+    assert!(screen.contains("ended: it was cancelled"), "{screen}");
     assert!(!screen.contains('⏳'), "{screen}");
 }
 

@@ -25,7 +25,7 @@ fn a_killed_run_is_resumed() {
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(
-        ended.stderr.contains("resuming the interrupted run"),
+        ended.stderr.contains("resuming the killed run"),
         "{ended:?}"
     );
     assert!(

@@ -54,11 +54,12 @@ pub struct RunHistory {
 pub enum RunStopReason {
     /// It ended.
     Ended(RunReport),
-    /// Its process ended before the run did, during this action.
+    /// It was killed: its process ended before the run did, during this action.
     Interrupted(RunAction),
     /// It was a flow and ended.
     FlowEnded(FlowReport),
-    /// It was a flow, and its process ended before the flow did.
+    /// It was a flow and has no recorded end: its process was killed, or it was cancelled or hit a
+    /// limit and can be resumed.
     FlowInterrupted {
         /// The session that was running.
         session: Option<u32>,
@@ -73,16 +74,16 @@ impl fmt::Display for RunStopReason {
             Self::Interrupted(RunAction::StartSession(SessionPlan { number, .. }))
             | Self::FlowInterrupted {
                 session: Some(number),
-            } => write!(f, "it was interrupted in session {number}"),
+            } => write!(f, "it was killed in session {number}"),
             Self::Interrupted(RunAction::Wait { until, .. }) => {
                 let until = format_time(*until);
-                write!(f, "it was interrupted while it waited until {until}")
+                write!(f, "it was killed while it waited until {until}")
             }
-            Self::Interrupted(RunAction::Hold) => {
-                f.write_str("it was interrupted while it was paused")
-            }
-            Self::Interrupted(_) | Self::FlowInterrupted { session: None } => {
-                f.write_str("it was interrupted between two sessions")
+            Self::Interrupted(RunAction::Hold) => f.write_str("it was killed while it was paused"),
+            Self::Interrupted(_) => f.write_str("it was killed between two sessions"),
+            // A flow that is cancelled or hits a limit has no recorded end either.
+            Self::FlowInterrupted { session: None } => {
+                f.write_str("it stopped between two sessions")
             }
         }
     }

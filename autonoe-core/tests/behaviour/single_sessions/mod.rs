@@ -242,6 +242,6 @@ async fn a_flow_that_is_cancelled_before_its_start_is_interrupted() {
     assert_eq!(refused.report().exit, FlowExit::Interrupted);
     assert_eq!(
         refused.to_string(),
-        "the flow review could not start: it was interrupted"
+        "the flow review could not start: it was cancelled"
     );
 }

@@ -71,7 +71,7 @@ async fn an_interrupted_wait_continues_until_its_time() {
         .to_string();
     assert_eq!(
         why,
-        "it was interrupted while it waited until 2026-01-01 05:00:00Z"
+        "it was killed while it waited until 2026-01-01 05:00:00Z"
     );
 
     // The clock of the test starts again at midnight.

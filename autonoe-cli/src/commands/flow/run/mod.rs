@@ -88,8 +88,8 @@ fn run_flow(
     let resumed = resumed.and_then(|interrupted| interrupted.flow(name));
     match (&interrupted, resumed) {
         (_, Some(recorded)) => run_ui.warn(&format!(
-            "resuming the interrupted run {} of the flow {name}; limits that you do not pass keep \
-             their original values",
+            "resuming the run {} of the flow {name}; limits that you do not pass keep their \
+             original values",
             recorded.run
         )),
         (Some(left), None) => run_ui.warn(&format!(

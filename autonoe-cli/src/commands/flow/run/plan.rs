@@ -167,10 +167,7 @@ fn refusal(recorded: &RecordedFlow, differs: FlowMismatch) -> String {
         FlowMismatch::Definition => "its definition has changed since then",
         FlowMismatch::Parameters => "its parameters were different",
     };
-    format!(
-        "{} was interrupted, and {what}; use --anew to start a new run",
-        recorded.run
-    )
+    format!("{}: {what}; use --anew to start a new run", recorded.run)
 }
 
 fn tools(allowed: &[String]) -> String {

@@ -258,7 +258,7 @@ fn leave_fleet(args: &HarnessRunArgs, fleet: &str, env: &CliEnv) -> ExitCode {
     }
     if !args.quiet {
         env.print_note(&format!(
-            "the fleet {fleet} is interrupted; run the same command to resume it, or `autonoe \
+            "the fleet {fleet} was cancelled; run the same command to resume it, or `autonoe \
              harness stop` to end it"
         ));
     }
