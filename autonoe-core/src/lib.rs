@@ -125,6 +125,6 @@ pub use run::{ExitReason, OnQuota, RunControl, RunReport, SessionRunner};
 pub use schemas::schemas;
 pub use session::{SessionOrder, Sessions};
 #[doc(hidden)]
-pub use text::{excerpt::excerpt_to, invisible_chars::is_deceptive};
+pub use text::{excerpt_to, is_deceptive};
 pub use time::RunId;
 pub use tool::{Tool, ToolCall, ToolContext, ToolError, ToolKind, ToolOutput, TypedTool};

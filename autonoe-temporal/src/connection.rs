@@ -5,7 +5,7 @@ use std::time::Duration;
 use temporalio_client::errors::ClientConnectError;
 use temporalio_client::{Client, ClientOptions, Connection, ConnectionOptions, TlsOptions, Url};
 
-use crate::tls::{CredentialsError, api_key};
+use crate::settings::{CredentialsError, api_key};
 use crate::{TemporalSettings, Tls};
 
 /// Timeout of a connection attempt.

@@ -15,7 +15,7 @@ use temporalio_client::errors::ActivityResultError;
 use temporalio_client::{ActivityStartOptions, Client, RetryPolicy};
 use temporalio_sdk::activities::{ActivityContext, ActivityError, activities};
 
-use crate::activity_guard::run_with_heartbeat;
+use crate::heartbeat::run_with_heartbeat;
 
 /// Time limit for the answer of a host, in addition to the wait that the request asks for.
 const ANSWER_LIMIT: Duration = Duration::from_secs(20);

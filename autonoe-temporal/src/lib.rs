@@ -25,7 +25,6 @@
 //! [`StrategyRun`](autonoe_harness::coordinate::StrategyRun). Its members are separate runs, as
 //! child workflows of the fleet's workflow.
 
-mod activity_guard;
 mod connection;
 mod engine;
 mod failure;
@@ -37,8 +36,6 @@ mod journal;
 mod payload;
 mod sessions;
 mod settings;
-mod timeouts;
-mod tls;
 mod wire;
 mod worker;
 mod workflow_input;
@@ -47,9 +44,7 @@ pub use connection::ConnectError;
 pub use engine::{RunSummary, TemporalEngine};
 pub use journal::{JournalError, JournalSource};
 pub use sessions::{SESSIONS_JOB, SessionHosts, SessionsRun};
-pub use settings::TemporalSettings;
-pub use timeouts::Timeouts;
-pub use tls::{CredentialsError, Tls};
+pub use settings::{CredentialsError, TemporalSettings, Timeouts, Tls};
 pub use worker::{TemporalWorker, WorkerError, WorkerSettings};
 
 /// Compiles the examples of the guide.

@@ -71,8 +71,6 @@
 //! | `programs` | the module `program` |
 //! | `simulation` | the module `simulation` |
 
-mod captured_logs;
-mod captured_spans;
 pub mod cassette;
 mod chaos;
 mod clock;
@@ -88,15 +86,15 @@ pub mod program;
 #[cfg(feature = "simulation")]
 pub mod simulation;
 mod temp_project;
+mod tracing_capture;
 
 pub use autonoe_scripted::{
     Expectation, ModelUse, ReceivedSession, ScriptedBackend, ScriptedSpec, SessionScript, ToolUse,
 };
-pub use captured_logs::{CapturedLog, CapturedLogs};
-pub use captured_spans::{CapturedSpan, CapturedSpans};
 pub use cassette::{Cassette, Recorder, Replayer};
 pub use chaos::{Fault, FaultHit, FaultyAgents, FaultyRepository, RepositoryCall};
 pub use clock::VirtualClock;
 pub use crash::{CrashPoint, CrashPoints, CrashReport, RunAttempt, TotalsAccuracy};
 pub use event_log::EventLog;
 pub use temp_project::TempProject;
+pub use tracing_capture::{CapturedLog, CapturedLogs, CapturedSpan, CapturedSpans};

@@ -5,22 +5,17 @@
 //! has not seen everything is a failure.
 
 mod clients;
-mod figures;
 mod programs;
-mod sdks;
 mod table;
 
-use std::fs;
 use std::path::PathBuf;
-use std::thread;
+use std::{fs, thread};
 
 use crate::cargo::Cargo;
 use crate::failure::Failure;
 
-use clients::Client;
-use figures::Figures;
-use programs::Programs;
-use sdks::Sdks;
+use clients::{Client, Figures};
+use programs::{Programs, Sdks};
 
 /// Installs what is needed, runs the rounds and prints the table.
 pub(crate) fn run(cargo: &Cargo, rounds: usize) -> Result<(), Failure> {
@@ -40,7 +35,7 @@ pub(crate) fn run(cargo: &Cargo, rounds: usize) -> Result<(), Failure> {
         }
     }
     println!("\n{}", table::render(&measured)?);
-    println!("{} {}", cores(), figures::runtimes(&measured));
+    println!("{} {}", cores(), clients::runtimes(&measured));
     Ok(())
 }
 

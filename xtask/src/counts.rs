@@ -1,6 +1,5 @@
-//! Counts of passed, failed and skipped tests.
+//! Counts of passed, failed and skipped tests, read from an output without its colours.
 
-mod ansi;
 mod libtest;
 mod nextest;
 
@@ -9,7 +8,6 @@ use std::ops::AddAssign;
 
 use crate::failure::Failure;
 
-pub(crate) use ansi::without_colours;
 pub(crate) use libtest::read as read_libtest;
 pub(crate) use nextest::read as read_nextest;
 
@@ -81,6 +79,21 @@ fn number_and_label(part: &str) -> Option<(u64, &str)> {
     Some((number.parse().ok()?, label.trim()))
 }
 
+/// Returns `line` without its colour sequences (`ESC [ … letter`).
+pub(crate) fn without_colours(line: &str) -> String {
+    let mut plain = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        plain.push_str(before);
+        rest = match after.find(|c: char| ('@'..='~').contains(&c)) {
+            Some(end) => &after[end + 1..],
+            None => "",
+        };
+    }
+    plain.push_str(rest);
+    plain
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,5 +129,16 @@ mod tests {
         assert_eq!(counts(1, 0, 0).check_not_empty(), Ok(()));
         assert_eq!(counts(0, 1, 0).check_not_empty(), Ok(()));
         assert!(counts(0, 0, 5).check_not_empty().is_err());
+    }
+
+    #[test]
+    fn colours_go_and_text_stays() {
+        for (coloured, plain) in [
+            ("nothing to do [1]", "nothing to do [1]"),
+            ("\u{1b}[32;1m12\u{1b}[0m passed", "12 passed"),
+            ("cut off \u{1b}[3", "cut off "),
+        ] {
+            assert_eq!(without_colours(coloured), plain);
+        }
     }
 }

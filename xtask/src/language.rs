@@ -1,10 +1,8 @@
-//! `cargo xtask language`: finds names and comments that break the writing rules of CONTRIBUTING.md.
+//! `cargo xtask language`: finds names and comments that break the rules of CONTRIBUTING.md.
 
-mod finding;
+use std::path::{Path, PathBuf};
+use std::{fmt, fs};
 
-use std::fs;
-
-use self::finding::Finding;
 use crate::cargo::Cargo;
 use crate::failure::Failure;
 use crate::git;
@@ -22,4 +20,326 @@ pub(crate) fn check(cargo: &Cargo) -> Result<(), Failure> {
         "names or comments break the writing rules of CONTRIBUTING.md",
         &lines,
     )
+}
+
+/// Words that must not begin the description of a file.
+const QUESTION_WORDS: [&str; 8] = [
+    "What", "Who", "How", "Where", "When", "Why", "Which", "Whether",
+];
+
+/// The question word that may begin the documentation of an item: "Whether it is paused."
+const BOOLEAN_WORD: &str = "Whether";
+
+/// Words that must not begin the name of a function, mostly of a test.
+const NAME_PREFIXES: [&str; 8] = [
+    "what_",
+    "who_",
+    "why_",
+    "how_",
+    "whoever_",
+    "whatever_",
+    "nobody_",
+    "somebody_",
+];
+
+/// Function names that say too little: the writing rules have a verb for each.
+const FUNCTIONS: [&str; 20] = [
+    "of",
+    "tell",
+    "told",
+    "look",
+    "carry_out",
+    "shown",
+    "ask",
+    "asked",
+    "say",
+    "said",
+    "heard",
+    "come",
+    "go_on",
+    "see_through",
+    "met",
+    "gone",
+    "mend",
+    "speak",
+    "hand_on",
+    "happened",
+];
+
+/// Names of files and folders that are participles, adverbs or metaphors.
+const FILES: [&str; 34] = [
+    "told",
+    "asked",
+    "said",
+    "shown",
+    "happened",
+    "arriving",
+    "aside",
+    "again",
+    "away",
+    "mouth",
+    "door",
+    "desk",
+    "purse",
+    "walls",
+    "lending",
+    "words",
+    "talk",
+    "courier",
+    "seeing",
+    "foreign",
+    "coming",
+    "carrying",
+    "beat",
+    "trouble",
+    "unasked",
+    "stranger",
+    "elsewhere",
+    "beginnings",
+    "aims",
+    "fitness",
+    "announced",
+    "harmless",
+    "broke_off",
+    "driving",
+];
+
+/// Words before a "who" without a noun.
+const BEFORE_WHO: [&str; 8] = ["by", "of", "for", "to", "from", "with", "as", "and"];
+
+/// A rule of the writing rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rule {
+    /// The description of a file begins with a question word.
+    QuestionWord,
+    /// The documentation of an item begins with a question word.
+    ItemDoc,
+    /// The name of a function begins with a word of [`NAME_PREFIXES`].
+    NamePrefix,
+    /// A function has a name of [`FUNCTIONS`].
+    FunctionName,
+    /// A file or its folder has a name of [`FILES`].
+    FileName,
+    /// A comment has a "who" that no noun stands before.
+    BareWho,
+}
+
+impl Rule {
+    /// The name of the rule in messages.
+    fn name(self) -> &'static str {
+        match self {
+            Self::QuestionWord => "question-word",
+            Self::ItemDoc => "item-doc",
+            Self::NamePrefix => "name-prefix",
+            Self::FunctionName => "function-name",
+            Self::FileName => "file-name",
+            Self::BareWho => "bare-who",
+        }
+    }
+}
+
+/// One place that breaks a rule. Displays as `file:line: rule: text`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Finding {
+    file: PathBuf,
+    line: usize,
+    rule: Rule,
+    text: String,
+}
+
+impl Finding {
+    /// Returns the findings of one file, in order.
+    fn in_file(file: &Path, text: &str) -> Vec<Self> {
+        let finding = |line, rule, text: &str| Self {
+            file: file.to_owned(),
+            line,
+            rule,
+            text: text.trim().to_owned(),
+        };
+        let mut findings = Vec::new();
+        if let Some(name) = vague_file_name(file) {
+            findings.push(finding(1, Rule::FileName, name));
+        }
+        let mut is_first_doc_line = true;
+        let mut is_in_item_doc = false;
+        for (index, line) in text.lines().enumerate() {
+            let number = index + 1;
+            let line = line.trim();
+            if let Some(description) = line.strip_prefix("//!") {
+                if is_first_doc_line && begins_with_question_word(description) {
+                    findings.push(finding(number, Rule::QuestionWord, line));
+                }
+                is_first_doc_line = false;
+            }
+            let documentation = line.strip_prefix("///");
+            if !is_in_item_doc && documentation.is_some_and(is_question) {
+                findings.push(finding(number, Rule::ItemDoc, line));
+            }
+            is_in_item_doc = documentation.is_some();
+            match comment(line) {
+                Some(comment) if has_bare_who(comment) => {
+                    findings.push(finding(number, Rule::BareWho, line));
+                }
+                Some(_) => {}
+                None => {
+                    let rule = defined_function(line).and_then(broken_rule);
+                    findings.extend(rule.map(|rule| finding(number, rule, line)));
+                }
+            }
+        }
+        findings
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (file, rule) = (self.file.display(), self.rule.name());
+        write!(f, "{file}:{}: {rule}: {}", self.line, self.text)
+    }
+}
+
+/// Returns the first part of the path, below the folder of the package, that is too vague.
+fn vague_file_name(file: &Path) -> Option<&str> {
+    let parts = file.iter().filter_map(|part| part.to_str());
+    parts
+        .map(|part| part.strip_suffix(".rs").unwrap_or(part))
+        .find(|part| FILES.contains(part))
+}
+
+fn begins_with_question_word(description: &str) -> bool {
+    first_word(description).is_some_and(|word| QUESTION_WORDS.contains(&word))
+}
+
+/// Tells whether the documentation of an item begins with a question word.
+fn is_question(documentation: &str) -> bool {
+    begins_with_question_word(documentation) && first_word(documentation) != Some(BOOLEAN_WORD)
+}
+
+/// Returns the first word, without an apostrophe or a comma at its end.
+fn first_word(text: &str) -> Option<&str> {
+    let first = text.split_whitespace().next();
+    first.map(|word| word.trim_end_matches([',', '\'']))
+}
+
+/// Returns the text of a line that is a comment.
+fn comment(line: &str) -> Option<&str> {
+    let text = line.strip_prefix("//")?;
+    Some(text.trim_start_matches(['/', '!']))
+}
+
+fn has_bare_who(comment: &str) -> bool {
+    let mut before = None;
+    for word in comment.split_whitespace() {
+        let is_first = before.is_none_or(|before: &str| before.ends_with(['.', ':', ';']));
+        let is_after_preposition = before.is_some_and(|before| BEFORE_WHO.contains(&before));
+        if (word == "Who" || word == "Whoever") && is_first {
+            return true;
+        }
+        if word == "whoever" || (word == "who" && is_after_preposition) {
+            return true;
+        }
+        before = Some(word);
+    }
+    false
+}
+
+/// Returns the name of the function that the line defines.
+fn defined_function(line: &str) -> Option<&str> {
+    let (before, after) = line.split_once("fn ")?;
+    let is_in_text = before.contains('"');
+    let is_definition = !is_in_text && (before.is_empty() || before.ends_with(' '));
+    let end = after.find(|c: char| !c.is_alphanumeric() && c != '_');
+    is_definition.then(|| &after[..end.unwrap_or(after.len())])
+}
+
+/// Returns the rule that the name of a function breaks.
+fn broken_rule(name: &str) -> Option<Rule> {
+    if FUNCTIONS.contains(&name) {
+        return Some(Rule::FunctionName);
+    }
+    let is_question = NAME_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    is_question.then_some(Rule::NamePrefix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(file: &str, text: &str) -> Vec<(usize, &'static str)> {
+        let findings = Finding::in_file(Path::new(file), text);
+        findings
+            .iter()
+            .map(|finding| (finding.line, finding.rule.name()))
+            .collect()
+    }
+
+    #[test]
+    fn finds_question_words_in_the_first_line_of_a_file() {
+        assert_eq!(rules("a.rs", "//! What it does."), [(1, "question-word")]);
+        assert_eq!(rules("a.rs", "//! Reads files.\n//! What it reads:"), []);
+        assert_eq!(rules("a.rs", "// What it does."), []);
+    }
+
+    #[test]
+    fn finds_names_of_functions() {
+        assert_eq!(
+            rules("a.rs", "    pub(crate) async fn tell(&self) {"),
+            [(1, "function-name")]
+        );
+        assert_eq!(
+            rules("a.rs", "fn of<T>(t: T) -> T {"),
+            [(1, "function-name")]
+        );
+        assert_eq!(
+            rules(
+                "a.rs",
+                "fn tell_all() {}\n// the fn tell\nlet x = \"a fn of\";"
+            ),
+            []
+        );
+    }
+
+    #[test]
+    fn finds_names_that_begin_with_a_question_word() {
+        assert_eq!(
+            rules("a.rs", "    async fn what_is_sent_arrives() {"),
+            [(1, "name-prefix")]
+        );
+        assert_eq!(rules("a.rs", "fn nobody_waits() {"), [(1, "name-prefix")]);
+        assert_eq!(rules("a.rs", "fn whats_new() {}\nfn show() {}"), []);
+    }
+
+    #[test]
+    fn finds_question_words_in_the_first_line_of_an_item() {
+        assert_eq!(
+            rules("a.rs", "/// Reads it.\nx: u8,\n    /// How long it waits."),
+            [(3, "item-doc")]
+        );
+        assert_eq!(rules("a.rs", "/// Reads it.\n/// What is left stays."), []);
+        assert_eq!(rules("a.rs", "/// Whether it is paused."), []);
+    }
+
+    #[test]
+    fn finds_names_of_files_and_folders() {
+        assert_eq!(rules("core/src/told.rs", ""), [(1, "file-name")]);
+        assert_eq!(rules("core/src/door/key.rs", ""), [(1, "file-name")]);
+        assert_eq!(rules("core/src/doors.rs", ""), []);
+    }
+
+    #[test]
+    fn finds_who_without_a_noun() {
+        assert_eq!(
+            rules("a.rs", "// Who drops it stops it."),
+            [(1, "bare-who")]
+        );
+        assert_eq!(
+            rules("a.rs", "/// It is read by who wants it."),
+            [(1, "bare-who")]
+        );
+        assert_eq!(
+            rules("a.rs", "/// Stops it. Whoever waits gets an error."),
+            [(1, "bare-who")]
+        );
+        assert_eq!(rules("a.rs", "/// The caller who drops it stops it."), []);
+    }
 }

@@ -31,7 +31,6 @@ mod metadata;
 mod pipeline;
 mod release;
 mod semver;
-mod slowest;
 mod steps;
 mod stream;
 mod temporal;

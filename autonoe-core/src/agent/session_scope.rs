@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use crate::agent::TokenUsage;
-use crate::event::Failure;
-use crate::event::heartbeat::Heartbeat;
-use crate::event::unfinished_events::UnfinishedEvents;
-use crate::event::{Events, RunEventKind};
+use crate::event::session_activity::{Heartbeat, UnfinishedEvents};
+use crate::event::{Events, Failure, RunEventKind};
 
 /// Lifetime of the events that a backend emits for one session. Dropping the scope ends all open
 /// model calls and progress notes, and discards later events of the backend.

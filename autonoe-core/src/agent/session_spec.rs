@@ -1,19 +1,17 @@
 //! [`SessionSpec`], everything that a backend needs to start a session.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::agent::{AgentError, OptionalServers};
-use crate::agent::{Budget, CredentialFilter};
-use crate::event::{Events, RunEventKind};
-use crate::event::{InstructionName, SpanContext, TraceContext};
+use crate::agent::{AgentError, Budget, CredentialFilter};
+use crate::event::{Events, InstructionName, RunEventKind, SpanContext, TraceContext};
 use crate::gate::Gate;
 use crate::time::{AgentSessionId, Epoch, Mode, SessionKey};
 use crate::tool::{McpServer, ToolCall, Toolbox};
@@ -283,4 +281,86 @@ impl From<ThinkingBudget> for u32 {
 #[error("a thinking budget of {tokens} tokens is too small; it must be at least {least}", least = ThinkingBudget::MIN_TOKENS)]
 pub struct ThinkingBudgetTooSmall {
     tokens: u32,
+}
+
+/// Names of the MCP servers without which sessions of a run can start, and those that failed.
+///
+/// All sessions of a run share the same value. The run omits a failed server from later sessions,
+/// so that it waits for that server only once.
+#[derive(Clone, Debug, Default)]
+pub struct OptionalServers {
+    names: BTreeSet<String>,
+    failed: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl OptionalServers {
+    pub(crate) fn insert(&mut self, name: String) {
+        self.names.insert(name);
+    }
+
+    /// Makes the server `name` mandatory.
+    ///
+    /// A backend calls this for a server of its own options that replaces one of the run.
+    pub fn remove(&mut self, name: &str) {
+        self.names.remove(name);
+    }
+
+    /// Returns the same names for another run, without any failures.
+    pub(crate) fn for_new_run(&self) -> Self {
+        self.names.iter().cloned().collect()
+    }
+
+    /// Returns whether sessions can start without the server `name`.
+    pub fn contains(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Returns whether the server `name` failed in an earlier session of the run.
+    pub(crate) fn has_failed(&self, name: &str) -> bool {
+        self.failed().contains(name)
+    }
+
+    /// Records that the server `name` failed, and returns whether this is its first failure.
+    pub(crate) fn fail(&self, name: &str) -> bool {
+        self.failed().insert(name.to_owned())
+    }
+
+    fn failed(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S: Into<String>> FromIterator<S> for OptionalServers {
+    fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Self {
+        Self {
+            names: names.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sessions_of_a_run_share_failures() {
+        let first = OptionalServers::from_iter(["playwright"]);
+        let second = first.clone();
+
+        assert!(first.fail("playwright"));
+
+        assert!(second.has_failed("playwright") && !second.has_failed("docs"));
+        assert!(!second.fail("playwright"), "it failed before");
+    }
+
+    #[test]
+    fn a_new_run_retries_a_failed_server() {
+        let first = OptionalServers::from_iter(["playwright"]);
+        first.fail("playwright");
+
+        let next = first.for_new_run();
+
+        assert!(next.contains("playwright") && !next.has_failed("playwright"));
+    }
 }

@@ -6,21 +6,18 @@
 
 mod answer_text;
 mod failure;
-pub(crate) mod heartbeat;
 mod instruction_name;
-mod invalid_value;
 mod observer;
 mod run_event;
+pub(crate) mod session_activity;
 mod span;
 mod trace_context;
-pub(crate) mod unfinished_events;
 
 pub use answer_text::AnswerText;
-pub use failure::{Failure, Retry};
-pub(crate) use heartbeat::Heartbeat;
+pub use failure::{Failure, InvalidValue, Retry};
 pub use instruction_name::{CustomInstruction, InstructionName, Phase};
-pub use invalid_value::InvalidValue;
 pub use observer::{CallCosts, Events, RunObserver};
 pub use run_event::{Delivery, RunEvent, RunEventKind, WaitReason};
+pub(crate) use session_activity::Heartbeat;
 pub use span::{InvalidSpanId, SpanContext, SpanId, TraceId};
 pub use trace_context::{InvalidTraceContext, TraceContext};

@@ -9,10 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 
 use crate::agent::{CostUsd, TokenUsage};
-use crate::event::heartbeat::Heartbeat;
-use crate::event::unfinished_events::UnfinishedEvents;
-use crate::event::{RunEvent, RunEventKind};
-use crate::event::{SpanContext, SpanId, TraceContext, TraceId};
+use crate::event::session_activity::{Heartbeat, UnfinishedEvents};
+use crate::event::{RunEvent, RunEventKind, SpanContext, SpanId, TraceContext, TraceId};
 use crate::time::{Clock, IdSource, SeededIds, SystemClock};
 
 /// Receives the events of a run.

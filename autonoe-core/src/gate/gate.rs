@@ -1,4 +1,4 @@
-//! [`Gate`], the single decision point for tool calls.
+//! [`Gate`], the single decision point for tool calls, and its [`GateDecision`].
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::event::InvalidValue;
-use crate::event::{Events, RunEventKind};
-use crate::gate::{GateDecision, Grants, HookDecision, PreToolUseHook, ProjectPaths};
+use crate::event::{Events, InvalidValue, RunEventKind};
+use crate::gate::{Grants, HookDecision, PreToolUseHook, ProjectPaths};
 use crate::tool::{CallRecords, ToolCall, ToolKind, Toolbox};
 
 /// Decides whether a tool call may run. Every backend uses the same gate.
@@ -220,5 +221,46 @@ impl fmt::Debug for Gate {
             .field("hooks", &self.hooks)
             .field("grants", &self.grants)
             .finish_non_exhaustive()
+    }
+}
+
+/// Decision about a tool call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "decision", rename_all = "snake_case")]
+#[must_use = "a decision has no effect unless the caller applies it"]
+pub enum GateDecision {
+    /// The call may run.
+    Allow {
+        /// The hook or the rule that allowed the call.
+        by: String,
+    },
+    /// The call may not run.
+    Deny {
+        /// The guard or hook that blocked the call; `grants` if no grant permits it.
+        by: String,
+        /// Reason, worded for the agent.
+        reason: String,
+        /// The setting with which the operator can allow the call, if there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remedy: Option<String>,
+    },
+}
+
+impl GateDecision {
+    pub(super) fn deny(
+        by: impl Into<String>,
+        reason: impl Into<String>,
+        remedy: Option<String>,
+    ) -> Self {
+        Self::Deny {
+            by: by.into(),
+            reason: reason.into(),
+            remedy,
+        }
+    }
+
+    /// Returns whether the call may run.
+    pub fn is_allowed(&self) -> bool {
+        matches!(self, Self::Allow { .. })
     }
 }

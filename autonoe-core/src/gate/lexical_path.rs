@@ -1,9 +1,6 @@
 //! Path normalisation by text alone, and detection of a leading `~`. [`resolve`] follows symlinks.
 
-pub(crate) mod invisible_chars;
 pub(crate) mod path_candidates;
-pub(crate) mod percent;
-mod resolve;
 
 use std::path::{Component, MAIN_SEPARATOR_STR, Path, PathBuf};
 
@@ -53,6 +50,65 @@ pub(crate) fn path_start(path: &Path) -> Start {
     }
 }
 
+/// Returns `text` without invisible characters.
+pub(crate) fn strip_invisible(text: &str) -> String {
+    text.chars().filter(|c| !is_ignorable(*c)).collect()
+}
+
+/// Returns `text` without leading and trailing blanks and invisible characters.
+pub(crate) fn trim_invisible(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || is_ignorable(c))
+}
+
+/// Returns whether `c` is a control character other than blanks, or ignorable by default in
+/// Unicode.
+fn is_ignorable(c: char) -> bool {
+    const IGNORABLE: [(char, char); 17] = [
+        ('\u{ad}', '\u{ad}'),
+        ('\u{34f}', '\u{34f}'),
+        ('\u{61c}', '\u{61c}'),
+        ('\u{115f}', '\u{1160}'),
+        ('\u{17b4}', '\u{17b5}'),
+        ('\u{180b}', '\u{180f}'),
+        ('\u{200b}', '\u{200f}'),
+        ('\u{202a}', '\u{202e}'),
+        ('\u{2060}', '\u{206f}'),
+        ('\u{3164}', '\u{3164}'),
+        ('\u{fe00}', '\u{fe0f}'),
+        ('\u{feff}', '\u{feff}'),
+        ('\u{ffa0}', '\u{ffa0}'),
+        ('\u{fff0}', '\u{fff8}'),
+        ('\u{1bca0}', '\u{1bca3}'),
+        ('\u{1d173}', '\u{1d17a}'),
+        ('\u{e0000}', '\u{e0fff}'),
+    ];
+    let is_blank = matches!(c, '\t' | '\n' | '\r');
+    (c.is_control() && !is_blank)
+        || IGNORABLE
+            .iter()
+            .any(|(first, last)| (*first..=*last).contains(&c))
+}
+
+/// Replaces percent-escapes such as `%2e` with the characters that they denote in URLs.
+pub(crate) fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut left = text.as_bytes();
+    while let Some((first, rest)) = left.split_first() {
+        let (byte, rest) = decode_byte(left).unwrap_or((*first, rest));
+        bytes.push(byte);
+        left = rest;
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Decodes an escaped byte and returns it with the rest of the text.
+fn decode_byte(text: &[u8]) -> Option<(u8, &[u8])> {
+    let (digits, rest) = text.strip_prefix(b"%")?.split_at_checked(2)?;
+    let digit = |at: usize| char::from(digits[at]).to_digit(16);
+    let byte = u8::try_from(digit(0)? * 16 + digit(1)?).ok()?;
+    Some((byte, rest))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,6 +140,26 @@ mod tests {
             ("../~/b", Start::Here),
         ] {
             assert_eq!(path_start(Path::new(path)), start, "{path}");
+        }
+    }
+
+    #[test]
+    fn invisible_characters_are_removed() {
+        assert_eq!(strip_invisible("a\u{200b}b\0 c"), "ab c");
+        assert_eq!(trim_invisible(" \u{feff}\t~/a b\u{200d}\n"), "~/a b");
+        assert_eq!(trim_invisible(" \0"), "");
+    }
+
+    #[test]
+    fn escapes_are_decoded_and_other_text_stays() {
+        for (text, decoded) in [
+            ("%2eautonoe", ".autonoe"),
+            ("%C3%a9", "é"),
+            ("100% of %zz and %2", "100% of %zz and %2"),
+            ("%é%", "%é%"),
+            ("", ""),
+        ] {
+            assert_eq!(percent_decoded(text), decoded, "{text}");
         }
     }
 }

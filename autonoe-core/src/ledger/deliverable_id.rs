@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::text::invisible_chars::is_invisible;
+use crate::text::is_invisible;
 
 /// Id of a deliverable, for example `DL-001`.
 ///

@@ -1,7 +1,14 @@
-//! [`LedgerWatch`], through which a [`LedgerStore`](crate::ledger::LedgerStore) reports to its run.
+//! [`LedgerWatch`], through which a [`LedgerStore`](crate::ledger::LedgerStore) reports to its run: foreign changes and fatal failures.
 
-use crate::ledger::RepositoryError;
-use crate::ledger::{ForeignLedger, LedgerHash};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use crate::event::Failure;
+use crate::ledger::{LedgerHash, RepositoryError};
 
 /// Callbacks of a ledger to the run that owns it.
 pub(crate) trait LedgerWatch: Send + Sync {
@@ -16,4 +23,118 @@ pub(crate) trait LedgerWatch: Send + Sync {
 
     /// Records and reports that the ledger was restored. Returns the number of restores in the run.
     fn record_restore(&self, foreign: &ForeignLedger) -> u32;
+}
+
+/// Unexpected content in place of the ledger that the run saved last, and the location of its copy.
+///
+/// The run restores its own ledger before it reports this.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ForeignLedger {
+    /// Kind of the change.
+    pub change: ForeignChange,
+    /// Name of the file beside the ledger with a copy of the foreign content; `None` if there was
+    /// none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saved_as: Option<String>,
+}
+
+impl ForeignLedger {
+    /// Describes a change of the ledger whose content was not preserved.
+    pub fn new(change: ForeignChange) -> Self {
+        Self {
+            change,
+            saved_as: None,
+        }
+    }
+
+    /// Sets the name under which the foreign content is preserved.
+    #[must_use]
+    pub fn saved_as(mut self, name: impl Into<String>) -> Self {
+        self.saved_as = Some(name.into());
+        self
+    }
+}
+
+/// Change of the ledger by something other than the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ForeignChange {
+    /// Its content was changed.
+    Changed,
+    /// It was removed.
+    Removed,
+    /// It was replaced by a symlink, a folder or something else that is not a file.
+    Replaced,
+    /// Its permissions were changed so that it cannot be read.
+    Unreadable,
+}
+
+impl fmt::Display for ForeignLedger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let change = match self.change {
+            ForeignChange::Changed => "changed the ledger",
+            ForeignChange::Removed => "removed the ledger",
+            ForeignChange::Replaced => "replaced the ledger with something that is not a file",
+            ForeignChange::Unreadable => "made the ledger unreadable",
+        };
+        write!(f, "something other than the run {change}; it was restored")?;
+        match &self.saved_as {
+            Some(name) => write!(f, ", and the foreign content is kept as {name}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// One-time signal that the ledger or the journal of a run is permanently lost.
+///
+/// An agent that updates a lost ledger gets an error, but might continue to work for hours. All
+/// further work would be lost, so its session is stopped.
+///
+/// Cheap to clone; clones share the signal.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FatalSignal {
+    why: Arc<OnceLock<Failure>>,
+    happened: CancellationToken,
+}
+
+impl FatalSignal {
+    /// Raises the signal. The first reason is kept.
+    pub(crate) fn raise(&self, why: Failure) {
+        let _ = self.why.set(why);
+        self.happened.cancel();
+    }
+
+    /// Waits for the signal.
+    pub(crate) async fn raised(&self) {
+        self.happened.cancelled().await;
+    }
+
+    /// Returns the reason, if the signal was raised.
+    pub(crate) fn failure(&self) -> Option<&Failure> {
+        self.why.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_names_the_change_and_the_copy() {
+        let changed = ForeignLedger::new(ForeignChange::Changed).saved_as("status.foreign-1.json");
+        let removed = ForeignLedger::new(ForeignChange::Removed);
+
+        assert_eq!(
+            changed.to_string(),
+            "something other than the run changed the ledger; it was restored, and the foreign \
+         content is kept as status.foreign-1.json"
+        );
+        assert_eq!(
+            removed.to_string(),
+            "something other than the run removed the ledger; it was restored"
+        );
+    }
 }

@@ -7,19 +7,16 @@ use std::sync::mpsc::{self, Receiver};
 
 use async_trait::async_trait;
 
-use super::file_revision::FileRevision;
 use super::ledger_hold::{LedgerFileContent, LedgerHold, inspect, keep_foreign};
 use super::missing_ledger::missing_ledger;
 use super::path_identity::PathIdentity;
 use super::safe_read::ReadError;
-use super::status_file::StatusFile;
-use super::status_record::StatusRecord;
+use super::status_file::{FileRevision, StatusFile, StatusRecord};
 use super::status_text::status_text;
 use super::{Project, ProjectError, RunLock};
-use crate::ledger::LedgerState;
 use crate::ledger::{
-    DeliverableRepository, Fence, OwnedLedger, RepositoryError, RepositoryErrorKind, Revision,
-    SavedLedger, Snapshot,
+    DeliverableRepository, Fence, LedgerState, OwnedLedger, RepositoryError, RepositoryErrorKind,
+    Revision, SavedLedger, Snapshot,
 };
 use crate::time::Epoch;
 

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use super::append_log::LogEntry;
 use super::journal::{JournalReadError, corrupt, unread};
 use super::json_error::json_error_message_without_position;
-use super::safe_read::open_file;
-use super::text_file::without_bom;
+use super::safe_read::{open_file, without_bom};
 
 /// The maximum length of a line, in bytes.
 pub(super) const MAX_LINE_LEN: u64 = 16 * 1024 * 1024;

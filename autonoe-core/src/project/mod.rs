@@ -5,9 +5,7 @@ pub(crate) mod config;
 mod durable;
 mod durable_file;
 mod error;
-mod file_kind;
 mod file_repository;
-mod file_revision;
 mod git_ignore;
 mod instructions;
 pub(crate) mod journal;
@@ -28,10 +26,7 @@ mod run_lock;
 pub(crate) mod safe_read;
 mod session_host;
 mod status_file;
-mod status_record;
 mod status_text;
-mod text_file;
-mod write_check;
 
 pub use append_log::{AppendLog, LogEntry};
 pub use config::{
@@ -46,20 +41,16 @@ pub mod config_parts {
 }
 pub use durable_file::{create_file_durably, replace_file_durably};
 pub use error::ProjectError;
-pub use file_kind::FileKind;
 pub use file_repository::FileDeliverableRepository;
 pub use instructions::{
     BuiltInInstructions, InstructionOrigin, InstructionText, ProjectInstructions,
 };
 pub use journal::{
-    BlockedCall, FileJournal, Journal, JournalEntry, JournalIndex, JournalReadError, JournalTail,
-    RunEntries, RunHistory, RunHistoryBuilder, RunStopReason, SessionHistory,
+    BlockedCall, ChangeEntry, CostPoint, DeniedEntry, FileJournal, IdleReason, IdleSpan,
+    JOURNAL_JOB, Journal, JournalEntry, JournalIndex, JournalPage, JournalPageRequest,
+    JournalReadError, JournalTail, ProgressPoint, RestoredEntry, RunEntries, RunHistory,
+    RunHistoryBuilder, RunStopReason, RunTimeline, RunTimelineBuilder, SessionHistory, SessionSpan,
 };
-pub use journal::{
-    ChangeEntry, CostPoint, DeniedEntry, IdleReason, IdleSpan, ProgressPoint, RestoredEntry,
-    RunTimeline, RunTimelineBuilder, SessionSpan,
-};
-pub use journal::{JOURNAL_JOB, JournalPage, JournalPageRequest};
 pub use json_error::json_error_message;
 pub use layout::{Project, Specification};
 pub use lock_process::LockProcess;
@@ -72,6 +63,6 @@ pub use preview::{NextAction, ResumedRun, RunPreview};
 pub use project_run::{ProjectRun, ProjectRunError};
 pub use requests::{OperatorRequest, PendingRequest, RequestFolder, RequestForwarder};
 pub use run_lock::{RunLock, RunLockHeld, RunLockHolder};
+pub use safe_read::{FileKind, TextFileError, read_text_file};
 pub use session_host::ProjectSessionHost;
-pub use status_record::StatusRecord;
-pub use text_file::{TextFileError, read_text_file};
+pub use status_file::StatusRecord;

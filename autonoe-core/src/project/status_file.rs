@@ -1,12 +1,20 @@
-//! [`StatusFile`], a small file that is replaced atomically by one writer at a time.
+//! [`StatusFile`], the ledger file with its [`StatusRecord`] and [`FileRevision`].
 
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::durable;
+use jiff::civil::Date;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
 use super::no_follow::open_file_to_append;
-use super::safe_read::{ReadError, read_file};
+use super::safe_read::{ReadError, read_file, without_bom};
+use super::{durable, json_error_message};
+use crate::ledger::{Deliverable, Ledger, LedgerState, Revision, Snapshot, VerificationTracker};
+use crate::text::content_hash::content_hash;
+use crate::time::Epoch;
 
 /// A file that is only ever replaced completely, by one writer at a time.
 ///
@@ -73,8 +81,131 @@ impl WriteLock<'_> {
     }
 }
 
-#[cfg(all(test, unix))]
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The content of `status.json`. Files of the original Autonoe contain the ledger alone.
+// The fields of the ledger are repeated here: a flattened ledger would be read twice.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusRecord {
+    /// The day on which the ledger was created.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    created_at: Option<Date>,
+    /// The day of the last change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    updated_at: Option<Date>,
+    /// All deliverables in the order of their creation. IDs are unique.
+    deliverables: Vec<Deliverable>,
+    #[serde(flatten)]
+    unknown: Map<String, Value>,
+    /// The progress of a sync.
+    #[serde(default, skip_serializing_if = "VerificationTracker::is_empty")]
+    verification: VerificationTracker,
+    /// The fencing epoch, raised by each run that takes over.
+    #[serde(default)]
+    epoch: Epoch,
+    /// The number of writes.
+    #[serde(default)]
+    revision: u64,
+}
+
+impl StatusRecord {
+    /// Parses `bytes`, the whole content of the file.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Snapshot, BoxError> {
+        let record: Self = serde_json::from_slice(without_bom(bytes))
+            .map_err(|error| json_error_message(&error))?;
+        Ok(Snapshot {
+            revision: FileRevision::new(record.epoch, record.revision, bytes).into(),
+            epoch: record.epoch,
+            state: LedgerState {
+                ledger: Ledger::restore(
+                    record.created_at,
+                    record.updated_at,
+                    record.deliverables,
+                    record.unknown,
+                )?,
+                verification: record.verification,
+            },
+        })
+    }
+}
+
+/// The version of the ledger file, with the epoch and the counter that a writer needs.
+///
+/// The counter makes every write a new version. The hash detects manual changes that left the
+/// counter unchanged. A writer whose hash matches the file knows the file's epoch and counter
+/// without parsing it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileRevision {
+    pub(super) epoch: Epoch,
+    pub(super) writes: u64,
+    hash: u64,
+}
+
+impl FileRevision {
+    /// Creates the version of `bytes`, which contain `epoch` and `writes`.
+    pub(super) fn new(epoch: Epoch, writes: u64, bytes: &[u8]) -> Self {
+        Self {
+            epoch,
+            writes,
+            hash: content_hash(bytes),
+        }
+    }
+
+    /// Parses a revision of this repository; `None` for any other.
+    pub(super) fn read(revision: &Revision) -> Option<Self> {
+        let mut parts = revision.as_str().splitn(3, '-');
+        Some(Self {
+            epoch: Epoch(parts.next()?.parse().ok()?),
+            writes: parts.next()?.parse().ok()?,
+            hash: u64::from_str_radix(parts.next()?, 16).ok()?,
+        })
+    }
+
+    /// Returns whether this is the version of `bytes`.
+    pub(super) fn is_of(&self, bytes: &[u8]) -> bool {
+        self.hash == content_hash(bytes)
+    }
+}
+
+impl From<FileRevision> for Revision {
+    fn from(revision: FileRevision) -> Self {
+        let FileRevision {
+            epoch: Epoch(epoch),
+            writes,
+            hash,
+        } = revision;
+        Revision::new(format!("{epoch}-{writes}-{hash:016x}"))
+    }
+}
+
+#[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn a_revision_can_be_parsed_again() {
+        let revision = FileRevision::new(Epoch(3), 17, b"a ledger");
+
+        let again = FileRevision::read(&revision.into());
+
+        assert_eq!(again, Some(revision));
+        assert!(revision.is_of(b"a ledger"));
+        assert!(!revision.is_of(b"a ledgar"));
+    }
+
+    #[test]
+    fn an_invented_text_is_not_a_revision() {
+        for text in ["", "3", "3-17", "3-17-", "3-17-xyz", "3--1", "made up"] {
+            let read = FileRevision::read(&Revision::new(text));
+
+            assert_eq!(read, None, "{text:?}");
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod lock_tests {
     use super::*;
 
     #[test]

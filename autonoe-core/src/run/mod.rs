@@ -1,22 +1,16 @@
 //! Runs: sessions one after another until the work is done or a limit is hit.
 
-mod budget_preflight;
 pub(crate) mod budget_watch;
 pub(crate) mod build_error;
 mod builder;
-mod control;
+pub(crate) mod control;
 pub(crate) mod driver;
 mod exit_reason;
 mod flow_report;
-pub(crate) mod inbox;
-mod instruction_selector;
-mod instruction_source;
+mod instructions;
 mod journal;
-mod journal_observer;
-mod ledger_history;
-mod ledger_recorder;
+mod journal_recorder;
 mod machine;
-mod message;
 mod preflight;
 pub(crate) mod prepare;
 mod progress;
@@ -29,41 +23,37 @@ mod requests;
 pub(crate) mod run_context;
 pub(crate) mod runner;
 mod session;
-mod session_access;
 mod session_run;
 pub(crate) mod session_setup;
-mod session_tally;
 pub(crate) mod session_task;
 mod spans;
 mod stream_reporter;
-pub(crate) mod takeover;
 pub(crate) mod wait;
 mod workflow;
-mod workspace;
 
 pub use build_error::BuildError;
 pub use builder::SessionRunnerBuilder;
-pub use control::RunControl;
+pub use control::{RunControl, RunMessage, RunRequest};
 pub use journal::{Durability, JournalError, JournalLine, NoJournal, RunJournal};
-pub(crate) use ledger_history::{LedgerHistory, ReadLedgerHistory};
+pub(crate) use recorded_run::{LedgerHistory, ReadLedgerHistory};
 
 pub use exit_reason::{ExitClass, ExitReason};
 pub use flow_report::{FlowExit, FlowReport};
-pub use instruction_selector::{InstructionSelector, SelectionContext};
-pub use instruction_source::{FixedInstructions, InstructionError, InstructionSource};
+pub use instructions::{
+    FixedInstructions, InstructionError, InstructionSelector, InstructionSource, SelectionContext,
+};
 pub use machine::{LimitOverrides, RunAction, RunFact, RunLimits, RunMachine, SessionPlan};
-pub use message::{RunMessage, RunRequest};
+#[cfg(feature = "project")]
+pub(crate) use prepare::MissingLedger;
+pub(crate) use prepare::take_over_at;
+pub use prepare::{take_over, take_over_resumed};
+pub use progress::{Workspace, WorkspaceSnapshot};
 pub use project_memory::ProjectMemory;
 pub use quota::{OnQuota, QuotaBackoff};
 pub use recorded_run::RecordedRun;
 pub use report::{ReportedCounts, RunReport};
 pub use runner::SessionRunner;
 pub use session::{Session, SessionLimits};
-pub use session_access::SessionAccess;
+pub use session_setup::SessionAccess;
 pub use spans::{SPAN_TARGET, TraceContent};
-#[cfg(feature = "project")]
-pub(crate) use takeover::MissingLedger;
-pub(crate) use takeover::take_over_at;
-pub use takeover::{take_over, take_over_resumed};
 pub use workflow::{Models, Workflow};
-pub use workspace::{Workspace, WorkspaceSnapshot};

@@ -1,24 +1,25 @@
 //! Checks the backend and takes over the ledger before a run starts.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use jiff::tz::TimeZone;
 
 use super::LedgerHistory;
-use super::budget_preflight::{refuse_cost_limit, refuse_token_limit};
 use super::driver::RunDriver;
-use super::preflight::refuse;
+use super::preflight::{refuse, refuse_cost_limit, refuse_token_limit};
 use super::run_context::RunContext;
-use super::takeover::{take_over, take_over_resumed};
-use crate::agent::{Budget, BudgetKind};
-use crate::agent::{Capabilities, SessionSpec};
+use crate::agent::{Budget, BudgetKind, Capabilities, SessionSpec};
 use crate::event::{Failure, Phase};
 use crate::gate::{Gate, Grants};
-use crate::ledger::LedgerStore;
-use crate::ledger::LedgerView;
+use crate::ledger::{
+    DeliverableRepository, Fence, LedgerState, LedgerStore, LedgerView, RepositoryError,
+    RepositoryErrorKind, Snapshot,
+};
 use crate::run::ExitReason;
-use crate::time::SessionKey;
+use crate::time::{Clock, Epoch, Mode, SessionKey};
 use crate::tool::Toolbox;
 
 /// The backend's capabilities and the ledger of a run that is ready to start.
@@ -149,4 +150,153 @@ pub(crate) async fn catch_panic<T>(
                 "a component of the run panicked",
             ))
         })
+}
+
+/// The maximum number of tries. Another writer may save between our load and our save, but not this
+/// often in a row.
+const TRIES: usize = 32;
+
+/// Raises the epoch of the ledger, which fences off all earlier writers.
+///
+/// Returns the ledger to write to and its counts. A project without a ledger gets an empty one,
+/// because an epoch that is not stored fences nobody off. The same write discards obsolete
+/// verification progress: before a run, which changes the code, and after a finished sync. For a
+/// resumed run, call [`take_over_resumed`].
+///
+/// [`SessionRunner`](crate::SessionRunner) calls it itself; call it to drive a
+/// [`RunMachine`](crate::run::RunMachine) in another way.
+///
+/// # Errors
+///
+/// The ledger cannot be read or written, or its epoch cannot be raised any further.
+pub async fn take_over(
+    repository: impl DeliverableRepository + 'static,
+    clock: impl Clock + 'static,
+    mode: Mode,
+) -> Result<(LedgerStore, LedgerView), Failure> {
+    let forget = |state: &mut LedgerState| discard_verification(state, mode);
+    raise_epoch(repository, clock, None, MissingLedger::Create, forget).await
+}
+
+/// The reaction of a takeover to a missing ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MissingLedger {
+    /// Creates an empty one.
+    Create,
+    /// Fails: the caller has seen a ledger.
+    Fail,
+}
+
+/// Takes over the ledger as [`take_over`] does, under an epoch that the caller has chosen.
+///
+/// A run that already holds the ledger under that epoch keeps it.
+pub(crate) async fn take_over_at(
+    repository: impl DeliverableRepository + 'static,
+    clock: impl Clock + 'static,
+    epoch: Epoch,
+    missing: MissingLedger,
+    forget: impl Fn(&mut LedgerState),
+) -> Result<(LedgerStore, LedgerView), Failure> {
+    raise_epoch(repository, clock, Some(epoch), missing, forget).await
+}
+
+/// Raises the epoch of the ledger as [`take_over`] does, for a resumed run.
+///
+/// It keeps the run's verification progress, even if it is complete: a sync that was killed in its
+/// last session has nothing left to verify.
+///
+/// # Errors
+///
+/// The ledger cannot be read or written, or its epoch cannot be raised any further.
+pub async fn take_over_resumed(
+    repository: impl DeliverableRepository + 'static,
+    clock: impl Clock + 'static,
+) -> Result<(LedgerStore, LedgerView), Failure> {
+    raise_epoch(repository, clock, None, MissingLedger::Create, |_| {}).await
+}
+
+/// Discards the verification progress that is obsolete when a run of `mode` starts.
+pub(crate) fn discard_verification(state: &mut LedgerState, mode: Mode) {
+    match mode {
+        Mode::Run => state.verification.clear(),
+        Mode::Sync => {
+            state.verification.reset_if_finished(&state.ledger);
+        }
+    }
+}
+
+async fn raise_epoch(
+    repository: impl DeliverableRepository + 'static,
+    clock: impl Clock + 'static,
+    chosen: Option<Epoch>,
+    missing: MissingLedger,
+    forget: impl Fn(&mut LedgerState),
+) -> Result<(LedgerStore, LedgerView), Failure> {
+    let fail = |error: &RepositoryError| Failure::from(error);
+    let mut tries = 1;
+    loop {
+        let snapshot = repository.load().await.map_err(|error| fail(&error))?;
+        if snapshot.is_none() && missing == MissingLedger::Fail {
+            let message = "the ledger was removed during the takeover; put it back and try again";
+            let error = RepositoryError::new(RepositoryErrorKind::Gone, message);
+            return Err(fail(&error));
+        }
+        let epoch = match (&snapshot, chosen) {
+            (Some(Snapshot { epoch, .. }), Some(chosen)) if *epoch > chosen => {
+                let message = "another run has taken over the ledger";
+                let error = RepositoryError::new(RepositoryErrorKind::Fenced, message);
+                return Err(fail(&error));
+            }
+            (_, Some(chosen)) => chosen,
+            (Some(snapshot), None) => snapshot.next_epoch().map_err(|error| fail(&error))?,
+            (None, None) => Epoch(1),
+        };
+        let base = snapshot.as_ref().map(|snapshot| snapshot.revision.clone());
+        let mut state = match snapshot {
+            Some(snapshot) => snapshot.state,
+            None => LedgerState::new(clock.now().to_zoned(TimeZone::UTC).date()),
+        };
+        forget(&mut state);
+        match repository.save(&state, Fence { base, epoch }).await {
+            Ok(revision) => {
+                let view = state.view();
+                let last = Snapshot {
+                    state,
+                    revision,
+                    epoch,
+                };
+                let store = LedgerStore::open_owned(Arc::new(repository), Arc::new(clock), last);
+                return Ok((store, view));
+            }
+            Err(error) if error.kind() == RepositoryErrorKind::Conflict && tries < TRIES => {
+                tries += 1;
+                tokio::task::yield_now().await;
+            }
+            Err(error) => return Err(fail(&error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::MemoryRepository;
+    use crate::time::SystemClock;
+
+    #[test]
+    fn a_ledger_that_the_caller_has_seen_is_not_created_again() {
+        let repository = Arc::new(MemoryRepository::new());
+        let take_over = |missing| {
+            let taking = take_over_at(repository.clone(), SystemClock, Epoch(1), missing, |_| {});
+            futures::executor::block_on(taking).map(|(store, _)| store.epoch())
+        };
+
+        let refused = take_over(MissingLedger::Fail).expect_err("there is none");
+        let found = futures::executor::block_on(repository.load());
+        let created = take_over(MissingLedger::Create);
+
+        assert_eq!(refused.code, "ledger_gone");
+        assert_eq!(found.expect("readable"), None);
+        assert_eq!(created, Ok(Epoch(1)));
+    }
 }

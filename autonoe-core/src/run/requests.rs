@@ -1,7 +1,7 @@
 //! Applies the operator's requests to the run machine.
 
+use super::control::Inbox;
 use super::driver::RunDriver;
-use super::inbox::Inbox;
 use super::{RunFact, RunMessage, RunRequest};
 use crate::event::{Delivery, RunEventKind};
 

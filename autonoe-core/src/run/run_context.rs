@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::future;
 use jiff::Timestamp;
 
-use super::journal_observer::JournalObserver;
+use super::journal_recorder::JournalObserver;
 use super::runner::RunParts;
 use super::spans::RunSpans;
 use super::{Durability, JournalError, JournalLine, RunControl};

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, future};
 use tokio_util::sync::CancellationToken;
 
-use super::inbox::Inbox;
+use super::control::Inbox;
 use super::prepare::catch_panic;
 use super::run_context::RunContext;
 use super::session_setup::{gate, mcp_servers, toolbox};
@@ -16,13 +16,10 @@ use super::session_task::{SessionResources, SessionTask};
 use super::stream_reporter::StreamReporter;
 use super::{RunMessage, RunRequest, Session, prompt};
 use crate::agent::{
-    AgentClient, AgentError, AgentErrorKind, NoControl, Prompt, SessionControl, SessionScope,
+    AgentClient, AgentError, AgentErrorKind, BudgetKind, BudgetUsage, NoControl, Prompt,
+    SessionControl, SessionEnd, SessionOutcome, SessionReport, SessionScope, StreamEvent,
 };
-use crate::agent::{
-    BudgetKind, BudgetUsage, SessionEnd, SessionOutcome, SessionReport, StreamEvent,
-};
-use crate::event::{Events, RunEventKind};
-use crate::event::{Failure, InstructionName};
+use crate::event::{Events, Failure, InstructionName, RunEventKind};
 use crate::ledger::{FatalSignal, LedgerStore};
 use crate::time::SessionKey;
 use crate::time::timestamp::between;

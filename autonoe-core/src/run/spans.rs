@@ -1,7 +1,6 @@
 //! [`RunSpans`] maps the events of a run to `tracing` spans with OpenTelemetry names.
 
 mod content;
-mod fields;
 mod new_span;
 mod open_spans;
 
@@ -10,15 +9,13 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::json;
 use tracing::Span;
 
-use self::fields::{failed, ids};
 use self::open_spans::OpenSpans;
-use crate::agent::{CostTotal, SessionEnd, SessionReport, StreamEvent};
-use crate::agent::{ModelAnswer, ModelCallRequest};
-use crate::event::SpanContext;
-use crate::event::{RunEvent, RunEventKind, RunObserver};
+use crate::agent::{
+    CostTotal, ModelAnswer, ModelCallRequest, SessionEnd, SessionReport, StreamEvent, TokenUsage,
+};
+use crate::event::{RunEvent, RunEventKind, RunObserver, SpanContext};
 use crate::run::{FlowReport, RunReport};
-use crate::tool::ToolExecution;
-use crate::tool::ToolStatus;
+use crate::tool::{ToolExecution, ToolStatus};
 
 /// The target of the spans of runs, for filters of subscribers.
 ///
@@ -123,7 +120,7 @@ impl RunObserver for RunSpans {
             }
             RunEventKind::ModelFailed { error, tokens } => open.close(at, |span| {
                 failed(span, &error.code);
-                fields::usage(span, tokens);
+                usage(span, tokens);
             }),
             _ => {}
         }
@@ -206,7 +203,7 @@ impl RunSpans {
     }
 
     fn model_ended(&self, span: &Span, answer: &ModelAnswer<'_>) {
-        fields::usage(span, &answer.tokens);
+        usage(span, &answer.tokens);
         if let Some(model) = answer.model {
             span.record("gen_ai.response.model", model);
         }
@@ -237,7 +234,7 @@ fn run_ended(span: &Span, exit: &str, is_success: bool, total: &CostTotal) {
 }
 
 fn session_ended(span: &Span, result: &SessionReport) {
-    fields::usage(span, &result.tokens);
+    usage(span, &result.tokens);
     cost(span, &result.cost);
     // For a session that never reached an agent, no other event has the error.
     if let SessionEnd::Failed { error } = &result.end {
@@ -249,5 +246,40 @@ fn session_ended(span: &Span, result: &SessionReport) {
 fn cost(span: &Span, cost: &CostTotal) {
     if let Some(cost) = cost.exact() {
         span.record("autonoe.cost.usd", cost.to_f64());
+    }
+}
+
+/// Records the trace, span and parent IDs of `at` on `span`.
+fn ids(span: Span, at: &SpanContext) -> Span {
+    span.record("trace_id", tracing::field::display(at.trace));
+    span.record("span_id", tracing::field::display(at.span));
+    if let Some(parent) = at.parent {
+        span.record("parent_span_id", tracing::field::display(parent));
+    }
+    span
+}
+
+/// Marks `span` as failed with `error`.
+fn failed(span: &Span, error: &str) {
+    span.record("otel.status_code", "ERROR");
+    span.record("error.type", error);
+}
+
+/// Records token usage. By the conventions, cached tokens are part of the input, and reasoning
+/// tokens are part of the output.
+fn usage(span: &Span, tokens: &TokenUsage) {
+    span.record("gen_ai.usage.input_tokens", tokens.prompt());
+    span.record("gen_ai.usage.output_tokens", tokens.completion());
+    for (field, count) in [
+        ("gen_ai.usage.cache_read.input_tokens", tokens.cache_read),
+        (
+            "gen_ai.usage.cache_creation.input_tokens",
+            tokens.cache_write,
+        ),
+        ("gen_ai.usage.reasoning.output_tokens", tokens.reasoning),
+    ] {
+        if count > 0 {
+            span.record(field, count);
+        }
     }
 }

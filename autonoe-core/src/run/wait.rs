@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::control::Inbox;
 use super::driver::RunDriver;
-use super::inbox::Inbox;
 use super::prepare::PreparedRun;
 use super::run_context::RunContext;
 use super::{RunAction, RunFact, RunRequest};

@@ -2,7 +2,7 @@
 
 use crate::agent::{Activity, SessionEnd, SessionOutcome, SessionReport};
 use crate::event::{Delivery, Events, RunEventKind};
-use crate::run::inbox::Inbox;
+use crate::run::control::Inbox;
 use crate::run::{RunControl, RunMessage, RunRequest};
 
 /// The operator's requests that are not fulfilled yet.

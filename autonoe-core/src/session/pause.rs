@@ -7,7 +7,7 @@ use super::OpenSessions;
 use super::open_sessions::min_option;
 use crate::agent::SessionEnd;
 use crate::event::{RunEventKind, WaitReason};
-use crate::run::inbox::Inbox;
+use crate::run::control::Inbox;
 use crate::run::wait::WaitOutcome;
 use crate::time::timestamp::between;
 

@@ -3,22 +3,20 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use super::open_sessions::min_budget;
-use super::{FlowStart, OpenSessions, RecordedFlow};
+use super::{OpenSessions, RecordedFlow};
 use crate::agent::{Budget, BudgetKind};
-use crate::event::Failure;
-use crate::event::RunEventKind;
-use crate::ledger::DeliverableRepository;
-use crate::ledger::LedgerState;
-use crate::run::prepare::StartError;
+use crate::event::{Failure, RunEventKind};
+use crate::ledger::{DeliverableRepository, LedgerState};
+use crate::run::prepare::{MissingLedger, StartError, discard_verification};
 use crate::run::run_context::RunContext;
 use crate::run::runner::RunParts;
-use crate::run::takeover::{MissingLedger, discard_verification};
 use crate::run::{
-    BuildError, Durability, JournalLine, RunControl, SessionRunnerBuilder, take_over, take_over_at,
-    take_over_resumed,
+    BuildError, Durability, FlowExit, FlowReport, JournalLine, RunControl, SessionRunnerBuilder,
+    take_over, take_over_at, take_over_resumed,
 };
-use crate::run::{FlowExit, FlowReport};
 use crate::time::Epoch;
 use crate::time::timestamp::{between, saturating_add};
 
@@ -302,5 +300,53 @@ impl FlowStartError {
     /// Returns the report of the flow, with the reason as its exit.
     pub fn report(&self) -> &FlowReport {
         &self.0
+    }
+}
+
+/// The name and the parameters of a new flow, for observers and the journal.
+///
+/// ```
+/// use autonoe_core::session::FlowStart;
+/// use serde_json::json;
+///
+/// let start = FlowStart::new("review")
+///     .definition("1f0c9a")
+///     .parameters(json!({"branch": "main"}));
+///
+/// assert_eq!(start.flow, "review");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FlowStart {
+    /// The name of the flow.
+    pub flow: String,
+    /// Identifies the version of the flow's definition, for example by a hash; empty by default.
+    pub definition: String,
+    /// The parameters; an empty object by default.
+    pub parameters: Value,
+}
+
+impl FlowStart {
+    /// Creates the start of the flow `name`.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            flow: name.into(),
+            definition: String::new(),
+            parameters: Value::Object(Map::new()),
+        }
+    }
+
+    /// Sets the identifier of the definition's version.
+    #[must_use]
+    pub fn definition(mut self, definition: impl Into<String>) -> Self {
+        self.definition = definition.into();
+        self
+    }
+
+    /// Sets the parameters. They are recorded in the journal, so they must not contain secrets.
+    #[must_use]
+    pub fn parameters(mut self, parameters: Value) -> Self {
+        self.parameters = parameters;
+        self
     }
 }

@@ -1,11 +1,10 @@
-//! [`Transcript`], the collected text and tool calls of a session.
+//! [`Transcript`], the collected text and tool calls of a session, and the [`PerformedSession`] with its result.
 
 use std::collections::HashMap;
 
-use super::{PerformedCall, PerformedSession};
-use crate::agent::{SessionReport, StreamEvent};
-use crate::text::excerpt::excerpt;
-use crate::tool::ToolKind;
+use crate::agent::{SessionEnd, SessionReport, StreamEvent};
+use crate::text::excerpt;
+use crate::tool::{ToolKind, ToolStatus};
 
 /// The agent's text and tool calls so far.
 #[derive(Debug, Default)]
@@ -83,11 +82,63 @@ fn join(text: &mut String, part: &str) {
     text.push_str(part);
 }
 
+/// The result and transcript of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PerformedSession {
+    /// Its number in the run.
+    pub number: u32,
+    /// The end and the cost of the session, and the backend's ID of the conversation.
+    pub result: SessionReport,
+    /// The main agent's text after its last tool call, without thinking.
+    pub answer: String,
+    /// The whole text of the main agent, with a blank line at each group of tool calls. It includes
+    /// neither thinking nor the text of sub-agents.
+    pub text: String,
+    /// All tool calls in the order of their start, including those of sub-agents.
+    pub tool_calls: Vec<PerformedCall>,
+}
+
+/// A tool call of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PerformedCall {
+    /// The backend's ID of the call.
+    pub id: String,
+    /// The tool, in the backend's spelling: `Bash`, `mcp__autonoe__set_status`.
+    pub tool: String,
+    /// The target of the call, for people: the command, the files or the address.
+    pub target: Option<String>,
+    /// The input as JSON. If it is longer than 16 KiB, only its beginning and end.
+    pub input: String,
+    /// The sub-agent that called; `None` for the main agent.
+    pub agent: Option<String>,
+    /// The status of the call; `None` if the session did not wait for it.
+    pub status: Option<ToolStatus>,
+    /// The output that the agent received; `None` if the session did not wait for it. If it is
+    /// longer than 16 KiB, only its beginning and end.
+    pub output: Option<String>,
+}
+
+impl PerformedSession {
+    /// Creates the result of a session that never started.
+    pub(super) fn not_started(number: u32, end: SessionEnd) -> Self {
+        Self {
+            number,
+            result: SessionReport::new(end),
+            answer: String::new(),
+            text: String::new(),
+            tool_calls: Vec::new(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::tool::ToolStatus;
-    use serde_json::json;
 
     #[test]
     fn text_is_that_of_the_main_agent_and_the_answer_its_last_part() {
@@ -133,6 +184,7 @@ mod tests {
             ]
         );
     }
+
     #[test]
     fn a_call_keeps_its_input_and_its_output_and_of_long_ones_both_ends() {
         let long = format!("begin{}end", "-".repeat(100_000));

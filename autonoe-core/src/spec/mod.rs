@@ -5,12 +5,11 @@ mod known_backends;
 // The main type has its own file.
 #[allow(clippy::module_inception)]
 mod spec;
-mod spec_schema;
 
 pub use deny_tool::DenyTool;
 pub use known_backends::{plain_backend, probe_backends};
 pub(crate) use spec::all_specs;
 pub use spec::{
     BackendSpec, HookSpec, SpecContext, SpecEntry, SpecError, SpecPort, registered_specs,
+    spec_schema,
 };
-pub use spec_schema::spec_schema;

@@ -1,7 +1,6 @@
 //! [`Toolbox`], the tools of one session and the only way to call them.
 
 mod registered_tool;
-mod reported_failure;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;

@@ -5,9 +5,7 @@
 //! `FullScreen`, a real terminal.
 
 mod columns;
-mod draw;
 mod driver;
-mod keys;
 mod members;
 mod panes;
 mod sanitize;
@@ -15,10 +13,9 @@ mod sanitize;
 mod screen;
 mod state;
 
-pub use draw::draw;
-pub use driver::{ViewEnd, ViewInput, show};
-#[doc(hidden)]
-pub use keys::{Key, Reaction, press};
+pub use driver::{ViewEnd, ViewInput, draw, show};
 #[cfg(feature = "terminal")]
 pub use screen::FullScreen;
 pub use state::ViewState;
+#[doc(hidden)]
+pub use state::{Key, Reaction, press};

@@ -1,9 +1,10 @@
-//! Authentication of requests by token, host name and origin.
+//! Authentication of requests, and the URL folder that scopes the session cookie.
 
 use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap};
 use hyper::{Method, StatusCode, Uri};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
 
-use super::folder::{NAME, within};
 use super::origin::{RequestOrigin, header_text, is_allowed_host, request_origin};
 use super::{Exposure, ViewToken};
 
@@ -81,6 +82,31 @@ fn secret<'r>(
     let mut named = pairs.filter_map(|pair| pair.trim().split_once('='));
     let (_, token) = named.find(|(name, _)| *name == NAME)?;
     Some((TokenSource::Cookie, token))
+}
+
+/// Name of the cookie.
+pub(super) const NAME: &str = "autonoe-dashboard";
+
+/// Returns the URL folder that the cookie is valid for, for example `/v/0a1b..`.
+///
+/// Browsers send a cookie to all ports of a host, and the watched agents may run servers on other
+/// ports of this machine. The folder is unguessable, so none of these servers can make a browser
+/// request an address in it and receive the cookie.
+pub(super) fn folder(token: &ViewToken) -> String {
+    let digest = Sha256::digest(format!("the folder of {}", token.reveal()));
+    let name: String = digest
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("/v/{name}")
+}
+
+/// Returns the path relative to the folder, or `None` if it lies outside.
+pub(super) fn within<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
+    let (head, rest) = path.split_at_checked(folder.len())?;
+    let is_it: bool = head.as_bytes().ct_eq(folder.as_bytes()).into();
+    (is_it && rest.starts_with('/')).then_some(rest)
 }
 
 #[cfg(test)]
@@ -262,5 +288,18 @@ mod tests {
             headers.insert(AUTHORIZATION, HeaderValue::try_from(said).expect("printable"));
             prop_assert!(authenticate(&token, "/v/mine", &Exposure::Loopback, &Method::GET, &uri, &headers).is_err());
         }
+    }
+
+    #[test]
+    fn the_folder_of_a_secret_is_its_own_and_does_not_tell_it() {
+        let folders = ["0123456789abcdef", "0123456789abcdeF"].map(|secret| {
+            let token = ViewToken::new(secret).expect("long enough");
+            assert_eq!(folder(&token), folder(&token));
+            assert!(!folder(&token).contains(secret));
+            folder(&token)
+        });
+
+        assert_ne!(folders[0], folders[1]);
+        assert_eq!(folders[0].len(), "/v/".len() + 32);
     }
 }

@@ -13,9 +13,8 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::auth::{TokenSource, authenticate};
+use super::auth::{NAME, TokenSource, authenticate, within};
 use super::connection_pool::PooledConnection;
-use super::folder::{NAME, within};
 use super::origin::{Route, Verb, route};
 use super::response::{Body, Page, document, json, refusal};
 use super::{Exposure, ServeLimits, Site, ViewToken, stream};

@@ -21,16 +21,13 @@
 
 mod auth;
 mod connection_pool;
-mod folder;
 mod handler;
 mod origin;
 mod response;
 mod server;
-mod site;
 mod stream;
 mod token;
 
 pub use connection_pool::ServeLimits;
-pub use server::{DashboardServer, ServeError, serve, serve_with_limits};
-pub use site::{Exposure, Site};
+pub use server::{DashboardServer, Exposure, ServeError, Site, serve, serve_with_limits};
 pub use token::{InvalidToken, ViewToken};

@@ -1,14 +1,13 @@
-//! Append-only alert log, one line of JSON per alert.
+//! Append-only alert log, one line of JSON per alert, and its errors.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fs, io};
 
 use autonoe_core::project::{AppendLog, LogEntry, LogWriters, ProjectError, create_folder};
 use autonoe_core::run::Durability;
 
-use super::{Alert, AlertError};
+use super::Alert;
 
 /// Maximum time that an alert waits for other writers. A suspended process may hold the lock for
 /// ever.
@@ -142,6 +141,30 @@ fn refuse_what_is_no_file(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Error of an alert log, or of pausing a member on a critical alert.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AlertError {
+    /// A log cannot be read or written.
+    #[error("the alerts in {path:?} cannot be {doing}")]
+    Failed {
+        /// The log.
+        path: PathBuf,
+        /// The operation that failed.
+        doing: &'static str,
+        /// The I/O error.
+        source: io::Error,
+    },
+    /// The member could not be paused.
+    #[error("cannot pause the member in {path:?}")]
+    NotPaused {
+        /// The folder of the member.
+        path: PathBuf,
+        /// The I/O error.
+        source: io::Error,
+    },
 }
 
 #[cfg(test)]

@@ -2,14 +2,12 @@
 
 #[cfg(feature = "sqlite")]
 mod meta_state;
-mod simulated_fleet;
 #[cfg(feature = "sqlite")]
 mod state_store;
 mod strategy;
 
 #[cfg(feature = "sqlite")]
 pub use meta_state::meta_state;
-pub use simulated_fleet::{SimulatedFleet, SimulatedMember, SimulationReport};
 #[cfg(feature = "sqlite")]
 pub use state_store::state_store;
-pub use strategy::strategy;
+pub use strategy::{SimulatedFleet, SimulatedMember, SimulationReport, strategy};

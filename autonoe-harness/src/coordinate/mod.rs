@@ -6,13 +6,11 @@ mod event;
 mod fleet_spans;
 mod machine;
 mod member;
-mod report;
 mod strategy_run;
 
-pub use coordinator::Coordinator;
+pub use coordinator::{CoordinationError, Coordinator, CutShort, FleetReport};
 pub use event::{FleetEvent, FleetEventKind, FleetObserver};
 pub use fleet_spans::FleetSpans;
 pub use machine::{FleetMachine, FleetStep};
 pub use member::{MemberJob, MemberSpec};
-pub use report::{CoordinationError, CutShort, FleetReport};
 pub use strategy_run::{STRATEGY_JOB, StrategyRun, StrategyRunner};

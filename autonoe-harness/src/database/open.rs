@@ -1,4 +1,4 @@
-//! Opens and validates database files. Files of other programs are refused without being touched.
+//! Kinds of databases, and the opening and validation of their files.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 use autonoe_core::project::create_folder;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use super::kind::Kind;
-use super::rows::DatabaseError;
+use super::connection::DatabaseError;
 use crate::state::StateError;
 
 /// Time to wait for locks of other processes.
@@ -211,3 +210,40 @@ fn failed(path: &Path, source: io::Error) -> StateError {
         source: source.into(),
     }
 }
+
+/// A kind of database.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    /// The application ID in the file header.
+    pub(crate) application_id: i32,
+    /// The name of the kind, for messages.
+    pub(crate) name: &'static str,
+    /// The only schema version that this program reads and writes.
+    pub(crate) version: i64,
+    /// The SQL that creates the tables.
+    pub(crate) schema: &'static str,
+}
+
+/// State of a member.
+pub(crate) const STATE: Kind = Kind {
+    application_id: i32::from_be_bytes(*b"AtnS"),
+    name: "the state of a member",
+    version: 4,
+    schema: include_str!("schemas/state.sql"),
+};
+
+/// State of a project's coordinator: all of its fleets.
+pub(crate) const META: Kind = Kind {
+    application_id: i32::from_be_bytes(*b"AtnM"),
+    name: "the state of a coordinator",
+    version: 1,
+    schema: include_str!("schemas/meta.sql"),
+};
+
+/// Shared context of members.
+pub(crate) const SHARED: Kind = Kind {
+    application_id: i32::from_be_bytes(*b"AtnC"),
+    name: "the shared context of members",
+    version: 4,
+    schema: include_str!("schemas/shared.sql"),
+};

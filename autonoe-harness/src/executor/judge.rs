@@ -13,7 +13,7 @@ use autonoe_core::tool::{JudgeVerdict, VerdictSlot, verdict_tool};
 use autonoe_core::{Budget, RunControl, SessionOrder};
 use serde_json::json;
 
-use super::single_session::{elapsed_since, run_single_session};
+use super::agent_executor::{elapsed_since, run_single_session};
 use super::{AgentExecutor, ExecutionOutcome, Task, judge_prompt};
 use crate::budget::{PaidSession, VerificationBudget};
 

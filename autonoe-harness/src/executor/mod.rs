@@ -8,7 +8,6 @@ mod outcome;
 mod port;
 mod prompt;
 mod result;
-mod single_session;
 mod task;
 
 pub use agent_executor::AgentExecutor;

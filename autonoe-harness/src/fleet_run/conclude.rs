@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use super::decision::FleetDecision;
-use super::fleet_recorder::FleetRecorder;
+use super::fleet_recorder::{FleetDecision, FleetRecorder};
 use super::order::keeps_work;
 use super::{FleetMember, FleetRun, FleetRunError};
 use crate::alert::{Alert, Severity};

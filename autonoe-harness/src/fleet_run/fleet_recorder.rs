@@ -1,4 +1,4 @@
-//! Records the events and decisions of a fleet for its coordinator.
+//! Recorded decisions of a fleet, and the recorder of its events and decisions.
 
 use std::sync::Arc;
 
@@ -6,15 +6,14 @@ use autonoe_core::agent::{Budget, BudgetUsage};
 use autonoe_core::event::TraceContext;
 use autonoe_core::time::Clock;
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::decision::FleetDecision;
 use super::log_messages::{fleet_alert, fleet_budget_alerts, fleet_line};
 use crate::alert::{Alert, AlertManager};
 use crate::budget::Account;
 use crate::coordinate::{FleetEvent, FleetEventKind, FleetReport, FleetSpans};
 use crate::folder::MemberLog;
-use crate::state::{FleetRecord, LeaderToken, MetaState, SqliteMeta, StateError};
+use crate::state::{DecisionRecord, FleetRecord, LeaderToken, MetaState, SqliteMeta, StateError};
 use crate::strategy::{Member, MemberId, MemberState, spent_by};
 
 /// Records the events and decisions of a fleet: in the state database, in the log and as alerts.
@@ -238,5 +237,54 @@ impl FleetRecorder {
         })?;
         self.meta.append_decision(&self.lead, &what, at).await?;
         Ok(())
+    }
+}
+
+/// A decision of a coordinator, in addition to the events of its fleet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(
+    tag = "decision",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
+pub(super) enum FleetDecision {
+    /// The fleet has spans. Later coordinators put theirs below that of the first.
+    Traced {
+        /// The `traceparent` of the span of the fleet.
+        traceparent: String,
+        /// The `tracestate`, if there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tracestate: Option<String>,
+    },
+    /// The strategy has finished. The first decision of this kind is final.
+    Decided(Box<FleetReport>),
+    /// The work of the winner is in the base.
+    Merged {
+        /// The commit of the base that contains it.
+        commit: String,
+    },
+    /// The fleet has ended, and this is its report.
+    Concluded(Box<FleetReport>),
+}
+
+impl FleetDecision {
+    /// Parses the decisions of this kind among the records, in order.
+    ///
+    /// # Errors
+    ///
+    /// One of them cannot be parsed.
+    pub(super) fn parse_all(records: &[DecisionRecord]) -> Result<Vec<Self>, StateError> {
+        let own = records
+            .iter()
+            .filter(|it| it.decision.get("decision").is_some());
+        let read = own.map(|record| {
+            serde_json::from_value(record.decision.clone()).map_err(|error| {
+                let number = record.number;
+                StateError::Invalid(format!(
+                    "cannot parse decision {number} of a fleet: {error}"
+                ))
+            })
+        });
+        read.collect()
     }
 }

@@ -1,27 +1,29 @@
 //! Records the work of a member: its journal, and everything derived from it.
 
-use std::path::PathBuf;
+use std::error::Error;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::engine::RunOutcome;
 use autonoe_core::event::Failure;
+use autonoe_core::project::replace_file_durably;
 use autonoe_core::time::Clock;
+use jiff::Timestamp;
+use serde_json::json;
 use tokio::sync::{Mutex, OnceCell};
 
-use super::FleetHome;
 use super::log_messages::MemberMessages;
-use super::member_end::MemberEnd;
 use super::member_projection::MemberProjection;
-use super::member_state::{RebuiltState, rebuild_state};
 use super::order::MemberOrder;
+use super::{FleetHome, FleetMember, FleetRun};
 use crate::alert::{Alert, AlertManager, Severity};
-use crate::folder::{MemberFolder, MemberLog, MemberStatus};
-use crate::shared::{NewMemberEvent, SharedContext, SharedError};
-use crate::state::{SqliteState, StateError};
+use crate::folder::{FolderError, JournalEntry, MemberFolder, MemberLog, MemberStatus};
+use crate::shared::{ArtifactName, NewMemberEvent, SharedContext, SharedError};
+use crate::state::{MemberPlan, SqliteState, StateError};
 use crate::strategy::{MemberId, MemberReport};
-use crate::work::{RecoveredState, WorkEvent, WorkJournal, WorkObserver};
+use crate::work::{RecoveredState, WorkEvent, WorkJournal, WorkObserver, WorkOrder};
 
 /// Interval of the checks whether the process has paused.
 const PAUSE_POLL: Duration = Duration::from_millis(50);
@@ -217,4 +219,157 @@ fn journal_of(folder: &MemberFolder) -> PathBuf {
 #[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
 fn not_recorded(error: StateError) -> Failure {
     Failure::permanent("not_recorded", error.to_string())
+}
+
+/// The journal of a member that has ended, as shared events.
+pub(super) struct MemberEnd {
+    projection: MemberProjection,
+    /// All shared events of the journal, without that of the end.
+    events: Vec<NewMemberEvent>,
+    /// The time of the last entry.
+    last: Option<Timestamp>,
+}
+
+impl MemberEnd {
+    /// Reads the journal of a member.
+    pub(super) fn read(folder: &MemberFolder) -> Result<Self, FolderError> {
+        let entries = folder.entries()?;
+        let mut projection = MemberProjection::new(folder.id().clone());
+        let mut events = Vec::new();
+        for entry in &entries {
+            if let JournalEntry::Work(event) = entry {
+                events.extend(projection.apply(event).events);
+            }
+        }
+        Ok(Self {
+            projection,
+            events,
+            last: entries.iter().rev().find_map(JournalEntry::at),
+        })
+    }
+
+    /// Publishes the output of the member, and emits its events. Sharing them again after a kill
+    /// changes nothing.
+    pub(super) async fn share(
+        &self,
+        shared: &SharedContext,
+        folder: &MemberFolder,
+        outcome: &RunOutcome,
+        result: &MemberReport,
+        at: Timestamp,
+    ) -> Result<(), BoxError> {
+        let artifact = format!("{}.md", folder.id());
+        let name: ArtifactName = artifact.parse()?;
+        let path = folder.path().join("output.md");
+        replace_file_durably(&path, result.output.as_bytes())?;
+        let about = json!({"success": result.success});
+        shared
+            .publish_artifact(&name, &path, folder.id(), &about, at)
+            .await?;
+        let end = self
+            .projection
+            .outcome_event(outcome, result, &artifact, at);
+        for event in self.events.iter().chain(&end) {
+            shared.emit_event(event).await?;
+        }
+        Ok(())
+    }
+}
+
+impl FleetRun {
+    /// Shares the ends of members whose processes did not: a killed or lost process shares nothing.
+    /// A failure is logged: nothing is lost, because the events are derived from the journal.
+    pub(super) async fn share_member_ends(&self) {
+        for member in &self.order.members {
+            if let Err(error) = self.share_member_end(member).await {
+                let member = &member.id;
+                tracing::warn!(%member, %error, "cannot share the end of a member");
+            }
+        }
+    }
+
+    async fn share_member_end(&self, member: &FleetMember) -> Result<(), BoxError> {
+        let folder = self.home.member_folder(&self.order.name, &member.id)?;
+        let end = MemberEnd::read(&folder)?;
+        // A member that was never started, or that works on another engine, has no journal here.
+        let (Some(key), Some(at)) = (end.projection.end_key(), end.last) else {
+            return Ok(());
+        };
+        let Some(outcome) = folder.outcome()? else {
+            return Ok(());
+        };
+        let shared = self.home.shared().await?;
+        if shared.has_event(&key).await? {
+            return Ok(());
+        }
+        let result = MemberReport::from_outcome(folder.id(), &outcome);
+        end.share(&shared, &folder, &outcome, &result, at).await
+    }
+}
+
+/// The state of a member at the end of its journal.
+pub(super) struct RebuiltState {
+    pub(super) state: SqliteState,
+    pub(super) projection: MemberProjection,
+    /// All shared events of the journal.
+    pub(super) events: Vec<NewMemberEvent>,
+}
+
+/// Replaces the content of `state.db` by what the journal has, and creates the file if it is
+/// missing.
+pub(super) async fn rebuild_state(
+    folder: &MemberFolder,
+    work: &WorkOrder,
+    roadmap: Option<&Path>,
+    entries: &[WorkEvent],
+    now: Timestamp,
+) -> Result<RebuiltState, StateError> {
+    let id = folder.id().clone();
+    let mut projection = MemberProjection::new(id.clone());
+    let (mut changes, mut events) = (Vec::new(), Vec::new());
+    for entry in entries {
+        let projected = projection.apply(entry);
+        changes.extend(projected.changes);
+        events.extend(projected.events);
+    }
+    let mut plan = MemberPlan::new(id, work.tasks.iter().cloned());
+    plan.roadmap = roadmap.map(Path::to_owned);
+    let state = SqliteState::open(&folder.path().join("state.db")).await?;
+    state.rebuild(plan, changes, now).await?;
+    Ok(RebuiltState {
+        state,
+        projection,
+        events,
+    })
+}
+
+impl FleetRun {
+    /// Rebuilds the missing states of members that no process serves. A failure is logged: nothing
+    /// is lost, because the state is derived from the journal.
+    pub(super) async fn rebuild_member_states(&self) {
+        for member in &self.order.members {
+            if let Err(error) = self.rebuild_member_state(member).await {
+                let member = &member.id;
+                tracing::warn!(%member, %error, "cannot rebuild the state of a member");
+            }
+        }
+    }
+
+    async fn rebuild_member_state(
+        &self,
+        member: &FleetMember,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let folder = self.home.member_folder(&self.order.name, &member.id)?;
+        if folder.path().join("state.db").exists() || folder.is_served()? {
+            return Ok(());
+        }
+        let entries = WorkJournal::read(&folder.path().join("work.jsonl"))?;
+        // A member on another engine has no journal here.
+        if !entries.is_empty() {
+            let roadmap = self.order.roadmap.as_deref();
+            let now = self.clock.now();
+            rebuild_state(&folder, &member.work, roadmap, &entries, now).await?;
+        }
+        Ok(())
+    }
 }

@@ -1,16 +1,13 @@
 //! Durable fleets: their orders, their state, their leadership and the work of their members.
 
 mod conclude;
-mod decision;
 mod error;
 mod fleet_recorder;
 mod home;
 mod leadership;
 mod log_messages;
-mod member_end;
 mod member_projection;
 mod member_recorder;
-mod member_state;
 mod member_work;
 mod order;
 mod preflight;

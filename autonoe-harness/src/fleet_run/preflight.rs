@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::decision::FleetDecision;
+use super::fleet_recorder::FleetDecision;
 use super::leadership::Leadership;
 use super::{FleetOrderError, FleetRun, FleetRunError};
 use crate::coordinate::FleetReport;

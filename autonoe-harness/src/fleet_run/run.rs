@@ -11,8 +11,7 @@ use autonoe_core::event::InvalidValue;
 use autonoe_core::time::{Clock, SystemClock};
 use tokio::sync::mpsc;
 
-use super::decision::FleetDecision;
-use super::fleet_recorder::FleetRecorder;
+use super::fleet_recorder::{FleetDecision, FleetRecorder};
 use super::requests::RequestForwarder;
 use super::{FleetHome, FleetOrder, FleetOrderError, FleetRunError};
 use crate::alert::AlertManager;

@@ -1,16 +1,12 @@
 //! Git sync: moves projects between hosts as a branch of a shared repository.
 
 mod agents_repo;
-mod branch_owner;
 mod checkout;
 mod commit_trailer;
 mod error;
 mod host;
 mod publish;
-mod push;
-mod quarantine;
 mod remote;
-mod remote_state;
 mod snapshot;
 mod sync_refs;
 mod sync_repo;

@@ -5,14 +5,13 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use autonoe_core::project::create_folder;
+use autonoe_core::project::{create_folder, replace_file_durably};
 use autonoe_process::CommandOutcome;
 
 use super::git::Git;
-use super::owner::{OwnerRecord, claim};
-use super::remove::remove_folder;
+use super::owner::{OwnerRecord, WorktreeOperation, claim};
 use super::stale_locks::{QUIET, remove_locks};
-use super::step::WorktreeOperation;
+use super::worktree::remove_folder;
 use super::{IsolationError, WorkLocation, Worktrees, merge_queue};
 
 /// Locks that a fast-forward creates in the git directory of a work tree.
@@ -334,6 +333,60 @@ pub(super) fn utf8(path: &Path) -> Result<&str, IsolationError> {
         let reason = std::io::Error::other("its name is not UTF-8");
         IsolationError::io(path)(reason)
     })
+}
+
+impl LockedWorktrees {
+    /// Updates git's paths of the worktree `name`, if it was moved or copied together with its
+    /// repository. Returns whether it was.
+    ///
+    /// A worktree and its repository refer to each other by absolute paths. `git worktree repair`
+    /// trusts the file `.git` of a worktree, which an agent can write. This function trusts the
+    /// record in the git directory of the worktree instead, and that file must name the same entry.
+    pub(super) fn relocate(
+        &self,
+        name: &str,
+        place: &WorkLocation,
+    ) -> Result<bool, IsolationError> {
+        let repository = &self.trees.repository;
+        for admin in repository.admins() {
+            let Ok(Some(record)) = OwnerRecord::read(&admin) else {
+                continue;
+            };
+            let is_its = record.fleet == self.trees.fleet()
+                && record.name == name
+                && record.branch == place.branch;
+            if is_its && repository.has_lost(&admin) && names(&place.folder, &admin) {
+                let write = |path: &Path, text: String| {
+                    replace_file_durably(path, text.as_bytes()).map_err(IsolationError::io(path))
+                };
+                // This file last: until it is written, the worktree counts as moved.
+                let file = place.folder.join(".git");
+                write(&file, format!("gitdir: {}\n", utf8(&admin)?))?;
+                write(&admin.join("gitdir"), format!("{}\n", utf8(&file)?))?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Returns whether the file `.git` in `folder` names an entry like `admin`, in any location.
+fn names(folder: &Path, admin: &Path) -> bool {
+    let file = folder.join(".git");
+    let is_file = file.symlink_metadata().is_ok_and(|found| found.is_file());
+    let text = if is_file {
+        fs::read_to_string(&file).unwrap_or_default()
+    } else {
+        return false;
+    };
+    let target = text.trim_end_matches('\n').strip_prefix("gitdir: ");
+    let last_two = |path: &Path| {
+        let above = path.parent().and_then(Path::file_name);
+        Some((above?.to_owned(), path.file_name()?.to_owned()))
+    };
+    target
+        .and_then(|target| last_two(Path::new(target)))
+        .is_some_and(|found| Some(found) == last_two(admin))
 }
 
 #[cfg(test)]

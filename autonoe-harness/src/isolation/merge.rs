@@ -11,8 +11,8 @@ use sha2::{Digest, Sha256};
 use super::git::{Git, failed, output_text, text};
 use super::locked::LockedWorktrees;
 use super::merge_queue::{self, QueueLock};
-use super::remove::{check_branch, check_clean};
-use super::step::WorktreeOperation;
+use super::owner::WorktreeOperation;
+use super::worktree::{check_branch, check_clean};
 use super::{Author, IsolationError, Worktree};
 use crate::executor::Verification;
 

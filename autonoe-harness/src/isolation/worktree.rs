@@ -1,11 +1,14 @@
-//! Worktree of one agent.
+//! Worktree of one agent, and its removal.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::owner::OwnerRecord;
-use super::remove::{Conflicts, check_branch, check_no_nested_repository};
+use super::locked::LockedWorktrees;
+use super::owner::{OwnerRecord, WorktreeOperation};
+use super::programs::Programs;
 use super::{Author, IsolationError, WorkLocation, Worktrees, project_folder};
 
 /// The worktree of one agent, on a branch of its own.
@@ -130,6 +133,225 @@ fn new_repository(raw: &str) -> Option<String> {
         }
     }
     None
+}
+
+impl Worktree {
+    /// Removes the worktree and its branch, if all of its work is in the base.
+    ///
+    /// Files that git ignores are removed, too.
+    ///
+    /// # Errors
+    ///
+    /// There is uncommitted or unmerged work. Then nothing has changed.
+    pub async fn remove(&self) -> Result<(), IsolationError> {
+        let locked = self.trees.lock().await?;
+        let at = locked.check_merged(&self.place(), self.base()).await?;
+        locked.remove(&self.place(), Some(at)).await
+    }
+
+    /// Removes the folder and keeps the branch, which contains all of the work.
+    ///
+    /// # Errors
+    ///
+    /// There is uncommitted work. Then nothing has changed.
+    pub async fn remove_folder_only(&self) -> Result<(), IsolationError> {
+        let locked = self.trees.lock().await?;
+        locked.check_committed(&self.place()).await?;
+        locked.remove(&self.place(), None).await
+    }
+
+    /// Removes the worktree and its branch with **everything in it**, committed or not: for the
+    /// work of a losing member.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be removed.
+    pub async fn discard(&self) -> Result<(), IsolationError> {
+        let locked = self.trees.lock().await?;
+        let at = locked.commit_of(self.branch()).await?;
+        locked.remove(&self.place(), at).await
+    }
+}
+
+impl LockedWorktrees {
+    /// Removes a worktree. An interrupted removal is resumed.
+    pub(super) async fn remove(
+        &self,
+        place: &WorkLocation,
+        at: Option<String>,
+    ) -> Result<(), IsolationError> {
+        let step = WorktreeOperation::Remove {
+            folder: place.folder.clone(),
+            branch: place.branch.clone(),
+            at: at.clone(),
+        };
+        step.begin(&self.trees.folder)?;
+        let removed = self
+            .delete(&place.folder, &place.branch, at.as_deref())
+            .await;
+        // A worktree that cannot be removed must not block everything else.
+        WorktreeOperation::end(&self.trees.folder)?;
+        removed
+    }
+
+    /// Returns the commit of the branch of a worktree whose work is all in `base`.
+    ///
+    /// # Errors
+    ///
+    /// Some of its work is not in the base.
+    pub(super) async fn check_merged(
+        &self,
+        place: &WorkLocation,
+        base: &str,
+    ) -> Result<String, IsolationError> {
+        let at = self.check_committed(place).await?;
+        let not_in_base = format!("^refs/heads/{base}");
+        let command = ["rev-list", "--max-count=1", &at, &not_in_base];
+        if self
+            .git
+            .run_ok(&self.trees.repo, &command)
+            .await?
+            .is_empty()
+        {
+            Ok(at)
+        } else {
+            Err(IsolationError::Unmerged {
+                base: base.to_owned(),
+                place: place.clone(),
+            })
+        }
+    }
+
+    /// Returns the commit of the branch of a worktree without uncommitted work.
+    ///
+    /// # Errors
+    ///
+    /// There is uncommitted work, or the worktree is not on its branch.
+    pub(super) async fn check_committed(
+        &self,
+        place: &WorkLocation,
+    ) -> Result<String, IsolationError> {
+        check_branch(&self.git, place).await?;
+        check_clean(&self.git, place).await?;
+        self.git.run_ok(&place.folder, &["rev-parse", "HEAD"]).await
+    }
+}
+
+/// Checks that a worktree is on its branch.
+pub(super) async fn check_branch(
+    git: &super::git::Git,
+    place: &WorkLocation,
+) -> Result<(), IsolationError> {
+    let command = ["symbolic-ref", "--quiet", "HEAD"];
+    let output = git.try_run(&place.folder, &command).await?;
+    let found = super::git::text(&output.stdout).trim().to_owned();
+    if found == format!("refs/heads/{}", place.branch) {
+        return Ok(());
+    }
+    let found = match found.as_str() {
+        "" => "no branch".to_owned(),
+        found => found.to_owned(),
+    };
+    Err(IsolationError::LeftBranch {
+        found,
+        place: place.clone(),
+    })
+}
+
+/// Checks that everything in a worktree is committed, except ignored files.
+pub(super) async fn check_clean(
+    git: &super::git::Git,
+    place: &WorkLocation,
+) -> Result<(), IsolationError> {
+    check_no_nested_repository(git, place).await?;
+    let status = [
+        "status",
+        "--porcelain",
+        "-z",
+        "--untracked-files=all",
+        "--ignore-submodules=none",
+    ];
+    let output = git.run_ok(&place.folder, &status).await?;
+    match output.split('\0').next() {
+        None | Some("") => Ok(()),
+        Some(first) => Err(IsolationError::Uncommitted {
+            what: first.trim().to_owned(),
+            place: place.clone(),
+        }),
+    }
+}
+
+/// Whether files contain merge conflicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Conflicts {
+    None,
+    Some,
+}
+
+/// Checks that no submodule is checked out: inspecting one would make git follow the settings in
+/// it, and removing it would lose its commits.
+pub(crate) async fn check_no_nested_repository(
+    git: &super::git::Git,
+    place: &WorkLocation,
+) -> Result<Conflicts, IsolationError> {
+    let staged = ["ls-files", "--stage", "-z"];
+    let staged = git.run_ok(&place.folder, &staged).await?;
+    let mut conflicts = Conflicts::None;
+    for (fields, path) in staged
+        .split('\0')
+        .filter_map(|entry| entry.split_once('\t'))
+    {
+        if !fields.ends_with(" 0") {
+            conflicts = Conflicts::Some;
+        }
+        let is_module = fields.starts_with("160000 ") && git.programs() == Programs::Forbidden;
+        let is_checked_out = || {
+            place
+                .folder
+                .join(path)
+                .join(".git")
+                .symlink_metadata()
+                .is_ok()
+        };
+        if is_module && is_checked_out() {
+            return Err(IsolationError::NestedRepository {
+                inside: path.to_owned(),
+                place: place.clone(),
+            });
+        }
+    }
+    Ok(conflicts)
+}
+
+/// Removes a folder, which may be missing.
+pub(super) async fn remove_folder(folder: &Path) -> Result<(), IsolationError> {
+    let path = folder.to_owned();
+    let removed = tokio::task::spawn_blocking(move || {
+        let gone = |error: &io::Error| error.kind() == ErrorKind::NotFound;
+        match fs::remove_dir_all(&path) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                make_writable(&path)?;
+                fs::remove_dir_all(&path)
+            }
+            Err(error) if gone(&error) => Ok(()),
+            removed => removed,
+        }
+    });
+    let removed = removed.await;
+    let removed = removed.unwrap_or_else(|error| Err(io::Error::other(error)));
+    removed.map_err(IsolationError::io(folder))
+}
+
+/// Makes everything in a folder removable: some tools write-protect their caches.
+fn make_writable(folder: &Path) -> io::Result<()> {
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            make_writable(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Worktrees of a fleet.
+//! Worktrees of a fleet, their base branch and the author of their commits.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use autonoe_core::project::{create_folder, write_new_file};
 use autonoe_process::ProcessRunner;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::git::{Git, output_text};
+use super::git::{Git, Repository, output_text, text};
 use super::locked::ListedWorktree;
-use super::owner::{OwnerRecord, Process, claim};
+use super::owner::{OwnerRecord, Process, WorktreeOperation, claim};
 use super::programs::Programs;
-use super::repository::Repository;
-use super::step::WorktreeOperation;
 use super::{IsolationError, WorkLocation, Worktree, name, project_folder};
 
 /// Default time limit of a git command.
@@ -290,5 +290,99 @@ impl Worktrees {
             Some(name.to_owned())
         });
         names.collect()
+    }
+}
+
+impl Worktrees {
+    /// Returns the branch that is checked out in the repository.
+    ///
+    /// # Errors
+    ///
+    /// No branch is checked out.
+    pub async fn current_branch(&self) -> Result<String, IsolationError> {
+        let command = ["symbolic-ref", "--quiet", "--short", "HEAD"];
+        let output = self.git.try_run(&self.repo, &command).await?;
+        if output.is_success() {
+            Ok(text(&output.stdout).trim().to_owned())
+        } else {
+            Err(IsolationError::Detached {
+                folder: self.repo.clone(),
+            })
+        }
+    }
+
+    /// Checks whether worktrees can start at `base`, or at the [current
+    /// branch](Self::current_branch) of the repository.
+    ///
+    /// # Errors
+    ///
+    /// No branch is checked out, or it has no commit. Or git ignores the project: no work there
+    /// would ever be merged.
+    pub async fn check_base(&self, base: Option<&str>) -> Result<(), IsolationError> {
+        let branch = match base {
+            Some(base) => base.to_owned(),
+            None => self.current_branch().await?,
+        };
+        let commit = format!("refs/heads/{branch}^{{commit}}");
+        let command = ["rev-parse", "--verify", "--quiet", &commit];
+        if !self.git.try_run(&self.repo, &command).await?.is_success() {
+            return Err(IsolationError::NoBranch { branch });
+        }
+        if self.project_subfolder.as_os_str().is_empty() {
+            return Ok(());
+        }
+        let inside = self.project_subfolder.to_string_lossy();
+        let command = ["check-ignore", "--quiet", "--", &inside];
+        if self.git.try_run(&self.repo, &command).await?.is_success() {
+            Err(IsolationError::Ignored {
+                folder: self.repo.join(&self.project_subfolder),
+            })
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Author of the commits of an agent's work. The user's git configuration is ignored.
+///
+/// ```
+/// use autonoe_harness::isolation::Author;
+///
+/// let author = Author::new("Autonoe", "autonoe@localhost");
+///
+/// assert_eq!(author, Author::default());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Author {
+    /// The name.
+    pub name: String,
+    /// The email address.
+    pub email: String,
+}
+
+impl Author {
+    /// Creates an author from a name and an email address.
+    pub fn new(name: impl Into<String>, email: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            email: email.into(),
+        }
+    }
+
+    /// Returns the git options that set the author.
+    pub(crate) fn settings(&self) -> [String; 4] {
+        [
+            "-c".to_owned(),
+            format!("user.name={}", self.name),
+            "-c".to_owned(),
+            format!("user.email={}", self.email),
+        ]
+    }
+}
+
+impl Default for Author {
+    fn default() -> Self {
+        Self::new("Autonoe", "autonoe@localhost")
     }
 }

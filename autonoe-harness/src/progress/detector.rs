@@ -7,8 +7,7 @@ use autonoe_core::Project;
 use autonoe_core::ledger::LedgerCounts;
 use autonoe_core::project::FileDeliverableRepository;
 
-use super::output_signals::{checklist, difference, markers};
-use super::signal::ProgressSignal;
+use super::signal::{ProgressSignal, checklist, difference, markers};
 use super::snapshot::{SnapshotLimits, TreeSnapshot};
 
 /// Compares an iteration with the previous one.

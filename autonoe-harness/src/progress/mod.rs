@@ -2,7 +2,6 @@
 
 mod detector;
 mod head_commit;
-mod output_signals;
 mod project_files;
 mod signal;
 mod snapshot;

@@ -1,6 +1,6 @@
 //! Splits a roadmap into sections and lines, without interpreting them.
 
-use super::finding::RoadmapFinding;
+use super::plan::RoadmapFinding;
 
 /// The sections of a roadmap.
 pub(super) const SECTIONS: [&str; 4] = ["Objective", "Constraints", "Success Criteria", "Tasks"];

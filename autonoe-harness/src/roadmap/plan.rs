@@ -1,14 +1,13 @@
-//! Roadmap and its tasks.
+//! Roadmap and its tasks, their validation, and its errors with line and column.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::finding::{RoadmapError, RoadmapFinding};
-use super::outline::Outline;
+use super::outline::{Outline, nearest};
 use super::read::read;
-use super::validation::validate;
 use crate::executor::{Task, TaskId};
 
 /// A plan of work, written by a person in a Markdown file.
@@ -124,4 +123,174 @@ impl Roadmap {
         let ticked = self.tasks.iter().filter(|planned| planned.is_done);
         ticked.map(|planned| planned.task.id.clone()).collect()
     }
+}
+
+/// Error of a roadmap: all of its mistakes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoadmapError {
+    file: PathBuf,
+    findings: Vec<RoadmapFinding>,
+}
+
+/// A mistake in a roadmap, with its position.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct RoadmapFinding {
+    /// The line, starting at 1.
+    pub line: usize,
+    /// The column in characters, starting at 1.
+    pub column: usize,
+    /// The problem, and a suggestion.
+    pub message: String,
+}
+
+impl RoadmapError {
+    pub(super) fn new(file: &Path, mut findings: Vec<RoadmapFinding>) -> Self {
+        findings.sort();
+        findings.dedup();
+        Self {
+            file: file.to_owned(),
+            findings,
+        }
+    }
+
+    /// Returns all mistakes, by line.
+    pub fn findings(&self) -> &[RoadmapFinding] {
+        &self.findings
+    }
+}
+
+impl RoadmapFinding {
+    pub(super) fn new(line: usize, column: usize, message: impl Into<String>) -> Self {
+        Self {
+            line,
+            column,
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for RoadmapError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, finding) in self.findings.iter().enumerate() {
+            let end = if number == 0 { "" } else { "\n" };
+            let RoadmapFinding {
+                line,
+                column,
+                message,
+            } = finding;
+            write!(f, "{end}{}:{line}:{column}: {message}", self.file.display())?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for RoadmapError {}
+
+pub(super) fn validate(
+    roadmap: &Roadmap,
+    outline: &Outline<'_>,
+    findings: &mut Vec<RoadmapFinding>,
+) {
+    let last = outline.lines.max(1);
+    if roadmap.tasks.is_empty() {
+        let line = outline
+            .section("Tasks")
+            .map_or(last, |section| section.line);
+        findings.push(RoadmapFinding::new(
+            line,
+            1,
+            "there are no tasks: write `- [ ] **id**: what to do` below `## Tasks`",
+        ));
+    }
+    let mut known: BTreeMap<&TaskId, &PlannedTask> = BTreeMap::new();
+    for planned in &roadmap.tasks {
+        let id = &planned.task.id;
+        if let Some(first) = known.get(id) {
+            let message = format!("the task {id} already exists in line {}", first.line);
+            findings.push(RoadmapFinding::new(planned.line, 1, message));
+        } else {
+            known.insert(id, planned);
+        }
+        if let Err(error) = planned.task.validate() {
+            findings.push(RoadmapFinding::new(planned.line, 1, error.to_string()));
+        }
+    }
+    for planned in &roadmap.tasks {
+        for missing in planned.depends.iter().filter(|id| !known.contains_key(id)) {
+            let near = nearest(missing.as_str(), known.keys().map(|id| id.as_str()));
+            let hint = near
+                .map(|near| format!("; did you mean {near}?"))
+                .unwrap_or_default();
+            let message = format!(
+                "{} depends on {missing}, which does not exist{hint}",
+                planned.task.id
+            );
+            findings.push(RoadmapFinding::new(planned.line, 1, message));
+        }
+    }
+    for cycle in cycles(&roadmap.tasks, &known) {
+        let path: Vec<_> = cycle
+            .iter()
+            .chain(cycle.first())
+            .map(|planned| planned.task.id.as_str())
+            .collect();
+        let message = format!(
+            "these tasks depend on each other in a cycle: {}",
+            path.join(" -> ")
+        );
+        findings.push(RoadmapFinding::new(cycle[0].line, 1, message));
+    }
+}
+
+/// Finds the dependency cycles, each once, starting with its first task in the file.
+fn cycles<'a>(
+    tasks: &'a [PlannedTask],
+    known: &BTreeMap<&TaskId, &'a PlannedTask>,
+) -> Vec<Vec<&'a PlannedTask>> {
+    let mut found = Vec::new();
+    let mut settled: BTreeMap<&TaskId, bool> = BTreeMap::new();
+    for task in tasks {
+        // Depth-first search: each task on the path, with its remaining dependencies.
+        let mut path: Vec<(&PlannedTask, std::slice::Iter<'_, TaskId>)> = Vec::new();
+        if settled.contains_key(&task.task.id) {
+            continue;
+        }
+        settled.insert(&task.task.id, false);
+        path.push((task, task.depends.iter()));
+        while let Some((at, rest)) = path.last_mut() {
+            let Some(next) = rest.next() else {
+                settled.insert(&at.task.id, true);
+                path.pop();
+                continue;
+            };
+            let Some(next) = known.get(next).copied() else {
+                continue;
+            };
+            match settled.get(&next.task.id) {
+                Some(true) => {}
+                // The task is on the path already.
+                Some(false) => {
+                    let start = path.iter().position(|(on, _)| on.task.id == next.task.id);
+                    let cycle = path[start.unwrap_or_default()..].iter().map(|(on, _)| *on);
+                    found.push(rotate_to_first(cycle.collect()));
+                }
+                None => {
+                    settled.insert(&next.task.id, false);
+                    path.push((next, next.depends.iter()));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn rotate_to_first(mut cycle: Vec<&PlannedTask>) -> Vec<&PlannedTask> {
+    let first = cycle
+        .iter()
+        .enumerate()
+        .min_by_key(|(_, planned)| planned.line);
+    let place = first.map_or(0, |(place, _)| place);
+    cycle.rotate_left(place);
+    cycle
 }

@@ -4,12 +4,9 @@ use std::path::{Component, PathBuf};
 
 use serde_json::Value;
 
-use super::attribute::{Attribute, KEYS};
-use super::command::split_command;
-use super::finding::RoadmapFinding;
+use super::attribute::{Attribute, KEYS, parse_timeout, split_command};
 use super::outline::{Line, Outline, Section};
-use super::plan::{PlannedTask, Roadmap};
-use super::timeout::parse_timeout;
+use super::plan::{PlannedTask, Roadmap, RoadmapFinding};
 use crate::executor::{AllOf, CommandCriterion, SuccessCriteria, Task, TaskId};
 
 pub(super) fn read(outline: &Outline<'_>, findings: &mut Vec<RoadmapFinding>) -> Roadmap {

@@ -9,10 +9,9 @@ use autonoe_core::{AgentError, SessionSpec, StreamEvent, Tool};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use super::ModelAgentOptions;
+use super::backend::TurnItem;
 use super::budget::Account;
 use super::calls::SessionTools;
-use super::client::TurnItem;
 use super::compaction::Summary;
 use super::control::TurnControl;
 use super::conversation::Conversation;
@@ -20,7 +19,7 @@ use super::loop_policy::{LoopPolicy, LoopStep};
 use super::metered_model::{MeteredModel, MeteredModelError};
 use super::outcome::session_outcome;
 use super::saved_conversation::SavedConversation;
-use super::{ModelLimits, compaction, prompts};
+use super::{ModelAgentOptions, ModelLimits, compaction, prompts};
 use crate::contract::{
     ModelClient, ModelError, ModelErrorCode, ModelReply, ModelRequest, PartKind,
 };

@@ -12,8 +12,8 @@ use futures::StreamExt;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
+use super::backend::TurnItem;
 use super::budget::Account;
-use super::client::TurnItem;
 use super::otel_messages;
 use crate::contract::{
     CallUsage, Meter, ModelClient, ModelError, ModelErrorCode, ModelEvent, ModelIdentity,

@@ -4,11 +4,9 @@ mod agent_loop;
 mod backend;
 mod budget;
 mod calls;
-mod client;
 mod compaction;
 mod control;
 mod conversation;
-mod limits;
 mod loop_policy;
 mod metered_model;
 mod options;
@@ -18,5 +16,4 @@ mod prompts;
 mod saved_conversation;
 
 pub use backend::ModelBackend;
-pub use limits::{LimitTable, ModelLimits};
-pub use options::ModelAgentOptions;
+pub use options::{LimitTable, ModelAgentOptions, ModelLimits};

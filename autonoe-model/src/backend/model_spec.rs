@@ -14,9 +14,8 @@ use autonoe_process::find_program;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-use super::command_environment::command_environment;
+use super::environment::{command_environment, server_environment};
 use super::key_locations::{KeyLocations, is_within};
-use super::server_environment::server_environment;
 use super::spec_probe;
 use crate::agent::{LimitTable, ModelAgentOptions, ModelBackend};
 use crate::contract::{ModelError, ModelErrorCode};
@@ -307,7 +306,7 @@ fn credentials(context: &SpecContext) -> Vec<PathBuf> {
         .iter()
         // Patterns are about other processes, which do not exist inside of a sandbox.
         .filter(|place| !place.contains('*'))
-        .filter_map(located)
+        .filter_map(|place| located(place))
         // Inside of the project, the guards of autonoe-core protect credentials.
         .filter(|path| !is_within(path, &context.project_paths.project))
         .collect()

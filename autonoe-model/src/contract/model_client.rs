@@ -1,15 +1,18 @@
-//! [`ModelClient`]: interface to one model of one provider.
+//! [`ModelClient`]: interface to one model of one provider, and the [`ModelRequest`] that it receives.
 
 use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use autonoe_core::agent::ThinkingBudget;
+use autonoe_core::tool::ToolDefinition;
 use futures::{StreamExt, stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::collect::collect;
-use super::{ModelError, ModelEvent, ModelReply, ModelRequest, ModelStream};
+use super::{
+    CallUsage, Message, Meter, ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelStream,
+};
 
 /// Calls one model of one provider.
 ///
@@ -166,5 +169,192 @@ where
             Ok(ModelEvent::Done(Box::new(reply)))
         })
         .boxed()
+    }
+}
+
+/// Request to a model: a conversation, tools and limits.
+///
+/// ```
+/// use autonoe_model::{Message, ModelRequest};
+///
+/// let request = ModelRequest::prompt("Add the two numbers.")
+///     .with_system("You are terse.".to_owned())
+///     .with_message(Message::user("1 and 2"));
+///
+/// assert_eq!(request.messages.len(), 2);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ModelRequest {
+    /// System prompt.
+    pub system: Option<String>,
+    /// Complete conversation, from its beginning.
+    pub messages: Vec<Message>,
+    /// Tools that the model may call.
+    pub tools: Vec<ToolDefinition>,
+    /// Whether the model may, must or must not call a tool.
+    pub tool_choice: ToolChoice,
+    /// Maximum length of the answer in tokens; `None` leaves it to the provider's client.
+    pub max_output_tokens: Option<u32>,
+    /// Thinking budget; `None` leaves it to the model.
+    pub thinking: Option<ThinkingBudget>,
+}
+
+impl ModelRequest {
+    /// Creates a request with a conversation.
+    pub fn new(messages: impl IntoIterator<Item = Message>) -> Self {
+        Self {
+            system: None,
+            messages: messages.into_iter().collect(),
+            tools: Vec::new(),
+            tool_choice: ToolChoice::default(),
+            max_output_tokens: None,
+            thinking: None,
+        }
+    }
+
+    /// Creates a request with one user message.
+    pub fn prompt(text: impl Into<String>) -> Self {
+        Self::new([Message::user(text)])
+    }
+
+    /// Sets the system prompt.
+    #[must_use]
+    pub fn with_system(mut self, text: impl Into<Option<String>>) -> Self {
+        self.system = text.into();
+        self
+    }
+
+    /// Adds a message.
+    #[must_use]
+    pub fn with_message(mut self, message: Message) -> Self {
+        self.messages.push(message);
+        self
+    }
+
+    /// Sets the tools that the model may call.
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl IntoIterator<Item = ToolDefinition>) -> Self {
+        self.tools = tools.into_iter().collect();
+        self
+    }
+
+    /// Sets whether the model may, must or must not call a tool.
+    #[must_use]
+    pub fn with_tool_choice(mut self, choice: ToolChoice) -> Self {
+        self.tool_choice = choice;
+        self
+    }
+
+    /// Sets the maximum length of the answer in tokens.
+    #[must_use]
+    pub fn with_max_output_tokens(mut self, tokens: u32) -> Self {
+        self.max_output_tokens = Some(tokens);
+        self
+    }
+
+    /// Sets the thinking budget.
+    #[must_use]
+    pub fn with_thinking(mut self, budget: impl Into<Option<ThinkingBudget>>) -> Self {
+        self.thinking = budget.into();
+        self
+    }
+}
+
+/// Whether a model may call tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ToolChoice {
+    /// The model may call tools.
+    #[default]
+    Auto,
+    /// The model must call at least one.
+    Required,
+    /// The model must not call tools. They are only sent because earlier calls refer to them.
+    None,
+}
+
+/// Waits for the complete answer. A stream that ends without one is an error.
+pub(super) async fn collect(mut stream: ModelStream) -> Result<ModelReply, ModelError> {
+    // Usage of failed attempts.
+    let mut used = CallUsage::NOTHING;
+    let mut meter = Meter::default();
+    let error = loop {
+        match stream.next().await {
+            Some(Ok(ModelEvent::Done(mut reply))) => {
+                reply.usage += used;
+                return Ok(*reply);
+            }
+            Some(Ok(ModelEvent::Retrying { error, .. })) => {
+                used += meter.failed(&error);
+                meter = Meter::default();
+            }
+            Some(Ok(event)) => meter.on_event(&event),
+            Some(Err(error)) => break error,
+            None => {
+                let message = "the answer ended before it was complete";
+                break ModelError::new(ModelErrorCode::InvalidResponse, message);
+            }
+        }
+    };
+    let usage = meter.failed(&error) + used;
+    Err(ModelError { usage, ..error })
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::agent::TokenUsage;
+    use futures::{FutureExt, stream};
+
+    use super::super::model_client::*;
+    use crate::contract::AssistantMessage;
+
+    // Shows: framework/models/model-response-success-or-error
+    // Shows: framework/models/is-model-success-is-model
+    // Shows: framework/models/response-json
+    #[test]
+    fn an_answer_without_an_end_is_no_answer() {
+        let cut = stream::iter([Ok(ModelEvent::Text("All".into()))]).boxed();
+
+        let error = collect(cut)
+            .now_or_never()
+            .expect("it is there")
+            .expect_err("it is cut");
+
+        assert_eq!(error.code, ModelErrorCode::InvalidResponse);
+    }
+
+    // Shows: framework/models/model-response-success-or-error
+    // Shows: framework/models/is-model-success-is-model
+    #[test]
+    fn reply_is_taken_from_the_done_event() {
+        let whole = ModelReply::new(AssistantMessage::text("All is well."));
+        let events = [
+            Ok(ModelEvent::Text("All".into())),
+            Ok(ModelEvent::Done(Box::new(whole.clone()))),
+        ];
+
+        let reply = collect(stream::iter(events).boxed()).now_or_never();
+
+        assert_eq!(reply.expect("it is there").expect("whole"), whole);
+    }
+
+    #[test]
+    fn usage_includes_failed_tries() {
+        let tokens = |input| TokenUsage {
+            input,
+            ..TokenUsage::default()
+        };
+        let retrying = ModelEvent::Retrying {
+            error: ModelError::new(ModelErrorCode::Timeout, "slow").with_usage(tokens(3)),
+            attempt: 2,
+            delay: std::time::Duration::from_secs(1),
+        };
+        let whole = ModelReply::new(AssistantMessage::text("x")).with_usage(tokens(4));
+        let events = [Ok(retrying), Ok(ModelEvent::Done(Box::new(whole)))];
+
+        let reply = collect(stream::iter(events).boxed()).now_or_never();
+
+        let usage = reply.expect("it is there").expect("whole").usage;
+        assert_eq!(usage, CallUsage::AtLeast(tokens(7)));
     }
 }

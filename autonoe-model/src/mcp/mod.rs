@@ -7,17 +7,13 @@
 //! over streamable HTTP.
 
 mod connection;
-mod content;
-mod failure;
-mod filtered_transport;
 mod http;
 mod launch;
-mod lines;
 mod listing;
 mod options;
-mod server;
 mod servers;
 mod tool;
+mod transport;
 
 pub use options::McpOptions;
 

@@ -1,11 +1,13 @@
-//! [`McpTool`]: a tool of an MCP server.
+//! [`McpTool`]: a tool of an MCP server, and the conversion of its results into tool outputs.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::tool::{ToolDefinition, ToolErrorCode};
+use autonoe_core::tool::{Attachment, ToolDefinition, ToolErrorCode};
 use autonoe_core::{Tool, ToolContext, ToolError, ToolOutput};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, ProgressNotificationParam, ProgressToken,
@@ -17,8 +19,8 @@ use tokio::time::sleep;
 
 use super::McpOptions;
 use super::connection::Connection;
-use super::content::output;
 use super::listing::ListedTool;
+use crate::tools::HeadAndTail;
 
 /// A tool of an MCP server.
 pub(super) struct McpTool {
@@ -154,4 +156,232 @@ fn report_progress(context: &ToolContext, update: &ProgressNotificationParam) {
         metadata.insert("total".into(), total.into());
     }
     context.progress_with(&title, &metadata);
+}
+
+/// Converts the result of `tools/call`.
+///
+/// # Errors
+///
+/// The tool reports a failure, or the value is no tool result.
+pub(super) fn output(result: &Value, options: &McpOptions) -> Result<ToolOutput, ToolError> {
+    let blocks = result.get("content").and_then(Value::as_array);
+    let structured = result.get("structuredContent");
+    if blocks.is_none() && structured.is_none() {
+        let message = "the MCP server returned something that is not a tool result";
+        return Err(ToolError::new(ToolErrorCode::UNKNOWN, message));
+    }
+    let mut read = Reading {
+        texts: Vec::new(),
+        attachments: Vec::new(),
+        room: options.attachment_bytes,
+    };
+    for block in blocks.into_iter().flatten() {
+        read.block(block);
+    }
+    if read.texts.is_empty() && read.attachments.is_empty() {
+        read.texts.extend(structured.map(Value::to_string));
+    }
+    let text = cut(&read.texts.join("\n"), options.output_bytes);
+    let mut output = ToolOutput::default();
+    output.attachments = read.attachments;
+    if result.get("isError").and_then(Value::as_bool) == Some(true) {
+        let text = if text.trim().is_empty() {
+            "the tool failed without a reason".to_owned()
+        } else {
+            text
+        };
+        let error = ToolError::new(ToolErrorCode::new("TOOL_FAILED"), text);
+        return Err(error.with_output(output));
+    }
+    output.output = text;
+    Ok(output)
+}
+
+fn cut(text: &str, limit: usize) -> String {
+    let mut kept = HeadAndTail::new(limit);
+    kept.push(text.as_bytes());
+    kept.text()
+}
+
+/// Partially converted result.
+struct Reading {
+    texts: Vec<String>,
+    attachments: Vec<Attachment>,
+    /// Remaining bytes for attachments.
+    room: usize,
+}
+
+impl Reading {
+    fn block(&mut self, block: &Value) {
+        let field = |name: &str| block.get(name).and_then(Value::as_str);
+        match field("type") {
+            Some("text") => self
+                .texts
+                .push(field("text").unwrap_or_default().to_owned()),
+            Some("image" | "audio") => {
+                let kind = field("mimeType").unwrap_or("application/octet-stream");
+                self.file(kind, None, field("data").unwrap_or_default());
+            }
+            Some("resource") => self.resource(block.get("resource").unwrap_or(&Value::Null)),
+            Some("resource_link") => {
+                let (name, uri) = (field("name"), field("uri").unwrap_or_default());
+                self.texts
+                    .push(format!("[{}: {uri}]", name.unwrap_or("resource")));
+            }
+            kind => {
+                let kind = kind.unwrap_or("unknown");
+                self.texts
+                    .push(format!("[a part of the kind {kind:?} cannot be shown]"));
+            }
+        }
+    }
+
+    fn resource(&mut self, resource: &Value) {
+        let field = |name: &str| resource.get(name).and_then(Value::as_str);
+        let uri = field("uri").unwrap_or_default();
+        match (field("text"), field("blob")) {
+            (Some(text), _) => self.texts.push(format!("{uri}:\n{text}")),
+            (None, Some(blob)) => {
+                let kind = field("mimeType").unwrap_or("application/octet-stream");
+                self.file(kind, Some(uri), blob);
+            }
+            (None, None) => self.texts.push(format!("[{uri} is empty]")),
+        }
+    }
+
+    fn file(&mut self, kind: &str, name: Option<&str>, data: &str) {
+        let what = name.map_or_else(|| kind.to_owned(), |name| format!("{name} ({kind})"));
+        let Ok(data) = STANDARD.decode(data) else {
+            self.texts.push(format!("[{what} is damaged]"));
+            return;
+        };
+        match self.room.checked_sub(data.len()) {
+            Some(rest) => {
+                self.room = rest;
+                self.attachments.push(Attachment {
+                    media_type: kind.to_owned(),
+                    name: name.map(str::to_owned),
+                    data: data.into(),
+                });
+            }
+            None => {
+                let size = data.len();
+                self.texts
+                    .push(format!("[{what} has {size} bytes, which is too much]"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(result: &Value) -> Result<ToolOutput, ToolError> {
+        let options = McpOptions {
+            output_bytes: 40,
+            attachment_bytes: 5,
+            ..McpOptions::default()
+        };
+        output(result, &options)
+    }
+
+    fn text(result: &Value) -> String {
+        read(result).expect("it is a result").output
+    }
+
+    #[test]
+    fn content_parts_are_rendered_as_text() {
+        let block = |block: Value| json!({"content": [block]});
+        for (result, expected) in [
+            (
+                json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}),
+                "a\nb",
+            ),
+            (json!({"content": []}), ""),
+            (
+                json!({"content": [], "structuredContent": {"sum": 3}}),
+                r#"{"sum":3}"#,
+            ),
+            (json!({"structuredContent": null}), "null"),
+            (
+                block(json!({"type": "resource", "resource": {"uri": "f:a", "text": "x"}})),
+                "f:a:\nx",
+            ),
+            (
+                block(json!({"type": "resource_link", "uri": "f:a", "name": "A"})),
+                "[A: f:a]",
+            ),
+            (block(json!({"type": "hologram"})), "[a part of the kind"),
+            (
+                block(json!({"type": "image", "data": "%", "mimeType": "image/png"})),
+                "[image/png is damaged]",
+            ),
+            (
+                block(json!({"type": "image", "data": "AAAAAAAAAAA=", "mimeType": "i/p"})),
+                "[i/p has 8 bytes, which is too much]",
+            ),
+        ] {
+            let said = text(&result);
+            assert!(said.starts_with(expected), "{result}: {said}");
+        }
+    }
+
+    #[test]
+    fn files_are_attached_as_far_as_there_is_room() {
+        let image = |data: &str| json!({"type": "image", "data": data, "mimeType": "image/png"});
+        let blob = json!({"uri": "f:b", "blob": "AQI=", "mimeType": "application/pdf"});
+        let result = json!({"content": [
+            image("AQID"),
+            {"type": "resource", "resource": blob},
+            image("AQID"),
+        ]});
+
+        let output = read(&result).expect("it is a result");
+
+        let files: Vec<_> = output
+            .attachments
+            .iter()
+            .map(|file| {
+                (
+                    file.media_type.as_str(),
+                    file.name.as_deref(),
+                    &file.data[..],
+                )
+            })
+            .collect();
+        let expected: [(&str, Option<&str>, &[u8]); 2] = [
+            ("image/png", None, &[1, 2, 3]),
+            ("application/pdf", Some("f:b"), &[1, 2]),
+        ];
+        assert_eq!(files, expected);
+        assert_eq!(
+            output.output,
+            "[image/png has 3 bytes, which is too much]"[..20].to_owned()
+                + "\n[... 2 bytes left out ...]\n"
+                + &"[image/png has 3 bytes, which is too much]"[22..]
+        );
+    }
+
+    #[test]
+    fn error_result_is_a_tool_error() {
+        let failed = |result: Value| read(&result).expect_err("it failed");
+
+        let said =
+            failed(json!({"content": [{"type": "text", "text": "no page"}], "isError": true}));
+        assert_eq!(said.to_string(), "TOOL_FAILED: no page");
+        let silent = failed(json!({"content": [], "isError": true}));
+        assert!(silent.message.contains("without a reason"), "{silent}");
+        let other = failed(json!({"tools": []}));
+        assert_eq!(other.code, ToolErrorCode::UNKNOWN);
+    }
+
+    #[test]
+    fn of_a_long_text_the_middle_is_left_out() {
+        let long = json!({"content": [{"type": "text", "text": "x".repeat(100)}]});
+
+        assert!(text(&long).contains("60 bytes left out"));
+    }
 }

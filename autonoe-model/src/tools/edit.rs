@@ -10,8 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use super::blocking::blocking;
-use super::failure::{cancelled, invalid, system};
+use super::failure::{blocking, cancelled, invalid, system};
 use super::replace::{Occurrences, ReplaceError, Replacement};
 use super::workspace::{ExpectedFile, Purpose};
 use super::{ToolLimits, ToolWorkspace};

@@ -1,10 +1,11 @@
-//! Constructors of the tools' errors.
+//! Blocking file operations of the tools on a separate thread, and constructors of the tools' errors.
 
 use std::fmt::Display;
 use std::io;
 
-use autonoe_core::ToolError;
 use autonoe_core::tool::ToolErrorCode;
+use autonoe_core::{ToolContext, ToolError};
+use tokio_util::sync::CancellationToken;
 
 /// Error of an invalid call.
 pub(super) fn invalid(message: impl Into<String>) -> ToolError {
@@ -37,4 +38,27 @@ pub(super) fn system(what: impl Display, error: impl Into<io::Error>) -> ToolErr
         _ => ToolErrorCode::IO_ERROR,
     };
     ToolError::new(code, format!("{what}: {error}"))
+}
+
+/// Runs `work` on a thread for blocking operations.
+///
+/// When the call is dropped, `work` continues to its end, or until it checks the token.
+pub(super) async fn blocking<T: Send + 'static>(
+    context: &ToolContext,
+    work: impl FnOnce(&CancellationToken) -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    let cancelled = context.cancelled.clone();
+    // Dropping the call cancels this child token.
+    let cancelled = cancelled.child_token();
+    let guard = cancelled.clone().drop_guard();
+    let done = tokio::task::spawn_blocking(move || work(&cancelled)).await;
+    drop(guard);
+    done.unwrap_or_else(|error| {
+        tracing::error!(
+            panicked = error.is_panic(),
+            "the work of a tool did not finish"
+        );
+        let message = "the tool failed because of an internal error";
+        Err(ToolError::new(ToolErrorCode::UNKNOWN, message))
+    })
 }

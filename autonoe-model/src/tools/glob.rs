@@ -13,8 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use super::blocking::blocking;
-use super::failure::{cancelled, denied, invalid};
+use super::failure::{blocking, cancelled, denied, invalid};
 use super::search::{FoundFile, SearchBudget, Walk};
 use super::workspace::Purpose;
 use super::{ToolLimits, ToolWorkspace};

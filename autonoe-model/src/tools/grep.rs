@@ -1,27 +1,26 @@
-//! [`Grep`]: tool that searches file contents.
+//! [`Grep`]: tool that searches file contents, and the [`Selection`] of files that it includes.
+
+mod hits;
 
 use std::fs::File;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::tool::ToolDescription;
 use autonoe_core::{ToolContext, ToolError, ToolOutput, TypedTool};
+use globset::{GlobBuilder, GlobMatcher};
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder};
+use ignore::types::{Types, TypesBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-mod hits;
-mod selection;
-
 use self::hits::Hits;
-use self::selection::Selection;
-use super::blocking::blocking;
-use super::failure::{cancelled, invalid};
+use super::failure::{blocking, cancelled, invalid};
 use super::search::{BudgetedReader, FoundFile, SearchBudget, Walk};
 use super::workspace::{Located, Purpose, open_regular};
 use super::{ToolLimits, ToolWorkspace};
@@ -204,5 +203,93 @@ impl TypedTool for Grep {
     async fn run(&self, input: GrepInput, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let tool = self.clone();
         blocking(context, move |stop| tool.grep(&input, stop)).await
+    }
+}
+
+/// Files that a search includes, by their paths relative to the root of the workspace.
+#[derive(Debug)]
+struct Selection {
+    base: PathBuf,
+    names: Option<(GlobMatcher, NamesOnly)>,
+    types: Option<Types>,
+}
+
+/// Whether a pattern applies to file names instead of paths.
+type NamesOnly = bool;
+
+impl Selection {
+    fn new(input: &GrepInput, base: &Path) -> Result<Self, ToolError> {
+        Ok(Self {
+            base: base.to_owned(),
+            names: input.glob.as_deref().map(names).transpose()?,
+            types: input.file_type.as_deref().map(types).transpose()?,
+        })
+    }
+
+    fn has(&self, path: &Path) -> bool {
+        let below = path.strip_prefix(&self.base).unwrap_or(path);
+        let name = path.file_name().map_or(path, Path::new);
+        let named = self.names.as_ref().is_none_or(|(names, names_only)| {
+            names.is_match(if *names_only { name } else { below })
+        });
+        let typed = |types: &Types| types.matched(path, false).is_whitelist();
+        named && self.types.as_ref().is_none_or(typed)
+    }
+}
+
+fn names(glob: &str) -> Result<(GlobMatcher, NamesOnly), ToolError> {
+    let text = glob.trim();
+    let text = text.strip_prefix("./").unwrap_or(text);
+    let built = GlobBuilder::new(text).literal_separator(true).build();
+    let glob =
+        built.map_err(|error| invalid(format!("{text:?} is not a pattern: {}", error.kind())))?;
+    Ok((glob.compile_matcher(), !text.contains('/')))
+}
+
+fn types(name: &str) -> Result<Types, ToolError> {
+    let built = TypesBuilder::new().add_defaults().select(name).build();
+    built.map_err(|_| invalid(format!("there is no file type {name:?}; use glob instead")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn has(glob: Option<&str>, file_type: Option<&str>, base: &str, path: &str) -> bool {
+        let input = GrepInput {
+            glob: glob.map(str::to_owned),
+            file_type: file_type.map(str::to_owned),
+            ..GrepInput::default()
+        };
+        let selection = Selection::new(&input, Path::new(base)).expect("it makes sense");
+        selection.has(Path::new(path))
+    }
+
+    #[test]
+    fn files_are_selected_by_name_and_type() {
+        assert!(has(None, None, "", "any"));
+        assert!(has(Some("*.rs"), None, "", "src/a.rs"));
+        assert!(has(Some("src/*.rs"), None, "", "src/a.rs"));
+        assert!(has(Some("a/*.rs"), None, "src", "src/a/b.rs"));
+        assert!(!has(Some("*.rs"), None, "", "src/a.ts"));
+        assert!(has(None, Some("rust"), "", "src/a.rs"));
+        assert!(!has(None, Some("rust"), "", "src/a.ts"));
+        assert!(!has(Some("b*"), Some("rust"), "", "src/a.rs"));
+    }
+
+    #[test]
+    fn invalid_type_or_glob_is_refused() {
+        for input in [
+            GrepInput {
+                file_type: Some("nonsense".into()),
+                ..GrepInput::default()
+            },
+            GrepInput {
+                glob: Some("{a".into()),
+                ..GrepInput::default()
+            },
+        ] {
+            Selection::new(&input, Path::new("")).expect_err("refused");
+        }
     }
 }

@@ -5,14 +5,12 @@
 //! runs in a sandbox of the operating system.
 
 mod bash;
-mod blocking;
 mod built_in;
 mod edit;
 mod failure;
 mod glob;
 mod grep;
 mod head_and_tail;
-mod limits;
 mod options;
 mod read;
 mod replace;
@@ -26,8 +24,7 @@ pub use edit::{Edit, EditInput};
 pub use glob::{Glob, GlobInput};
 pub use grep::{Grep, GrepInput, OutputMode};
 pub(crate) use head_and_tail::HeadAndTail;
-pub use limits::ToolLimits;
-pub use options::{BuiltInOptions, BuiltInToolsError, built_in_tools};
+pub use options::{BuiltInOptions, BuiltInToolsError, ToolLimits, built_in_tools};
 pub use read::{Read, ReadInput};
 pub use workspace::{ToolWorkspace, WorkspaceError};
 pub use write::{Write, WriteInput};

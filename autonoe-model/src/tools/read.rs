@@ -11,13 +11,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-mod content;
 mod excerpt;
 
-use self::content::Content;
-use self::excerpt::{Excerpt, LineRange};
-use super::blocking::blocking;
-use super::failure::{cancelled, invalid, system};
+use self::excerpt::{Content, Excerpt, LineRange};
+use super::failure::{blocking, cancelled, invalid, system};
 use super::search::{BudgetedReader, SearchBudget};
 use super::workspace::Purpose;
 use super::{ToolLimits, ToolWorkspace};

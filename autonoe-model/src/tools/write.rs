@@ -8,8 +8,7 @@ use autonoe_core::{ToolContext, ToolError, ToolOutput, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::blocking::blocking;
-use super::failure::{cancelled, invalid};
+use super::failure::{blocking, cancelled, invalid};
 use super::workspace::{ExpectedFile, Purpose};
 use super::{ToolLimits, ToolWorkspace};
 

@@ -1,9 +1,7 @@
 //! HTTP transport to providers: sends requests, streams events, and maps failures to errors.
 
 mod answer_parser;
-mod authorities;
 mod base_url;
-mod call;
 mod connector;
 mod failure;
 mod http_client;
@@ -13,11 +11,11 @@ mod sse;
 mod timeouts;
 mod trust;
 
-pub(crate) use authorities::Authorities;
 pub use base_url::{BaseUrl, BaseUrlError};
 pub(crate) use connector::{Connector, ProxyRoute};
 pub(crate) use http_client::{HttpClient, HttpModel, HttpSettings};
 pub use secret::Secret;
 pub(crate) use secret::SecretSet;
 pub use timeouts::Timeouts;
+pub(crate) use trust::Authorities;
 pub use trust::{SystemAuthorities, Trust};

@@ -1,29 +1,20 @@
-//! Implementation of [`Engine`] on a Temporal cluster.
+//! Implementation of [`Engine`] on a Temporal cluster, and the [`RunSummary`] of its lists.
 
 use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::engine::{
-    Engine, EngineError, Placement, RunInstruction, RunOutcome, RunPhase, RunProgress, RunSpec,
-    RunView,
-};
+use autonoe_core::engine::{Engine, EngineError, Placement, RunInstruction, RunOutcome, RunPhase, RunProgress, RunSpec, RunView};
 use autonoe_core::project::{JournalPage, JournalPageRequest};
 use autonoe_core::{RunId, RunReport};
 use futures::TryStreamExt;
-use serde::Deserialize;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use temporalio_client::errors::{WorkflowInteractionError, WorkflowStartError};
-use temporalio_client::{
-    Client, RetryOptions, RpcOptions, WorkflowCancelOptions, WorkflowDescribeOptions,
-    WorkflowExecutionDescription, WorkflowHandle, WorkflowIdReusePolicy, WorkflowListOptions,
-    WorkflowQueryOptions, WorkflowSignalOptions, WorkflowStartOptions,
-};
+use temporalio_client::{Client, RetryOptions, RpcOptions, WorkflowCancelOptions, WorkflowDescribeOptions, WorkflowExecution, WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowHandle, WorkflowIdReusePolicy, WorkflowListOptions, WorkflowQueryOptions, WorkflowSignalOptions, WorkflowStartOptions};
 use temporalio_common::WorkflowDefinition;
 use temporalio_workflow::MemoValues;
 
-use super::RunSummary;
-use super::error::{failed, interaction_error, without_outcome};
-use super::server_view::ServerView;
 use crate::TemporalSettings;
 use crate::connection::{ConnectError, connect};
 use crate::fleet::FleetWorkflow;
@@ -33,6 +24,8 @@ use crate::payload::{MAX_UNDELIVERED, too_large};
 use crate::sessions::{SessionsWorkflow, progress};
 use crate::wire::{HOST_MEMO, SPEC_MEMO, WorkflowState, host_of, host_queue, side_queue};
 use crate::workflow_input::WorkflowInput;
+use super::error::{failed, interaction_error, without_outcome};
+use super::server_view::ServerView;
 
 /// Timeout of a query to a worker about a run. After it, only the facts of the server are returned.
 const LOOK: Duration = Duration::from_secs(5);
@@ -313,5 +306,38 @@ impl fmt::Debug for TemporalEngine {
         f.debug_struct("TemporalEngine")
             .field("settings", &self.settings)
             .finish_non_exhaustive()
+    }
+}
+
+/// A run in a list, with facts that the server knows without a worker.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RunSummary {
+    /// The run.
+    pub id: RunId,
+    /// Whether it has ended. A paused run counts as running.
+    pub phase: RunPhase,
+    /// Time of the submission.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub submitted_at: Option<Timestamp>,
+    /// Time of the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+}
+
+impl RunSummary {
+    pub(super) fn new(workflow: &WorkflowExecution) -> Self {
+        let time = |time: Option<std::time::SystemTime>| Timestamp::try_from(time?).ok();
+        let phase = match workflow.status() {
+            WorkflowExecutionStatus::Running | WorkflowExecutionStatus::Paused => RunPhase::Running,
+            _ => RunPhase::Ended,
+        };
+        Self {
+            id: RunId::new(workflow.id()),
+            phase,
+            submitted_at: time(workflow.start_time()),
+            ended_at: time(workflow.close_time()),
+        }
     }
 }

@@ -1,28 +1,24 @@
-//! [`FleetWorkflow`]: the workflow of a fleet.
+//! [`FleetWorkflow`]: the workflow of a fleet, its [`FleetInput`] and its report.
 
 use std::future::pending;
 use std::time::{Duration, SystemTime};
 
 use autonoe_core::RunId;
-use autonoe_core::engine::{RunEnding, RunInstruction, RunOutcome};
+use autonoe_core::engine::{RunEnding, RunInstruction, RunOutcome, RunSpec};
 use autonoe_core::event::Failure;
-use autonoe_harness::coordinate::FleetStep;
+use autonoe_harness::coordinate::{FleetStep, StrategyRun};
 use autonoe_harness::{FleetMachine, FleetReport};
 use futures::FutureExt;
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use temporalio_sdk::workflows::{select, workflow, workflow_methods};
-use temporalio_sdk::{
-    SignalWorkflowOptions, SyncWorkflowContext, TimerOptions, WaitConditionOptions,
-    WorkflowCancellationToken, WorkflowContext, WorkflowContextView, WorkflowResult,
-    WorkflowTermination,
-};
+use temporalio_sdk::{SignalWorkflowOptions, SyncWorkflowContext, TimerOptions, WaitConditionOptions, WorkflowCancellationToken, WorkflowContext, WorkflowContextView, WorkflowResult, WorkflowTermination};
 
-use super::FleetInput;
-use super::members::{MemberEvent, Members};
-use super::shrink_report::shrink_report;
 use crate::Timeouts;
 use crate::job::JobWorkflow;
+use crate::payload::{bounded, too_large};
 use crate::wire::WorkflowState;
+use super::members::{MemberEvent, Members};
 
 /// Performs the steps of a [`FleetMachine`], which makes the decisions. Members are child
 /// workflows.
@@ -232,4 +228,127 @@ fn with_machine<T>(
 fn timestamp(time: Option<SystemTime>) -> Timestamp {
     let time = time.and_then(|time| Timestamp::try_from(time).ok());
     time.unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// Returns the outcome of a fleet, shortened if it is too large: outputs of members are replaced by
+/// references to their runs, largest first, until the rest fits. The winning output stays.
+pub(super) fn shrink_report(fleet: &str, mut report: FleetReport) -> RunOutcome {
+    while too_large("the report of the fleet", &report).is_some() {
+        let largest = report.result.results.iter_mut();
+        let largest = largest.max_by_key(|result| result.output.len());
+        let Some(result) = largest.filter(|result| result.output.len() > SMALL) else {
+            break;
+        };
+        let bytes = result.output.len();
+        result.output = format!("({bytes} bytes, in the run {fleet}.{})", result.id);
+    }
+    bounded(report.outcome())
+}
+
+/// Outputs up to this size are not replaced, because a reference would be as large.
+const SMALL: usize = 512;
+
+/// Maximum number of members of one run. Each member adds about a dozen events to the history, of
+/// which the server keeps some tens of thousands.
+pub(crate) const MAX_MEMBERS: usize = 1000;
+
+/// The input of a fleet's workflow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FleetInput {
+    /// The run, whose input is a [`StrategyRun`].
+    pub run: RunSpec,
+    /// Timeouts.
+    pub timeouts: Timeouts,
+}
+
+impl FleetInput {
+    /// Creates the state machine of the fleet. The submitter may know strategies that this worker
+    /// does not know.
+    pub(super) fn machine(&self, now: Timestamp) -> Result<FleetMachine, Failure> {
+        let what = StrategyRun::from_run(&self.run).map_err(|error| {
+            let why = format!("this worker cannot parse the input of the fleet: {error}");
+            Failure::permanent("not_a_fleet", why)
+        })?;
+        FleetMachine::new(self.run.id.as_str(), what, now)
+            .map_err(|error| Failure::permanent("fleet", error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+use std::sync::Arc;
+
+use autonoe_core::engine::RunOutcome;
+use autonoe_harness::coordinate::{FleetStep, MemberSpec, StrategyRun};
+use autonoe_harness::strategy::MemberId;
+use autonoe_harness::{FleetMachine, Parallel, Race, Strategy};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::payload::MAX_PAYLOAD;
+use super::super::workflow::*;
+
+/// Runs members that end with outputs of these sizes.
+fn report(strategy: Arc<dyn Strategy>, outputs: &[usize]) -> FleetReport {
+    let now = Timestamp::UNIX_EPOCH;
+    let names = (0..outputs.len()).map(|number| format!("m{number}"));
+    let members = names.map(|name| MemberSpec::new(MemberId::new(name), "say", Value::Null));
+    let what = StrategyRun::new(strategy).members(members);
+    let mut machine = FleetMachine::new("f", what, now).expect("it begins");
+    let mut started = Vec::new();
+    loop {
+        match machine.next(now) {
+            FleetStep::Start { member, .. } => {
+                let _ = machine.on_started(now, &member);
+                started.push(member);
+            }
+            FleetStep::Stop { member, .. } => {
+                machine.on_ended(now, [(member, Ok(RunOutcome::cancelled("")))]);
+            }
+            FleetStep::Wait { .. } => {
+                let member = started.remove(0);
+                let number: usize = member.as_str()[1..].parse().expect("a number");
+                let output = json!("x".repeat(outputs[number]));
+                machine.on_ended(now, [(member, Ok(RunOutcome::succeeded(output)))]);
+            }
+            FleetStep::Finish(report) => return *report,
+        }
+    }
+}
+
+#[test]
+fn small_report_is_unchanged() {
+    let report = report(Arc::new(Race {}), &[1000]);
+
+    assert_eq!(shrink_report("f", report.clone()), report.outcome());
+}
+
+#[test]
+fn largest_outputs_are_replaced_by_references() {
+    let report = report(Arc::new(Race {}), &[1000, 9]);
+    let mut large = report;
+    large.result.results[1].output = "y".repeat(MAX_PAYLOAD);
+
+    let outcome = shrink_report("f", large);
+
+    assert!(outcome.is_success());
+    let results = &outcome.output["result"]["results"];
+    assert_eq!(results[0]["output"].as_str().map(str::len), Some(1000));
+    assert_eq!(results[1]["output"], "(786432 bytes, in the run f.m1)");
+    assert_eq!(too_large("it", &outcome), None);
+}
+
+#[test]
+fn oversized_report_is_a_failure() {
+    let report = report(
+        Arc::new(Parallel {}),
+        &[MAX_PAYLOAD / 2, MAX_PAYLOAD / 2, MAX_PAYLOAD / 2],
+    );
+
+    let outcome = shrink_report("f", report);
+
+    assert!(!outcome.is_success(), "{:?}", outcome.ending);
+    assert_eq!(too_large("it", &outcome), None);
+}
 }

@@ -1,21 +1,24 @@
-//! [`JobActivities`]: the activity that executes a job.
+//! [`JobActivities`]: the activity that executes a job and delivers its instructions.
 
+use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use autonoe_core::RunControl;
 use autonoe_core::agent::CostTotal;
-use autonoe_core::engine::{JobContext, RunOutcome, RunSpec};
+use autonoe_core::engine::{JobContext, JobRunner, RunInstruction, RunOutcome, RunSpec};
 use autonoe_core::event::Failure;
+use autonoe_core::run::RunMessage;
 use futures::FutureExt;
+use temporalio_client::WorkflowExecuteUpdateOptions;
 use temporalio_sdk::activities::{ActivityContext, ActivityError, activities};
 
-use super::Runners;
-use super::instructions::deliver_instructions;
-use crate::activity_guard::run_cancellable;
-use crate::heartbeat::HeartbeatState;
+use crate::heartbeat::{HeartbeatState, run_cancellable};
 use crate::payload::bounded;
-use crate::wire::Heartbeat;
+use crate::wire::{Heartbeat, Instructions};
+use super::JobWorkflow;
 
 /// Executes jobs on this worker.
 pub struct JobActivities {
@@ -72,4 +75,90 @@ fn panicked(beats: &HeartbeatState) -> RunOutcome {
     spent.cost.merge(CostTotal::unknown());
     let failure = Failure::permanent("panicked", "the job panicked");
     RunOutcome::failed(failure).with_spent(spent)
+}
+
+/// Wait before the next request, if the server did not answer.
+const RETRY_WAIT: Duration = Duration::from_secs(1);
+
+/// Delivers the instructions of the workflow to a job, in order, until it is dropped.
+///
+/// A new attempt receives the unsettled instructions again, and the current pause state.
+pub(super) async fn deliver_instructions(
+    ctx: &ActivityContext,
+    control: &RunControl,
+    beats: &HeartbeatState,
+) -> Infallible {
+    let Some(workflow) = ctx.workflow_handle::<JobWorkflow>() else {
+        return std::future::pending().await;
+    };
+    let settled = beats.latest().settled;
+    let mut read = 0;
+    loop {
+        // Each position has its own update ID, so that a repeated request has the same answer.
+        let options = WorkflowExecuteUpdateOptions::builder()
+            .update_id(format!("told-{read}"))
+            .build();
+        let answer = workflow.execute_update(JobWorkflow::instructions, read, options);
+        match answer.await {
+            Ok(Instructions(told)) if told.is_empty() => return std::future::pending().await,
+            Ok(Instructions(told)) => {
+                for instruction in told {
+                    deliver(instruction, read, read < settled, control, beats);
+                    read += 1;
+                }
+            }
+            Err(error) => {
+                tracing::debug!(%error, "cannot query the instructions of the run");
+                tokio::time::sleep(RETRY_WAIT).await;
+            }
+        }
+    }
+}
+
+fn deliver(
+    instruction: RunInstruction,
+    number: usize,
+    is_settled: bool,
+    control: &RunControl,
+    beats: &HeartbeatState,
+) {
+    match instruction {
+        RunInstruction::Message(_) if is_settled => {}
+        RunInstruction::Message(text) => {
+            let beats = beats.clone();
+            let message = RunMessage::new(text)
+                .with_id(number.to_string())
+                .with_receipt(move || beats.settle(number));
+            control.send_message(message);
+        }
+        // Sent to each attempt, because an attempt does not know the instructions of the previous
+        // one.
+        RunInstruction::Pause => {
+            control.pause();
+            beats.settle(number);
+        }
+        RunInstruction::Resume => {
+            control.resume();
+            beats.settle(number);
+        }
+    }
+}
+
+/// Job runners by kind.
+#[derive(Clone, Default)]
+pub(crate) struct Runners(BTreeMap<String, Arc<dyn JobRunner>>);
+
+impl Runners {
+    pub(crate) fn add(&mut self, kind: String, runner: Arc<dyn JobRunner>) {
+        self.0.insert(kind, runner);
+    }
+
+    /// Returns the runner of a kind, or an error that lists the known kinds.
+    pub(crate) fn get(&self, kind: &str) -> Result<Arc<dyn JobRunner>, String> {
+        self.0.get(kind).cloned().ok_or_else(|| {
+            let known: Vec<_> = self.0.keys().map(String::as_str).collect();
+            let known = known.join(", ");
+            format!("this worker does not execute jobs of the kind {kind:?}; known kinds: {known}")
+        })
+    }
 }

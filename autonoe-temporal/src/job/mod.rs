@@ -4,10 +4,7 @@
 #![allow(unreachable_pub, missing_docs, missing_debug_implementations)]
 
 mod activity;
-mod instructions;
-mod runners;
 mod workflow;
 
-pub(crate) use activity::JobActivities;
-pub(crate) use runners::Runners;
+pub(crate) use activity::{JobActivities, Runners};
 pub(crate) use workflow::JobWorkflow;

@@ -4,18 +4,12 @@
 #![allow(unreachable_pub, missing_docs, missing_debug_implementations)]
 
 mod activities;
-mod hosts;
 mod input;
-mod losses;
 mod machine;
-mod outcome;
-mod requests;
-mod steps;
 mod workflow;
 
 pub(crate) use activities::SessionActivities;
 pub use autonoe_core::engine::{SESSIONS_JOB, SessionsRun};
-pub use hosts::SessionHosts;
+pub use activities::SessionHosts;
 pub(crate) use input::{CarriedState, SessionsInput};
-pub(crate) use outcome::progress;
-pub(crate) use workflow::SessionsWorkflow;
+pub(crate) use workflow::{SessionsWorkflow, progress};

@@ -11,9 +11,10 @@ use autonoe_core::{
 };
 use futures::{StreamExt, stream};
 
-use super::failure::RecordedFailure;
-use super::file::CassetteError;
-use super::format::{Cassette, RecordedEnd, RecordedItem, RecordedSession, RecordedTurn};
+use super::format::{
+    Cassette, CassetteError, RecordedEnd, RecordedFailure, RecordedItem, RecordedSession,
+    RecordedTurn,
+};
 use super::redaction::Secrets;
 
 /// Records the sessions of any backend.

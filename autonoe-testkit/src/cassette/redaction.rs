@@ -6,8 +6,7 @@ use autonoe_core::tool::McpServer;
 use autonoe_core::{SessionSpec, StreamEvent};
 use serde_json::{Map, Value};
 
-use super::failure::RecordedFailure;
-use super::format::{Cassette, RecordedItem};
+use super::format::{Cassette, RecordedFailure, RecordedItem};
 
 const REDACTED: &str = "[redacted]";
 

@@ -8,8 +8,7 @@ use autonoe_core::agent::{AgentErrorKind, EventCapabilities, HookCoverage, Suppo
 use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
 
 use super::format::{Cassette, RecordedSession};
-use super::playback::ReplayedClient;
-use super::responses::answered_calls;
+use super::playback::{ReplayedClient, answered_calls};
 
 /// A backend that plays a [`Cassette`] and fails when the current gate and tools decide
 /// differently.

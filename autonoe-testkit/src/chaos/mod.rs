@@ -1,7 +1,6 @@
 //! Agents and repositories with reproducible faults.
 
 mod agents;
-mod faulty_stream;
 mod plan;
 mod repository;
 

@@ -5,8 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::checks::{CheckOutcome, Checks, Flaw};
-use super::report::Conformance;
+use super::checks::{CheckOutcome, Checks, Conformance, Flaw};
 
 /// Checks every [`HookSpec`] and [`BackendSpec`] that is registered in this program.
 ///

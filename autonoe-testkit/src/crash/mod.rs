@@ -2,10 +2,8 @@
 
 mod attempt;
 mod child;
-mod comparison;
 mod points;
 mod report;
-mod run_attempt;
 
 pub use attempt::RunAttempt;
 pub use points::CrashPoints;

@@ -5,11 +5,9 @@ use std::fmt;
 use autonoe_core::project::RunStopReason;
 use autonoe_core::{ProjectRun, RunReport};
 
-use super::attempt::RunAttempt;
+use super::attempt::{AttemptEnd, MakeRun, RunAttempt, run};
 use super::child::{self, ChildParams};
-use super::comparison::Undisturbed;
-use super::report::{CrashPoint, CrashReport, TotalsAccuracy, name};
-use super::run_attempt::{AttemptEnd, MakeRun, run};
+use super::report::{CrashPoint, CrashReport, TotalsAccuracy, Undisturbed, name};
 use crate::TempProject;
 
 /// Kills a scripted run after every line of its journal in turn, and resumes it.

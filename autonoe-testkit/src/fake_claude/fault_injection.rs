@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::lines::Kind;
+use super::recording::Kind;
 use super::replay::{Replay, Stop};
 use super::{Fault, Moment, Start, TurnFault};
 

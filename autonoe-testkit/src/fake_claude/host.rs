@@ -1,8 +1,12 @@
-//! State that the program knows about its host.
+//! State that the program knows about its host, and the responses to the host and its MCP servers.
 
 use std::collections::{HashMap, VecDeque};
 
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use super::recording::Kind;
+use super::replay::{Replay, Stop};
+use super::{Deviation, Fault};
 
 /// State of the host.
 #[derive(Debug, Default)]
@@ -86,6 +90,181 @@ impl Hook {
                 let prefix = part.strip_suffix(".*");
                 part == tool || prefix.is_some_and(|prefix| tool.starts_with(prefix))
             })
+    }
+}
+
+impl Replay<'_> {
+    /// Answers a request of the host, or queues it for the recording.
+    pub(super) fn answer(
+        &mut self,
+        id: String,
+        request: &Value,
+        is_working: bool,
+    ) -> Result<(), Stop> {
+        match request["subtype"].as_str().unwrap_or_default() {
+            "initialize" | "interrupt" => {
+                self.host.requests.push_back((id, request.clone()));
+                Ok(())
+            }
+            "end_session" if !self.may_exit() => Ok(()),
+            "end_session" => {
+                if !is_working {
+                    self.respond(self.lines.get(Kind::EndSession), &id)?;
+                }
+                Err(self.exit())
+            }
+            "get_settings" => self.answer_settings(&id),
+            "mcp_status" => self.answer_servers(&id),
+            other => {
+                let mut line = self.lines.get(Kind::Unsupported);
+                let error = format!("Unsupported control request subtype: {other}");
+                line["response"]["error"] = error.into();
+                self.respond(line, &id)
+            }
+        }
+    }
+
+    /// Writes `line` as the response to the request with this id.
+    pub(super) fn respond(&mut self, mut line: Value, id: &str) -> Result<(), Stop> {
+        line["response"]["request_id"] = id.into();
+        self.write(&line)
+    }
+
+    fn answer_settings(&mut self, id: &str) -> Result<(), Stop> {
+        let settings = if self.has_deviation(&Deviation::NoSettings) {
+            &Value::Null
+        } else {
+            &self.arguments.settings
+        };
+        let (effective, sources) = match settings {
+            Value::Object(_) => (
+                settings.clone(),
+                json!([{"source": "flagSettings", "settings": settings}]),
+            ),
+            _ => (json!({}), json!([])),
+        };
+        let mut line = self.lines.get(Kind::Settings);
+        let answer = &mut line["response"]["response"];
+        answer["effective"] = effective;
+        answer["sources"] = sources;
+        if let Some(model) = &self.arguments.model {
+            answer["applied"]["model"] = model.as_str().into();
+        }
+        self.respond(line, id)
+    }
+
+    fn answer_servers(&mut self, id: &str) -> Result<(), Stop> {
+        let mut line = self.lines.get(Kind::McpStatus);
+        let servers = &mut line["response"]["response"]["mcpServers"];
+        let pattern = servers[0].clone();
+        *servers = self
+            .servers()
+            .into_iter()
+            .map(|(name, status)| {
+                let prefix = format!("mcp__{name}__");
+                let tools = self.host.tools.iter();
+                let mut server = pattern.clone();
+                server["tools"] = tools
+                    .filter_map(|tool| tool.strip_prefix(&prefix))
+                    .map(|tool| json!({"name": tool, "annotations": {}}))
+                    .collect();
+                server["name"] = name.into();
+                server["status"] = status.into();
+                server
+            })
+            .collect();
+        self.respond(line, id)
+    }
+
+    /// Returns the host's servers with their states, as the program sees them.
+    fn servers(&self) -> Vec<(String, String)> {
+        if self.has_deviation(&Deviation::NoServers) {
+            return Vec::new();
+        }
+        let state = self.find_deviation(|deviation| match deviation {
+            Deviation::Servers(state) => Some(state),
+            _ => None,
+        });
+        let state = state.map_or("connected", String::as_str);
+        let servers = self.host.servers.iter();
+        servers
+            .map(|name| (name.clone(), state.to_owned()))
+            .collect()
+    }
+
+    /// Adapts the line that reports the start of a turn to the arguments.
+    pub(super) fn adapt_init(&self, line: &mut Value) {
+        let other_mode = self.find_deviation(|deviation| match deviation {
+            Deviation::PermissionMode(mode) => Some(mode),
+            _ => None,
+        });
+        if let Some(mode) = other_mode.or(self.arguments.permission_mode.as_ref()) {
+            line["permissionMode"] = mode.as_str().into();
+        }
+        if let Some(model) = &self.arguments.model {
+            line["model"] = model.as_str().into();
+        }
+        let servers = self.servers();
+        if let Some(built_in) = &self.arguments.tools {
+            let of_servers = self.host.tools.iter().filter(|tool| {
+                servers.iter().any(|(name, state)| {
+                    state == "connected" && tool.starts_with(&format!("mcp__{name}__"))
+                })
+            });
+            let mut tools: Vec<&String> = built_in.iter().chain(of_servers).collect();
+            tools.retain(|tool| !self.has_deviation(&Deviation::MissingTool((*tool).clone())));
+            tools.extend(self.find_deviation(|deviation| match deviation {
+                Deviation::ExtraTool(tool) => Some(tool),
+                _ => None,
+            }));
+            line["tools"] = json!(tools);
+        }
+        let pattern = self.lines.get(Kind::Init)["mcp_servers"][0].clone();
+        line["mcp_servers"] = servers
+            .into_iter()
+            .map(|(name, status)| {
+                let mut server = pattern.clone();
+                server["name"] = name.into();
+                server["status"] = status.into();
+                server
+            })
+            .collect();
+    }
+
+    /// Initializes the host's servers and lists their tools.
+    pub(super) fn initialize_servers(&mut self) -> Result<(), Stop> {
+        for server in self.host.servers.clone() {
+            self.call_server(&server, Kind::McpInitialize)?;
+            self.call_server(&server, Kind::McpInitialized)?;
+            let answer = self.call_server(&server, Kind::McpList)?;
+            self.host.add_tools(&server, &answer["result"]["tools"]);
+        }
+        Ok(())
+    }
+
+    /// Sends a message to a server and waits for the response.
+    fn call_server(&mut self, server: &str, kind: Kind) -> Result<Value, Stop> {
+        let id = self.fresh_id();
+        let mut line = self.lines.get(kind);
+        line["request_id"] = id.as_str().into();
+        line["request"]["server_name"] = server.into();
+        self.write(&line)?;
+        self.wait_until(|it| it.host.answers.contains_key(&id) || it.host.is_closed)?;
+        let answer = self.host.answers.remove(&id).unwrap_or_default();
+        Ok(answer["response"]["mcp_response"].clone())
+    }
+
+    fn has_deviation(&self, deviation: &Deviation) -> bool {
+        self.find_deviation(|found| (found == deviation).then_some(()))
+            .is_some()
+    }
+
+    /// Returns the first match of `pick` among the deviations of the program.
+    fn find_deviation<'a, T>(&'a self, pick: impl Fn(&'a Deviation) -> Option<T>) -> Option<T> {
+        self.faults.iter().find_map(|fault| match fault {
+            Fault::Deviates(deviation) => pick(deviation),
+            _ => None,
+        })
     }
 }
 

@@ -7,11 +7,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::arguments::Arguments;
 use super::host::Host;
-use super::lines::Lines;
-use super::program::CANNOT_PLAY;
-use super::recording::{OutputLine, Recording, Step};
+use super::program::{Arguments, CANNOT_PLAY};
+use super::recording::{Lines, OutputLine, Recording, Step};
 use super::streams::{Input, Output, ReceivedSignal};
 use super::{FakeScript, Fault, Moment, PlayedContent, Start};
 

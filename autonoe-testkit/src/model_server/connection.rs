@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::api::{Decision, Head, ModelApi, Reply};
 use super::headers::without_secrets;
-use super::script_state::OpenExchange;
+use super::script::OpenExchange;
 use super::stream_fault::{CutHandle, CuttableStream};
 use super::streamed_body::Pieces;
 use super::{Ending, Exchange, Headers, RequestLog};

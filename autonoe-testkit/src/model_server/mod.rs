@@ -19,43 +19,31 @@
 
 mod api;
 mod connection;
-mod event;
-mod exchange;
 mod headers;
 mod ids;
 mod json;
-mod listener;
 mod log;
 mod message;
 mod prompt;
 mod refusal;
-mod reply;
-mod request;
 mod script;
-mod script_state;
-mod scripted;
 mod server;
-mod stop;
 mod stream_fault;
 mod streamed_body;
 mod turn;
-mod vendor;
 
 pub mod anthropic;
 pub mod gemini;
 pub mod openai;
 
-pub use exchange::{Ending, Exchange, ServerAnswer};
 pub use headers::{Credential, Headers};
-pub use log::{RequestLog, RequestTimeout};
-pub use message::ScriptedMessage;
+pub use log::{Ending, Exchange, Request, RequestLog, RequestTimeout, ServerAnswer};
+pub use message::{MessageStopReason, ScriptedMessage, Usage};
 pub use prompt::{
     OfferedTool, PromptBlock, PromptMessage, PromptToolResult, ReceivedPrompt, Thinking,
 };
 pub use refusal::Refusal;
-pub use request::Request;
 pub use script::{MainRequests, ModelScript};
 pub use server::ModelServer;
-pub use stop::{MessageStopReason, Usage};
 pub use stream_fault::{FaultPosition, StreamFault};
 pub use turn::Turn;

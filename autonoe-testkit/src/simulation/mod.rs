@@ -10,14 +10,10 @@
 //! the driver has noticed the cancellation, and counts the work until then once. [`Rules`] can be
 //! switched off to verify that the simulation finds the faults that they prevent.
 
-mod faults;
 mod simulated_work;
 mod store;
-mod verdict;
 mod world;
 
-pub use faults::Random;
 pub use simulated_work::SimulatedWork;
 pub use store::{Fenced, Rules, Store};
-pub use verdict::{Stats, Violation};
-pub use world::{Driver, FAULTS_END, HOSTS, Host, World, simulate};
+pub use world::{Driver, FAULTS_END, HOSTS, Host, Random, Stats, Violation, World, simulate};

@@ -1,12 +1,13 @@
-//! [`World`]: several hosts, one project and the faults between them.
+//! [`World`]: several hosts, one project and the faults between them, and the verdict of a simulation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
+use autonoe_core::ExitReason;
 use jiff::Timestamp;
 
-use super::faults::Event;
-use super::{Random, Rules, SimulatedWork, Stats, Store, Violation};
+use super::simulated_work::counts;
+use super::{Rules, SimulatedWork, Store};
 
 /// The number of hosts.
 pub const HOSTS: usize = 3;
@@ -205,5 +206,226 @@ impl<H> Host<H> {
     /// Returns whether the agent that `life` started is still running.
     pub fn is_agent_running(&self, life: u32) -> bool {
         self.is_current_life(life) || self.orphan == Some(life)
+    }
+}
+
+/// An event in a world.
+#[derive(Debug)]
+pub(super) enum Event<E> {
+    Crash,
+    Restart,
+    Sleep,
+    CutOff,
+    /// An event that the driver has planned.
+    Driven(E),
+}
+
+impl<D: Driver> World<D> {
+    /// Applies `event` to `host`, if the host can still receive it.
+    pub(super) fn apply_event(&mut self, host: usize, event: Event<D::Event>) {
+        let it = &mut self.hosts[host];
+        let event = match event {
+            Event::Crash => return self.crash(host),
+            Event::Restart => {
+                it.down = false;
+                let life = it.life;
+                return self.soon(host, 2000, D::first(life));
+            }
+            Event::Sleep => {
+                it.asleep_until = self.now + self.random.between(1000, 60_000);
+                return;
+            }
+            Event::CutOff => {
+                it.cut_off_until = self.now + self.random.between(1000, 60_000);
+                return;
+            }
+            Event::Driven(event) => event,
+        };
+        if !D::receives(it, &event) {
+            return;
+        }
+        // Events during sleep arrive when the host wakes up, in any order.
+        if self.now < it.asleep_until {
+            let at = it.asleep_until + self.random.between(0, 500);
+            return self.plan(at, host, event);
+        }
+        if self.now < it.cut_off_until && !D::reaches_isolated_host(&event) {
+            let at = self.now + self.random.between(1000, 8000);
+            return self.plan(at, host, event);
+        }
+        D::apply(self, host, event);
+    }
+
+    fn crash(&mut self, host: usize) {
+        let it = &mut self.hosts[host];
+        if it.down {
+            return;
+        }
+        // The agent may survive. Then it keeps the lock.
+        it.orphan = self.random.next().is_multiple_of(3).then_some(it.life);
+        D::crash(&mut it.state, it.orphan, &mut self.store);
+        it.life += 1;
+        it.down = true;
+        let at = self.now + self.random.between(500, 40_000);
+        self.plan_fault(at, host, Event::Restart);
+    }
+}
+
+/// The splitmix64 generator.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// Creates a generator with a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Returns a random number.
+    #[allow(clippy::should_implement_trait)] // It never ends.
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Returns a random number from `low` to `high`, both included.
+    pub fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + self.next() % (high - low + 1)
+    }
+
+    /// Returns true in `percent` of all cases.
+    pub fn happens(&mut self, percent: u64) -> bool {
+        self.next() % 100 < percent
+    }
+}
+
+/// A violated guarantee.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Violation {
+    /// A session took effect more than once.
+    Repeated {
+        /// The number of the session.
+        number: u32,
+    },
+    /// A session that the run counts had no effect.
+    Missing {
+        /// The number of the session.
+        number: u32,
+    },
+    /// The run does not end although no fault prevents it any more.
+    NoEnd,
+    /// The result of the run differs from that of a run without faults.
+    WrongCounts {
+        /// The result.
+        found: String,
+        /// The expected result.
+        expected: String,
+    },
+    /// The unknown costs are not those of the lost sessions.
+    WrongUnknownCosts {
+        /// The number of unknown costs.
+        found: u32,
+        /// The number of lost sessions.
+        lost: usize,
+    },
+    /// Replaying the journal does not reproduce its decisions.
+    Diverged,
+    /// A cancelled run ended with another reason.
+    NotInterrupted {
+        /// The reason.
+        exit: ExitReason,
+    },
+    /// A session started although the driver had noticed the cancellation.
+    StartedAfterCancel {
+        /// The number of the session.
+        number: u32,
+    },
+    /// An epoch was not higher than its predecessor.
+    EpochDecreased {
+        /// The predecessor.
+        from: u64,
+        /// The epoch.
+        to: u64,
+    },
+}
+
+/// Statistics of a simulation without violations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// The number of takeovers.
+    pub takeovers: u64,
+    /// The number of refused writes.
+    pub refused: u64,
+    /// Number of outcome records that were found.
+    pub records_used: u64,
+    /// The number of sessions given up as lost.
+    pub lost: u64,
+    /// The number of duplicated events.
+    pub duplicates: u64,
+    /// Number of times that the run continued with other limits.
+    pub limits_changed: u64,
+    /// The number of cancelled runs.
+    pub cancelled: u64,
+    /// The time of the last event.
+    pub ended_at: u64,
+}
+
+impl<D: Driver> World<D> {
+    /// Compares the simulation with a run without faults, which is cancelled if this one was.
+    pub(super) fn verdict(self) -> Result<(Stats, D), Violation> {
+        let Store {
+            effects,
+            ended,
+            refused,
+            ..
+        } = &self.store;
+        let times = |number| effects.iter().filter(|done| **done == number).count();
+        if let Some(number) = effects.iter().copied().find(|number| times(*number) > 1) {
+            return Err(Violation::Repeated { number });
+        }
+        let report = ended.as_ref().ok_or(Violation::NoEnd)?;
+        if self.cancelled && report.exit != ExitReason::Interrupted {
+            let exit = report.exit.clone();
+            return Err(Violation::NotInterrupted { exit });
+        }
+        // The last session of a cancelled run may not have ended by itself.
+        let told = if self.cancelled {
+            self.told.last().copied().unwrap_or_default()
+        } else {
+            report.sessions
+        };
+        let is_missing = |number: &u32| times(*number) == 0 || !self.told.contains(number);
+        if let Some(number) = (1..=told).find(is_missing) {
+            return Err(Violation::Missing { number });
+        }
+        let expected = if self.cancelled {
+            self.work.cancelled(report.sessions, told)
+        } else {
+            self.work.undisturbed()
+        };
+        if counts(report) != counts(&expected) {
+            return Err(Violation::WrongCounts {
+                found: format!("{report:?}"),
+                expected: format!("{expected:?}"),
+            });
+        }
+        let lost = self.driver.lost(&self.store);
+        if usize::try_from(report.cost.unknown_parts) != Ok(lost) {
+            let found = report.cost.unknown_parts;
+            return Err(Violation::WrongUnknownCosts { found, lost });
+        }
+        if let Some(violation) = self.driver.violation() {
+            return Err(violation);
+        }
+        let tally = Stats {
+            refused: *refused,
+            cancelled: u64::from(self.cancelled),
+            ended_at: self.now,
+            ..self.tally
+        };
+        Ok((tally, self.driver))
     }
 }

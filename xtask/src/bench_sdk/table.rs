@@ -1,7 +1,6 @@
 //! The figures of all rounds as a table.
 
-use super::clients::Client;
-use super::figures::Figures;
+use super::clients::{Client, Figures};
 use crate::failure::Failure;
 
 /// One line of the table.

@@ -1,7 +1,6 @@
 //! The result lines of `cargo test`.
 
-use super::ansi::without_colours;
-use super::{TestCounts, number_and_label};
+use super::{TestCounts, number_and_label, without_colours};
 use crate::failure::Failure;
 
 /// Adds up the result lines of all test binaries in `output`.

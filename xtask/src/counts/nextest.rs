@@ -1,7 +1,6 @@
 //! The closing line of `cargo nextest run`.
 
-use super::ansi::without_colours;
-use super::{TestCounts, number_and_label};
+use super::{TestCounts, number_and_label, without_colours};
 use crate::failure::Failure;
 
 /// Reads the last summary line in `output`.

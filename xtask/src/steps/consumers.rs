@@ -3,26 +3,20 @@
 //! The other steps build with the dependencies and features of the whole workspace. A user has only
 //! the crates and features that the README and the guides name.
 
-mod recipe;
 mod tutorial;
 
-use std::env;
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command};
+use std::{env, fs};
 
 use crate::cargo::{self, Cargo};
-use crate::clis;
-use crate::counts;
 use crate::failure::Failure;
-use crate::metadata;
 use crate::pipeline::TestResults;
-use crate::stream;
+use crate::{clis, counts, metadata, stream};
 
 use super::tests;
-use recipe::Recipe;
-use tutorial::Tutorial;
+use tutorial::{Recipe, Tutorial};
 
 /// Runs the program of the README and the tests of the tutorials in new crates, then the code of the
 /// guides in `docs/consumer`.

@@ -9,8 +9,7 @@ use crate::cargo::{self, Cargo};
 use crate::chores::UPDATE_SCHEMAS;
 use crate::counts::{self, TestCounts};
 use crate::failure::Failure;
-use crate::pipeline::TestResults;
-use crate::slowest::SlowestTests;
+use crate::pipeline::{SlowestTests, TestResults};
 use crate::stream;
 
 /// Reads the counts from what a test runner printed.

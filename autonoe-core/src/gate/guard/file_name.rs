@@ -1,6 +1,6 @@
-//! Equivalent spellings of a file name on different file systems.
+//! Spellings of a file name on different file systems, and of the name `.autonoe`.
 
-use crate::gate::lexical_path::invisible_chars::strip_invisible;
+use crate::gate::lexical_path::strip_invisible;
 
 /// Returns the components of `path`, with `\` as a separator too.
 pub(super) fn components(path: &str) -> impl Iterator<Item = &str> {
@@ -37,6 +37,118 @@ fn is_short_name(folded: &str, name: &str) -> bool {
         && (1..=6).contains(&stem.len())
         && long.starts_with(stem)
         && (stem.len() == 6 || stem.len() == long.len())
+}
+
+const NAME: &[u8] = b".autonoe";
+
+/// Reachable positions in the name, as bits. Bit 8 is the position after the last letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Positions {
+    /// Reached through an arbitrary expansion, which alone is no evidence.
+    guessed: u16,
+    /// Reached from there through one character of the name, which can be a coincidence.
+    hinted: u16,
+    /// Reached from the start of a component through its dot and quoted wildcards.
+    dotted: u16,
+    /// Reached with evidence: with a letter of the name, with two letters after an expansion, or
+    /// with the dot and an unquoted wildcard.
+    meant: u16,
+}
+
+impl Positions {
+    const END: u16 = 1 << NAME.len();
+    const ALL: u16 = (Self::END << 1) - 1;
+
+    /// The component cannot become the name.
+    pub(super) const NONE: Self = Self {
+        guessed: 0,
+        hinted: 0,
+        dotted: 0,
+        meant: 0,
+    };
+    /// Start of a component.
+    pub(super) const START: Self = Self {
+        dotted: 1,
+        ..Self::NONE
+    };
+    /// End of an expansion with an arbitrary value.
+    pub(super) const ANYWHERE: Self = Self {
+        guessed: Self::ALL,
+        ..Self::NONE
+    };
+
+    /// Returns whether the component can be the complete name, with sufficient evidence.
+    pub(super) fn is_whole_name(self) -> bool {
+        self.meant & Self::END != 0
+    }
+
+    /// Returns the union of both sets of positions.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self {
+            guessed: self.guessed | other.guessed,
+            hinted: self.hinted | other.hinted,
+            dotted: self.dotted | other.dotted,
+            meant: self.meant | other.meant,
+        }
+    }
+
+    /// Returns the positions reachable through `c`.
+    pub(super) fn literal(self, c: char) -> Self {
+        let c = c.to_ascii_lowercase();
+        let same = NAME
+            .iter()
+            .enumerate()
+            .filter(|(_, own)| char::from(**own) == c);
+        let here = same.fold(0, |bits, (at, _)| bits | 1 << at);
+        let step = |bits: u16| (bits & here) << 1;
+        if c == '.' {
+            // Some file systems drop dots after the name.
+            let stay = |bits: u16| bits & Self::END;
+            Self {
+                guessed: stay(self.guessed),
+                hinted: step(self.guessed) | stay(self.hinted),
+                dotted: step(self.dotted) | stay(self.dotted),
+                meant: stay(self.meant),
+            }
+        } else {
+            Self {
+                hinted: step(self.guessed),
+                meant: step(self.hinted | self.dotted | self.meant),
+                ..Self::NONE
+            }
+        }
+    }
+
+    /// Returns the positions reachable through any single character.
+    pub(super) fn any_character(self, quoted: bool) -> Self {
+        self.wildcard(quoted, |bits| (bits << 1) & Self::ALL)
+    }
+
+    /// Returns the positions reachable through any text, including the empty one.
+    pub(super) fn any_text(self, quoted: bool) -> Self {
+        self.wildcard(quoted, |bits| match bits {
+            0 => 0,
+            bits => Self::ALL & !((1 << bits.trailing_zeros()) - 1),
+        })
+    }
+
+    fn wildcard(self, quoted: bool, step: impl Fn(u16) -> u16) -> Self {
+        // A wildcard never matches the dot at the start of a name.
+        let dotted = step(self.dotted & !1);
+        let hinted = step(self.hinted);
+        let (guessed, meant) = (step(self.guessed & !1), step(self.meant));
+        let (dotted, meant) = if quoted {
+            (dotted, meant)
+        } else {
+            (0, meant | dotted)
+        };
+        Self {
+            guessed,
+            hinted,
+            dotted,
+            meant,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -84,5 +196,57 @@ mod tests {
         }
         assert!(is_spelling_of("GIT~1", ".git"));
         assert!(!is_spelling_of(".gitignore", ".git"));
+    }
+
+    fn spelled(text: &str) -> Positions {
+        text.chars().fold(Positions::START, Positions::literal)
+    }
+
+    #[test]
+    fn only_the_whole_name_is_the_name() {
+        assert!(spelled(".autonoe").is_whole_name());
+        assert!(spelled(".AUTONOE").is_whole_name());
+        assert!(!spelled(".autono").is_whole_name());
+        assert!(!spelled(".autonoes").is_whole_name());
+        assert!(!spelled("autonoe").is_whole_name());
+        assert!(spelled(".autonoe.").is_whole_name());
+        assert!(!spelled(".autonoe.x").is_whole_name());
+    }
+
+    #[test]
+    fn a_quoted_wildcard_needs_a_letter_beside_it() {
+        assert!(spelled(".").any_text(false).is_whole_name());
+        assert!(!spelled(".").any_text(true).is_whole_name());
+        assert!(spelled(".a").any_text(true).is_whole_name());
+    }
+
+    #[test]
+    fn a_wildcard_does_not_match_the_dot() {
+        assert!(
+            !Positions::START
+                .any_text(false)
+                .literal('e')
+                .is_whole_name()
+        );
+        assert!(
+            !Positions::START
+                .any_character(false)
+                .literal('a')
+                .any_text(false)
+                .is_whole_name()
+        );
+    }
+
+    #[test]
+    fn an_expansion_alone_is_no_evidence() {
+        assert!(!Positions::ANYWHERE.is_whole_name());
+        assert!(!Positions::ANYWHERE.any_text(false).is_whole_name());
+        assert!(!Positions::ANYWHERE.literal('e').is_whole_name());
+        assert!(
+            Positions::ANYWHERE
+                .literal('o')
+                .literal('e')
+                .is_whole_name()
+        );
     }
 }

@@ -4,10 +4,8 @@ use std::borrow::Cow;
 
 use autonoe_security::syntax::{Brace, Operation, Part, Substitute};
 
-use super::file_name::{components, is_spelling_of};
-use super::name_positions::Positions;
-use crate::gate::lexical_path::invisible_chars::strip_invisible;
-use crate::gate::lexical_path::percent::percent_decoded;
+use super::file_name::{Positions, components, is_spelling_of};
+use crate::gate::lexical_path::{percent_decoded, strip_invisible};
 
 const NAME: &str = ".autonoe";
 

@@ -7,7 +7,7 @@ use autonoe_security::{
 
 /// Builtins and programs that only read, besides those of [`is_reading_program`]. `jq` has options
 /// that the Bash policy denies, but none of them writes.
-const READERS: [&str; 6] = [":", "break", "continue", "exit", "jq", "return"];
+pub(super) const READERS: [&str; 6] = [":", "break", "continue", "exit", "jq", "return"];
 
 /// Subcommands of git that change no file of the work tree, with any option.
 const GIT_WRITERS_OF_HISTORY: [&str; 2] = ["add", "commit"];

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::autonoe_guard::{NON_WRITING_TOOLS, SERVER};
-use crate::gate::lexical_path::invisible_chars::strip_invisible;
-use crate::gate::lexical_path::percent::percent_decoded;
+use crate::gate::lexical_path::{percent_decoded, strip_invisible};
 use crate::tool::{ToolCall, ToolKind};
 
 /// Maximum length of a text that may be a path.

@@ -1,13 +1,15 @@
 //! [`Grants`], the list of permission rules of an agent.
 
+#[cfg(test)]
+mod tests;
+
 use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::baseline::baseline;
 use super::rule::{PermissionRule, touched_paths};
-use super::url::Url;
+use super::url_pattern::Url;
 use crate::gate::ProjectPaths;
 use crate::time::Mode;
 use crate::tool::{ToolCall, ToolKind, Toolbox};
@@ -139,5 +141,57 @@ impl Grants {
     }
 }
 
+/// Rules of a run that implements deliverables.
+///
+/// Reads are open everywhere, because the file scope guard protects what must not be read. Shell
+/// commands are open, because the Bash policy checks each of them. Writes are limited to the
+/// project and `/tmp`, where the file scope guard protects the directories of sessions.
+const RUN: &[&str] = &[
+    "Read(./**)",
+    "Glob(./**)",
+    "Grep(./**)",
+    "Read(/**)",
+    "TodoWrite",
+    "TaskOutput",
+    "TaskStop",
+    "Bash(*)",
+    "Write(./**)",
+    "Edit(./**)",
+    "Write(/tmp/**)",
+    "Edit(/tmp/**)",
+];
+
+/// Rules of a sync, which reads the project and only writes the note for the next session.
+const SYNC: &[&str] = &[
+    "Read(./**)",
+    "Glob(./**)",
+    "Grep(./**)",
+    "Read(/**)",
+    "TodoWrite",
+    "TaskOutput",
+    "TaskStop",
+    "Bash(*)",
+    "Write(./.autonoe-note.md)",
+    "Edit(./.autonoe-note.md)",
+];
+
+/// Returns the rules that every run of `mode` has.
+pub(super) fn baseline(mode: Mode) -> &'static [&'static str] {
+    match mode {
+        Mode::Run => RUN,
+        Mode::Sync => SYNC,
+    }
+}
+
 #[cfg(test)]
-mod tests;
+mod baseline_tests {
+    use super::super::grants::*;
+    use crate::gate::permission::PermissionRule;
+
+    #[test]
+    fn every_rule_of_the_baseline_is_valid() {
+        for text in RUN.iter().chain(SYNC) {
+            assert!(text.parse::<PermissionRule>().is_ok(), "{text}");
+        }
+    }
+}

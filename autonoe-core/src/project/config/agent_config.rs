@@ -5,21 +5,19 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::example::with_example;
 use super::field_values::{
     backend, commands, hooks, one_of, present, processes, rules, tools, variables,
 };
-use super::hook_schema::hooks_schema;
-use super::ignored_field::{IgnoredField, ignored_fields};
-use super::json_part::{below, read_part};
+use super::fields::{IgnoredField, ignored_fields, with_example};
 use super::servers::{server_name_problem, servers};
+use super::strict::{below, read_part};
 use super::{ConfigError, ConfigErrorKind, ConfigFile, NamedBackend, Profiles, Source};
 use crate::gate::PermissionRule;
-use crate::spec::HookSpec;
+use crate::spec::{HookSpec, SpecPort, spec_schema};
 use crate::tool::McpServer;
 
 /// The permissions of agents in a project, beyond the security baseline: `.autonoe/agent.json`.
@@ -316,4 +314,10 @@ impl fmt::Debug for AgentConfig {
             .field("backend", &self.backend)
             .finish_non_exhaustive()
     }
+}
+
+/// Returns the schema of a list of the hooks that this program knows.
+pub(super) fn hooks_schema(generator: &mut SchemaGenerator) -> Schema {
+    let hook = spec_schema(SpecPort::Hook, generator).to_value();
+    Schema::try_from(json!({"type": "array", "items": hook})).unwrap_or_default()
 }

@@ -6,9 +6,9 @@ use std::{fmt, io};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::json_part::{below, kind, read_part, split_pointer};
+use super::field_values::read_spec;
 use super::json_positions::{JsonPositions, position};
-use super::spec::read_spec;
+use super::strict::{below, kind, read_part, split_pointer};
 use super::suggest::suggest;
 use super::{ConfigError, ConfigErrorKind};
 use crate::project::json_error::json_error_message_without_position;

@@ -7,16 +7,15 @@ use autonoe_security::{Destructive, PolicyConfig, Profile};
 
 use super::explain::{format_sandbox, format_server, hook_tag};
 use super::field_values::{command_problem, name_problem, variable_problem};
-use super::guard_names::GUARDS;
-use super::json_part::below;
+use super::fields::GUARDS;
 use super::playwright::{self, PLAYWRIGHT, PLAYWRIGHT_MCP_TOOLS};
 use super::servers::server_name_problem;
+use super::strict::below;
 use super::{
     AgentConfig, AllowCommandsConfig, ConfigError, ConfigErrorKind, ConfigLine, NamedBackend,
     SandboxSwitch, Source,
 };
-use crate::agent::CredentialFilter;
-use crate::agent::SessionField;
+use crate::agent::{CredentialFilter, SessionField};
 use crate::gate::{Grants, PermissionRule};
 use crate::run::SessionRunnerBuilder;
 use crate::spec::{HookSpec, SpecContext};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::json_part::below;
+use super::strict::below;
 
 /// The positions of all values of a JSON text, by JSON pointer.
 #[derive(Debug)]

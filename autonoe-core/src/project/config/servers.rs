@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::{Map, Value};
 
 use super::field_values::present;
-use super::json_part::{below, inside, read_part};
+use super::strict::{below, inside, read_part};
 use crate::gate::PermissionRule;
 use crate::tool::{McpServer, RemoteTransport, StdioTransport, Toolbox};
 

@@ -3,9 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use super::disk::Disk;
 use super::faulty_disk::{FaultSchedule, FaultyDisk};
-use super::{parent_folder, replace_on};
+use super::{Disk, parent_folder, replace_on};
 
 const FILE: &str = "folder/file";
 const TEMPORARY: &str = "folder/file.tmp";

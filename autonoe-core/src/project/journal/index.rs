@@ -6,9 +6,8 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom, Take};
 use std::path::{Path, PathBuf};
 
-use super::entry::{JournalEntry, parse_run};
-use super::read_error::JournalReadError;
-use super::reader::journal_paths;
+use super::file_journal::{JournalEntry, parse_run};
+use super::reader::{JournalReadError, journal_paths};
 use crate::project::Project;
 use crate::project::log_lines::{LogLines, Position, open, parse_line};
 use crate::time::RunId;

@@ -1,27 +1,21 @@
 //! Journal file `.autonoe/journal.jsonl`: writing, reading and following it.
 
-mod entry;
+mod file_journal;
 mod index;
 mod page;
-mod read_error;
 mod reader;
 mod run_history;
-mod session_history;
 mod tail;
 mod timeline;
-mod writer;
 
-pub use entry::JournalEntry;
+pub use file_journal::{FileJournal, JournalEntry};
 pub use index::{JournalIndex, RunEntries};
 pub use page::{JOURNAL_JOB, JournalPage, JournalPageRequest};
-pub use read_error::JournalReadError;
-pub(super) use read_error::{corrupt, unread};
-pub use reader::Journal;
-pub use run_history::{RunHistory, RunHistoryBuilder, RunStopReason};
-pub use session_history::{BlockedCall, SessionHistory};
+pub use reader::{Journal, JournalReadError};
+pub(super) use reader::{corrupt, unread};
+pub use run_history::{BlockedCall, RunHistory, RunHistoryBuilder, RunStopReason, SessionHistory};
 pub use tail::JournalTail;
 pub use timeline::{
     ChangeEntry, CostPoint, DeniedEntry, IdleReason, IdleSpan, ProgressPoint, RestoredEntry,
     RunTimeline, RunTimelineBuilder, SessionSpan,
 };
-pub use writer::FileJournal;

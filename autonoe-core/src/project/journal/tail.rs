@@ -4,9 +4,9 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::entry::JournalEntry;
+use super::file_journal::JournalEntry;
 use super::index::JournalIndex;
-use super::read_error::JournalReadError;
+use super::reader::JournalReadError;
 use crate::project::FileKind;
 use crate::project::log_lines::{LogLines, Position, parse_line};
 use crate::project::path_identity::identity;

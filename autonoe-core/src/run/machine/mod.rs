@@ -1,11 +1,7 @@
 //! [`RunMachine`], the session loop as a state machine without I/O.
 
-mod accounting;
 mod decide;
 mod fact;
-mod limit_change;
-mod limit_overrides;
-mod limits;
 #[cfg(test)]
 mod tests;
 
@@ -14,20 +10,15 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use self::accounting::{SessionImpact, impact, stalled_sessions};
-use self::decide::{Decision, Situation, decide};
-pub use self::fact::{RunAction, RunFact, SessionPlan};
-pub use self::limit_overrides::LimitOverrides;
-pub use self::limits::RunLimits;
+use self::decide::{Decision, SessionImpact, Situation, decide, impact, stalled_sessions};
+pub use self::fact::{LimitOverrides, RunAction, RunFact, RunLimits, SessionPlan};
 use crate::agent::{
     Budget, BudgetKind, BudgetUsage, CostTotal, SessionEnd, SessionOutcome, SessionReport,
     TokenUsage,
 };
-use crate::event::WaitReason;
-use crate::event::{Failure, InstructionName, Retry};
+use crate::event::{Failure, InstructionName, Retry, WaitReason};
 use crate::ledger::LedgerView;
-use crate::run::SelectionContext;
-use crate::run::{ExitReason, OnQuota, ReportedCounts, RunReport, Workflow};
+use crate::run::{ExitReason, OnQuota, ReportedCounts, RunReport, SelectionContext, Workflow};
 use crate::time::RunId;
 use crate::time::timestamp::{between, saturating_add};
 

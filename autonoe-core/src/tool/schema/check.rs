@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::InputSchema;
 use super::keywords::target;
-use super::numbers::{compare, is_integer, is_multiple, json_eq};
+use super::types::{compare, is_integer, is_multiple, json_eq};
 
 /// Maximum depth of nested schemas and references before a schema counts as circular.
 const DEEPEST: usize = 200;

@@ -9,7 +9,6 @@
 mod check;
 mod coerce;
 mod keywords;
-mod numbers;
 #[cfg(test)]
 mod tests;
 mod types;

@@ -3,13 +3,14 @@
 //! The task, later instructions of users and the last messages stay. The model itself summarizes
 //! the messages in between. A call is never separated from its result.
 
-mod cut;
 mod transcript;
 
-use crate::contract::{Message, ModelRequest};
-use cut::split_point;
-pub(super) use transcript::Summary;
 use transcript::{transcript, truncate_middle};
+
+use crate::agent::conversation::estimate_tokens;
+use crate::contract::{Message, ModelRequest};
+
+pub(super) use transcript::Summary;
 
 /// Plan for the compaction of a conversation.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,6 +81,23 @@ impl Plan {
         messages.extend(self.kept);
         messages
     }
+}
+
+/// Returns the index of the first message to keep: as many messages as fit into `room` tokens, and
+/// never a split between an answer and the results of its calls.
+fn split_point(messages: &[Message], room: u64) -> usize {
+    let mut at = messages.len();
+    let mut size = 0_u64;
+    for (index, message) in messages.iter().enumerate().rev() {
+        size = size.saturating_add(estimate_tokens(message));
+        if size > room {
+            break;
+        }
+        if !matches!(message, Message::Results { .. }) {
+            at = index;
+        }
+    }
+    at
 }
 
 #[cfg(test)]
@@ -218,6 +236,32 @@ mod tests {
             prop_assert_eq!(short.first(), long.first());
             let kept: u64 = short.iter().skip(2).map(estimate_tokens).sum();
             prop_assert!(kept <= room / 4, "{} of {}", kept, room);
+        }
+    }
+
+    #[test]
+    fn as_much_is_kept_as_fits() {
+        let said = || Message::from(AssistantMessage::text("x".repeat(30)));
+        let results = || Message::results([ToolResult::ok("c", "", "x".repeat(30))]);
+        let messages = [
+            said(),
+            results(),
+            said(),
+            results(),
+            Message::user("x".repeat(30)),
+        ];
+
+        // Each message has 18 tokens.
+        for (room, expected) in [
+            (0, 5),
+            (18, 4),
+            (36, 4),
+            (54, 2),
+            (72, 2),
+            (90, 0),
+            (999, 0),
+        ] {
+            assert_eq!(split_point(&messages, room), expected, "{room}");
         }
     }
 }

@@ -1,13 +1,11 @@
 //! Messages API of Anthropic.
 
-mod block;
 mod conversation;
 mod decode;
 mod encode;
 mod error;
-mod thinking;
 
-pub use thinking::ThinkingStyle;
+pub use encode::ThinkingStyle;
 
 use super::{Decoder, Encoded, Refusal, Wire};
 use crate::contract::{ModelError, ModelRequest};

@@ -1,10 +1,8 @@
 //! Chat Completions protocol in the dialects of various services.
 
-mod calls;
 mod decode;
 mod dialect;
 mod encode;
-mod message;
 mod reasoning;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,6 @@ mod conversation;
 mod decode;
 mod encode;
 mod error;
-mod parts;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use autonoe_core::agent::TokenUsage;
 use serde_json::Value;
 
-use super::open_item::{AnswerEnd, OpenItem};
+use super::item::{AnswerEnd, OpenItem};
 use crate::contract::{
     AssistantMessage, CallUsage, ModelError, ModelErrorCode, ModelEvent, ModelReply, StopReason,
 };

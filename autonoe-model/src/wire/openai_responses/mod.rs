@@ -6,15 +6,13 @@
 mod decode;
 mod encode;
 mod item;
-mod open_item;
-mod options;
 #[cfg(test)]
 mod tests;
 
-pub use options::{ReasoningModels, ReasoningSummary};
+pub use encode::{ReasoningModels, ReasoningSummary};
 
 use self::decode::ResponsesDecoder;
-pub(crate) use self::options::ResponsesOptions;
+pub(crate) use self::encode::ResponsesOptions;
 use super::openai::{bearer, refusal_error};
 use super::{Decoder, Encoded, Refusal, Wire};
 use crate::contract::{ModelError, ModelRequest};

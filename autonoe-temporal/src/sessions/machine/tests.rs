@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::super::SessionsRun;
 use super::super::input::SessionsInput;
-use super::super::requests::{Claim, SessionAnswer};
+use super::super::activities::{Claim, SessionAnswer};
 use super::{SessionsEvent, SessionsMachine, SessionsStep};
 use crate::Timeouts;
 

@@ -5,11 +5,10 @@ use std::collections::HashSet;
 use autonoe_core::tool::ToolStatus;
 use autonoe_core::{Mode, ToolCall, ToolKind};
 
+use super::ProbeCall;
 use super::fixture::REASON;
-use super::harness::ProbeCall;
-use super::played::{Invocation, Played};
+use super::played::{Invocation, Played, RecordEntry};
 use super::probe_tool::{FAILURE, answer};
-use super::record::RecordEntry;
 use crate::conformance::checks::{CheckOutcome, Flaw};
 
 /// Returns the calls of a session that should make `expected` calls.

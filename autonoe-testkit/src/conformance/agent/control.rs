@@ -6,10 +6,9 @@ use std::time::Duration;
 use autonoe_core::agent::{AgentErrorKind, SessionControl, SessionOutcome};
 use autonoe_core::{AgentError, StreamEvent};
 
-use super::fixture::Subject;
-use super::fixture::{Fixture, GateMode, Session, dispose, prompt, read, read_until};
-use super::harness::Scenario;
-use super::record::RecordEntry;
+use super::Scenario;
+use super::fixture::{Fixture, GateMode, Session, Subject, dispose, prompt, read, read_until};
+use super::played::RecordEntry;
 use crate::conformance::checks::{CheckOutcome, Flaw, within};
 
 /// Interrupts from another task, as a run does.

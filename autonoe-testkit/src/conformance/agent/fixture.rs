@@ -16,10 +16,10 @@ use autonoe_core::{
 use futures::StreamExt;
 use tokio_util::sync::CancellationToken;
 
-use super::harness::{AgentHarness, Scenario};
 use super::leftover_processes::SessionProcesses;
+use super::played::{Record, RecordEntry, RecordingHook};
 use super::probe_tool::ProbeTool;
-use super::record::{Record, RecordEntry, RecordingHook};
+use super::{AgentHarness, Scenario};
 use crate::conformance::checks::{CheckOutcome, Flaw, within};
 
 /// The reason of every denial.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use super::harness::Scenario;
+use super::Scenario;
 use crate::conformance::checks::{CheckOutcome, Flaw};
 
 /// The variable that every process of a session inherits.

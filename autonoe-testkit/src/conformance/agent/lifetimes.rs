@@ -6,14 +6,13 @@ use autonoe_core::{AgentClient, StreamEvent};
 use futures::{StreamExt, future};
 use tokio_util::sync::CancellationToken;
 
-use super::fixture::Subject;
 use super::fixture::{
-    Fixture, GateMode, Session, dispose, is_gate_call, is_tool_start, prompt, read, read_until,
+    Fixture, GateMode, Session, Subject, dispose, is_gate_call, is_tool_start, prompt, read,
+    read_until,
 };
-use super::harness::{AgentHarness, Scenario};
-use super::probe_tool;
-use super::record::RecordEntry;
+use super::played::RecordEntry;
 use super::sessions::text_scenario;
+use super::{AgentHarness, Scenario, probe_tool};
 use crate::conformance::checks::{CheckOutcome, Flaw, within};
 
 /// Reads the call from the stream, stops polling, and waits until the tool has run nevertheless.

@@ -4,8 +4,7 @@ use autonoe_core::StreamEvent;
 use autonoe_core::agent::{EventCapabilities, TokenReports, TokenUsage};
 use autonoe_core::event::SpanId;
 
-use super::played::Played;
-use super::record::{EmittedEvent, RecordEntry};
+use super::played::{EmittedEvent, Played, RecordEntry};
 use crate::conformance::checks::{CheckOutcome, Flaw};
 
 /// Returns the emitted events, in order.

@@ -6,8 +6,8 @@ use autonoe_core::{Tool, ToolContext, ToolError, ToolOutput};
 use futures::future;
 use serde_json::{Value, json};
 
-use super::harness::ProbeCall;
-use super::record::{Record, RecordEntry};
+use super::ProbeCall;
+use super::played::{Record, RecordEntry};
 
 /// The name of the tool in the toolbox.
 const NAME: &str = "conformance_probe";

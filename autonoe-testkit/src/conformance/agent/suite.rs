@@ -6,13 +6,15 @@ use autonoe_core::tool::ToolStatus;
 use futures::FutureExt;
 
 use super::fixture::Subject;
-use super::harness::AgentHarness;
 use super::played::Played;
-use super::session_checks::{missing, over, pairs};
 use super::sessions::{
-    COMMAND, Session, Sessions, TEXT, calls_gate, runs, takes_tools, text_scenario, two_calls, uses,
+    COMMAND, Session, Sessions, TEXT, calls_gate, missing, over, pairs, runs, takes_tools,
+    text_scenario, two_calls, uses,
 };
-use super::{calls, control, lifetimes, observer_events, probe_tool, sessions, turns, unclaimed};
+use super::{
+    AgentHarness, calls, control, lifetimes, observer_events, probe_tool, sessions, turns,
+    unclaimed,
+};
 use crate::conformance::checks::{CheckOutcome, Checks, Flaw, panicked};
 
 pub(super) async fn probe(checks: &mut Checks, harness: &dyn AgentHarness) {

@@ -4,12 +4,10 @@ use autonoe_core::Mode;
 use autonoe_core::gate::policy::{
     BashSecurity, Destructive, Policy, PolicyConfig, Profile, Verdict,
 };
-use autonoe_security::corpus;
-use autonoe_security::{AllowCommands, PolicyScope};
+use autonoe_security::{AllowCommands, PolicyScope, corpus};
 use serde::Deserialize;
 
-use crate::conformance::checks::{Checks, Flaw};
-use crate::conformance::report::Conformance;
+use crate::conformance::checks::{Checks, Conformance, Flaw};
 
 /// Checks an implementation of the project's Bash policy against the whole corpus.
 ///

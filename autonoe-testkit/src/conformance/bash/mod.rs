@@ -1,21 +1,19 @@
 //! Conformance suites for judges of Bash commands.
 
-mod case;
 mod corpus;
-mod judge_thread;
 mod stricter;
 mod texts;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 use autonoe_core::gate::policy::{BashSecurity, Denial, Verdict};
 
-use self::judge_thread::{Answer, LIMIT, start_judging};
 use self::texts::Text;
-use super::checks::{CheckOutcome, Checks, Flaw};
-use super::report::Conformance;
+use crate::conformance::checks::{CheckOutcome, Checks, Conformance, Flaw, panic_text};
 
-pub use case::{BashCase, bash_security_cases};
 pub use corpus::bash_security;
 pub use stricter::bash_stricter;
 
@@ -104,10 +102,7 @@ pub fn bash_contract(security: impl BashSecurity + 'static) -> Conformance {
     } else {
         Vec::new()
     };
-    let at_once: Vec<_> = threads
-        .into_iter()
-        .map(judge_thread::PendingVerdicts::answers)
-        .collect();
+    let at_once: Vec<_> = threads.into_iter().map(PendingVerdicts::answers).collect();
     let pairs = at_once
         .iter()
         .flat_map(|answers_of_one| answers().zip(answers_of_one));
@@ -151,4 +146,165 @@ fn same(((text, first), again): ((&Text, &Answer), &Answer)) -> CheckOutcome {
         text.label
     );
     Ok(())
+}
+
+/// A command and the verdict that a policy must return.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BashCase {
+    command: String,
+    expected: Expected,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expected {
+    Allowed,
+    Denied,
+}
+
+impl BashCase {
+    /// Expects the policy to allow `command`.
+    pub fn allowed(command: impl Into<String>) -> Self {
+        Self {
+            command: command.into(),
+            expected: Expected::Allowed,
+        }
+    }
+
+    /// Expects the policy to deny `command`.
+    pub fn denied(command: impl Into<String>) -> Self {
+        Self {
+            command: command.into(),
+            expected: Expected::Denied,
+        }
+    }
+}
+
+/// Checks a policy against its own table, one check per case.
+///
+/// ```
+/// use autonoe_core::gate::policy::DenyAll;
+/// use autonoe_testkit::conformance::{BashCase, bash_security_cases};
+///
+/// bash_security_cases(DenyAll, &[BashCase::denied("rm -rf /")]).assert();
+/// ```
+pub fn bash_security_cases(
+    security: impl BashSecurity + 'static,
+    cases: &[BashCase],
+) -> Conformance {
+    let security: Arc<dyn BashSecurity> = Arc::new(security);
+    let mut checks = Checks::new("bash security cases");
+    for BashCase { command, expected } in cases {
+        let text = Text {
+            label: format!("{command:?}"),
+            text: command.clone(),
+        };
+        let answer = start_judging(&security, std::slice::from_ref(&text))
+            .answers()
+            .pop();
+        let name = match expected {
+            Expected::Allowed => format!("{command:?} is allowed"),
+            Expected::Denied => format!("{command:?} is denied"),
+        };
+        checks.run_sync(&name, || match (answer, expected) {
+            (Some(Answer::Verdict(Verdict::Allow)), Expected::Allowed) => Ok(()),
+            (Some(Answer::Verdict(Verdict::Deny(denial))), Expected::Denied) => {
+                flaw_of(&denial, &text)
+            }
+            (Some(Answer::Verdict(Verdict::Allow)), _) => Err(Flaw::Failed("it is allowed".into())),
+            (Some(Answer::Verdict(Verdict::Deny(denial))), _) => {
+                Err(Flaw::Failed(format!("it is denied: {denial}")))
+            }
+            (answer, _) => Err(Flaw::Failed(format!("there is no verdict: {answer:?}"))),
+        });
+    }
+    checks.finish()
+}
+
+/// Far more than any text needs; it only prevents a hanging judge from blocking the test.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// The answer of a judge.
+#[derive(Debug, PartialEq)]
+enum Answer {
+    Verdict(Verdict),
+    Panicked(String),
+    TooLate,
+}
+
+/// A judge that is running on its own thread.
+struct PendingVerdicts {
+    answers: Receiver<Answer>,
+    texts: usize,
+}
+
+/// Starts judging the texts one after the other.
+fn start_judging(security: &Arc<dyn BashSecurity>, texts: &[Text]) -> PendingVerdicts {
+    let (tell, answers) = channel();
+    let (security, asked) = (security.clone(), texts.to_vec());
+    // Not joined: a hanging thread is abandoned.
+    std::thread::spawn(move || {
+        for Text { text, .. } in asked {
+            let answer = match catch_unwind(AssertUnwindSafe(|| security.check(&text))) {
+                Ok(verdict) => Answer::Verdict(verdict),
+                Err(panic) => Answer::Panicked(panic_text(panic)),
+            };
+            if tell.send(answer).is_err() {
+                return;
+            }
+        }
+    });
+    PendingVerdicts {
+        answers,
+        texts: texts.len(),
+    }
+}
+
+impl PendingVerdicts {
+    /// Waits for the answers, up to the first text without one.
+    fn answers(self) -> Vec<Answer> {
+        self.answers_within(LIMIT)
+    }
+
+    fn answers_within(self, limit: Duration) -> Vec<Answer> {
+        let mut answers = Vec::new();
+        while answers.len() < self.texts {
+            match self.answers.recv_timeout(limit) {
+                Ok(answer) => answers.push(answer),
+                Err(_) => {
+                    answers.push(Answer::TooLate);
+                    break;
+                }
+            }
+        }
+        answers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::gate::policy::DenyAll;
+
+    use super::*;
+
+    #[test]
+    fn a_judge_that_hangs_is_left_alone() {
+        let security: Arc<dyn BashSecurity> = Arc::new(|command: &str| {
+            if command == "hang" {
+                loop {
+                    std::thread::park();
+                }
+            }
+            DenyAll.check(command)
+        });
+        let texts = ["ls", "hang", "never asked"].map(|text| Text {
+            label: text.to_owned(),
+            text: text.to_owned(),
+        });
+
+        let answers = start_judging(&security, &texts).answers_within(Duration::from_millis(10));
+
+        // On a busy machine even the first answer may be late.
+        assert_eq!(answers.last(), Some(&Answer::TooLate));
+        assert!(answers.len() < texts.len());
+    }
 }

@@ -7,11 +7,9 @@ use autonoe_core::gate::policy::{BashSecurity, Verdict};
 use autonoe_security::corpus;
 use serde::Deserialize;
 
-use super::flaw_of;
-use super::judge_thread::{Answer, LIMIT, start_judging};
 use super::texts::{Text, hostile, not_bash};
-use crate::conformance::checks::{Checks, Flaw};
-use crate::conformance::report::Conformance;
+use super::{Answer, LIMIT, flaw_of, start_judging};
+use crate::conformance::checks::{Checks, Conformance, Flaw};
 
 /// Checks that `wrapped`, a judge around `base`, never allows what `base` denies.
 ///

@@ -2,8 +2,7 @@
 
 use autonoe_core::engine::{RunEnding, RunOutcome};
 
-use super::fixture::Fixture;
-use super::probe::does;
+use super::fixture::{Fixture, does};
 use crate::conformance::checks::CheckOutcome;
 
 pub(super) async fn ends_with_all(it: Fixture) -> CheckOutcome {

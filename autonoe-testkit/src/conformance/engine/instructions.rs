@@ -2,8 +2,7 @@
 
 use autonoe_core::engine::{EngineError, RunInstruction, RunPhase};
 
-use super::fixture::{Fixture, unexpected, until};
-use super::probe::{does, expected_result};
+use super::fixture::{Fixture, does, expected_result, unexpected, until};
 use crate::conformance::checks::CheckOutcome;
 
 pub(super) async fn in_order(it: Fixture) -> CheckOutcome {

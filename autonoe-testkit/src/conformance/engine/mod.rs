@@ -4,8 +4,6 @@ mod cancellation;
 mod fixture;
 mod instructions;
 mod outcomes;
-mod probe;
-mod status;
 mod submission;
 
 use std::sync::Arc;
@@ -16,8 +14,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use self::fixture::Fixture;
-use super::checks::{CheckOutcome, Checks, within};
-use super::report::Conformance;
+use super::checks::{CheckOutcome, Checks, Conformance, within};
 
 /// The time limit of one check. An engine on another machine may be slow.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -116,12 +113,12 @@ const CHECKS: &[(&str, Check)] = &[
         instructions::too_late(it).boxed()
     }),
     ("the progress of a run is visible", |it| {
-        status::progress_shows(it).boxed()
+        outcomes::progress_shows(it).boxed()
     }),
     ("a run has an outcome once it has ended", |it| {
-        status::outcome_at_the_end(it).boxed()
+        outcomes::outcome_at_the_end(it).boxed()
     }),
     ("a run that was not submitted is unknown", |it| {
-        status::unknown_ids_are_reported(it).boxed()
+        outcomes::unknown_ids_are_reported(it).boxed()
     }),
 ];

@@ -1,14 +1,13 @@
-//! Checks that every run ends with an outcome that does not change.
+//! Checks of the status of a run, and of its outcome, which does not change.
 
 use std::time::Duration;
 
-use autonoe_core::engine::{RunEnding, RunOutcome};
+use autonoe_core::engine::{EngineError, RunEnding, RunInstruction, RunOutcome, RunPhase};
 use futures::future::join_all;
 use futures::poll;
 use serde_json::json;
 
-use super::fixture::Fixture;
-use super::probe::{consumption, does, expected_result};
+use super::fixture::{Fixture, consumption, does, expected_result, halfway, new_id};
 use crate::conformance::checks::CheckOutcome;
 
 pub(super) async fn success_is_reported(it: Fixture) -> CheckOutcome {
@@ -110,5 +109,56 @@ pub(super) async fn dropped_wait_changes_nothing(it: Fixture) -> CheckOutcome {
         outcome.is_success(),
         "after a caller stopped waiting, its outcome is {outcome:?}"
     );
+    Ok(())
+}
+
+pub(super) async fn progress_shows(it: Fixture) -> CheckOutcome {
+    let (run, seen) = it.start_holding().await?;
+
+    it.wait_for_status(&run.id, |view| view.progress == Some(halfway()))
+        .await?;
+
+    seen.release();
+    it.wait(&run.id).await?;
+    Ok(())
+}
+
+pub(super) async fn outcome_at_the_end(it: Fixture) -> CheckOutcome {
+    let (run, seen) = it.start_holding().await?;
+    let before = it.status(&run.id).await?;
+    ensure!(
+        before.id == run.id && before.outcome.is_none() && before.phase != RunPhase::Ended,
+        "a running run is shown as {before:?}"
+    );
+
+    seen.release();
+    let outcome = it.wait(&run.id).await?;
+
+    let after = it.status(&run.id).await?;
+    ensure!(
+        after.phase == RunPhase::Ended && after.outcome == Some(outcome),
+        "a run that has ended is shown as {after:?}"
+    );
+    Ok(())
+}
+
+pub(super) async fn unknown_ids_are_reported(it: Fixture) -> CheckOutcome {
+    // An engine that knows no run at all proves nothing.
+    let known = it.start(does::give("an answer")).await?;
+    it.wait(&known.id).await?;
+    let run = new_id();
+
+    let say = RunInstruction::Message("hello".to_owned());
+    for (asked, said) in [
+        ("cancel", it.engine.cancel(&run, "why").await.err()),
+        ("instruct", it.engine.instruct(&run, say).await.err()),
+        ("status", it.engine.status(&run).await.err()),
+        ("wait", it.engine.wait(&run).await.err()),
+    ] {
+        ensure!(
+            matches!(said, Some(EngineError::Unknown(_))),
+            "{asked} of it returns {said:?}"
+        );
+    }
     Ok(())
 }

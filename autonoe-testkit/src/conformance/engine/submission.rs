@@ -6,8 +6,7 @@ use futures::poll;
 use serde_json::json;
 
 use super::ENGINE_JOB;
-use super::fixture::{Fixture, new_id, unexpected, until};
-use super::probe::does;
+use super::fixture::{Fixture, does, new_id, unexpected, until};
 use crate::conformance::checks::CheckOutcome;
 
 pub(super) async fn same_is_the_same(it: Fixture) -> CheckOutcome {

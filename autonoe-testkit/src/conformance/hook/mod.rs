@@ -11,8 +11,7 @@ use futures::FutureExt;
 use tokio::task::JoinSet;
 
 use self::calls::SampleCall;
-use super::checks::{CheckOutcome, Checks, Flaw, Marker, panic_text};
-use super::report::Conformance;
+use super::checks::{CheckOutcome, Checks, Conformance, Flaw, Marker, panic_text};
 
 /// Checks a [`PreToolUseHook`] against its contract, with calls of every kind and unusual ones.
 ///

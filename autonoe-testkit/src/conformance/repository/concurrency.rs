@@ -10,8 +10,7 @@ use autonoe_core::{Deliverable, DeliverableRepository};
 use jiff::civil::date;
 use tokio::task::{JoinSet, yield_now};
 
-use super::access::{loaded, save};
-use super::{Repository, sample};
+use super::{Repository, loaded, sample, save};
 use crate::conformance::checks::{CheckOutcome, Flaw};
 
 const WRITERS: usize = 16;

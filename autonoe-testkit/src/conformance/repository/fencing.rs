@@ -4,8 +4,7 @@ use autonoe_core::ledger::RepositoryErrorKind::{Conflict, Fenced};
 use autonoe_core::ledger::{Revision, SavedLedger};
 use autonoe_core::time::Epoch;
 
-use super::access::{load, loaded, refused, save};
-use super::{Repository, sample};
+use super::{Repository, load, loaded, refused, sample, save};
 use crate::conformance::checks::{CheckOutcome, Flaw};
 
 pub(super) async fn a_first_save_is_the_first(repository: Repository) -> CheckOutcome {

@@ -1,25 +1,23 @@
 //! Conformance suites for ledger repositories.
 
-mod access;
 mod concurrency;
 mod fencing;
 mod reopened;
 mod round_trip;
 mod sample;
-mod unreadable;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::DeliverableRepository;
+use autonoe_core::ledger::{Fence, LedgerState, RepositoryErrorKind, Revision, Snapshot};
+use autonoe_core::time::Epoch;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use super::checks::{CheckOutcome, Checks, within};
-use super::report::Conformance;
+use crate::conformance::checks::{CheckOutcome, Checks, Conformance, Flaw, within};
 
-pub use reopened::reopened_repository;
-pub use unreadable::corrupt_repository;
+pub use reopened::{corrupt_repository, reopened_repository};
 
 /// The time limit of one check.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -111,4 +109,65 @@ const CHECKS: &[(&str, Check)] = &[
 /// Fails a check that takes too long.
 async fn limited(check: impl Future<Output = CheckOutcome>) -> CheckOutcome {
     within(LIMIT, "it", check).await?
+}
+
+/// Loads the ledger; an error fails the check.
+async fn load(repository: &dyn DeliverableRepository) -> CheckOutcome<Option<Snapshot>> {
+    repository
+        .load()
+        .await
+        .map_err(|error| Flaw::Failed(format!("cannot load it ({}): {error}", error.code())))
+}
+
+/// Loads a ledger that must exist.
+async fn loaded(repository: &dyn DeliverableRepository) -> CheckOutcome<Snapshot> {
+    load(repository)
+        .await?
+        .ok_or_else(|| Flaw::Failed("nothing is loaded after a save".into()))
+}
+
+/// Saves a ledger that must be accepted.
+async fn save(
+    repository: &dyn DeliverableRepository,
+    state: &LedgerState,
+    base: Option<&Revision>,
+    epoch: u64,
+) -> CheckOutcome<Revision> {
+    let fence = Fence {
+        base: base.cloned(),
+        epoch: Epoch(epoch),
+    };
+    repository
+        .save(state, fence.clone())
+        .await
+        .map_err(|error| Flaw::Failed(format!("{fence:?} was refused ({}): {error}", error.code())))
+}
+
+/// Saves a ledger that must be refused as `kind`, and checks that nothing has changed.
+async fn refused(
+    repository: &dyn DeliverableRepository,
+    state: &LedgerState,
+    base: Option<&Revision>,
+    epoch: u64,
+    kind: RepositoryErrorKind,
+) -> CheckOutcome {
+    let before = load(repository).await?;
+    let fence = Fence {
+        base: base.cloned(),
+        epoch: Epoch(epoch),
+    };
+    match repository.save(state, fence.clone()).await {
+        Ok(_) => return Err(Flaw::Failed(format!("{fence:?} was accepted"))),
+        Err(error) => ensure!(
+            error.kind() == kind,
+            "{fence:?} was refused as {:?}, not as {kind:?}: {error}",
+            error.kind()
+        ),
+    }
+    let after = load(repository).await?;
+    ensure!(
+        before == after,
+        "a refused save changed {before:?} to {after:?}"
+    );
+    Ok(())
 }

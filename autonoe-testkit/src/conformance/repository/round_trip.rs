@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use autonoe_core::ledger::LedgerState;
 use autonoe_core::time::Epoch;
 
-use super::access::{load, loaded, save};
-use super::{Repository, sample};
+use super::{Repository, load, loaded, sample, save};
 use crate::conformance::checks::CheckOutcome;
 
 pub(super) async fn loads_as_nothing(repository: Repository) -> CheckOutcome {

@@ -7,9 +7,7 @@ use autonoe_core::time::Epoch;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::agents::does;
-use super::fixture::{ENDED, STARTED};
-use super::fixture::{Fixture, expect_outcome, key, session};
+use super::fixture::{ENDED, Fixture, STARTED, does, expect_outcome, key, session};
 use crate::conformance::checks::{CheckOutcome, Flaw};
 
 pub(super) async fn heartbeats_while_running(it: Fixture) -> CheckOutcome {

@@ -1,7 +1,5 @@
 //! Conformance suite for session hosts.
 
-mod agents;
-mod conclusion;
 mod fixture;
 mod heartbeat;
 mod outcomes;
@@ -14,11 +12,9 @@ use autonoe_core::engine::SessionHost;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-pub use self::agents::HostedAgents;
 use self::fixture::Fixture;
-pub use self::fixture::HostProject;
-use super::checks::{CheckOutcome, Checks, within};
-use super::report::Conformance;
+pub use self::fixture::{HostProject, HostedAgents};
+use super::checks::{CheckOutcome, Checks, Conformance, within};
 
 /// The time limit of one check. A host in another process may be slow.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -117,21 +113,21 @@ const CHECKS: &[(&str, Check)] = &[
         heartbeat::dropped_is_run_again(it).boxed()
     }),
     ("the end of a run can be reported twice", |it| {
-        conclusion::end_can_be_repeated(it).boxed()
+        outcomes::end_can_be_repeated(it).boxed()
     }),
     ("a session with an outcome returns it after the end", |it| {
-        conclusion::recorded_outcome_survives_the_end(it).boxed()
+        outcomes::recorded_outcome_survives_the_end(it).boxed()
     }),
     ("no session starts after the end", |it| {
-        conclusion::nothing_begins_after_the_end(it).boxed()
+        outcomes::nothing_begins_after_the_end(it).boxed()
     }),
     ("a caller with an older epoch does not end the run", |it| {
-        conclusion::overtaken_does_not_conclude(it).boxed()
+        outcomes::overtaken_does_not_conclude(it).boxed()
     }),
     ("a run that has not started needs no end", |it| {
-        conclusion::nothing_needs_no_end(it).boxed()
+        outcomes::nothing_needs_no_end(it).boxed()
     }),
     ("the end waits for a running session", |it| {
-        conclusion::end_waits_for_a_session(it).boxed()
+        outcomes::end_waits_for_a_session(it).boxed()
     }),
 ];

@@ -7,9 +7,7 @@ use autonoe_core::event::InstructionName;
 use autonoe_core::time::Epoch;
 use tokio_util::sync::CancellationToken;
 
-use super::agents::does;
-use super::fixture::STARTED;
-use super::fixture::{Fixture, expect_outcome, key, run, session};
+use super::fixture::{Fixture, STARTED, does, expect_outcome, key, run, session};
 use crate::conformance::checks::CheckOutcome;
 
 pub(super) async fn older_epochs_are_refused(it: Fixture) -> CheckOutcome {

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use autonoe_core::tool::McpServer;
 use serde_json::json;
 
-use super::tools::toolbox;
-use super::{CallAnswer, Fixture, LIMIT, call};
+use super::{CallAnswer, Fixture, LIMIT, call, toolbox};
 use crate::conformance::checks::{CheckOutcome, Checks, Flaw, within};
 
 pub(super) async fn check(fixture: &Fixture, checks: &mut Checks) {

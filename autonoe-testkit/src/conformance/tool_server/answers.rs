@@ -5,8 +5,7 @@ use std::sync::Arc;
 use futures::future::join_all;
 use serde_json::{Value, json};
 
-use super::tools::{Watch, toolbox};
-use super::{CallAnswer, Fixture, LIMIT, ToolsClient, call, key};
+use super::{CallAnswer, Fixture, LIMIT, ToolsClient, Watch, call, key, toolbox};
 use crate::conformance::checks::{CheckOutcome, Checks, Flaw, within};
 
 pub(super) async fn check(fixture: &Fixture, checks: &mut Checks) {

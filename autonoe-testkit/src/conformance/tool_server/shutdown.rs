@@ -2,8 +2,7 @@
 
 use serde_json::json;
 
-use super::tools::toolbox;
-use super::{CallAnswer, Fixture, LIMIT, call};
+use super::{CallAnswer, Fixture, LIMIT, call, toolbox};
 use crate::conformance::checks::{CheckOutcome, Checks, within};
 
 pub(super) async fn check(fixture: &Fixture, checks: &mut Checks) {

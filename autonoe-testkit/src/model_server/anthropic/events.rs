@@ -2,10 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::model_server::event::{Event, Stage, in_pieces};
 use crate::model_server::ids::Ids;
 use crate::model_server::json::SIGNATURE;
-use crate::model_server::streamed_body::{Block, Content, ToolInput};
+use crate::model_server::streamed_body::{Block, Content, Event, Stage, ToolInput, in_pieces};
 use crate::model_server::{ReceivedPrompt, ScriptedMessage, Usage};
 
 /// Returns the complete message, or the reason why it cannot be sent as one document.
@@ -172,7 +171,7 @@ mod tests {
     use super::*;
     use crate::model_server::FaultPosition;
     use crate::model_server::anthropic::read;
-    use crate::model_server::event::events_before;
+    use crate::model_server::streamed_body::events_before;
 
     fn request() -> ReceivedPrompt {
         read::prompt(br#"{"model": "claude-x", "messages": []}"#).unwrap()

@@ -4,8 +4,8 @@ use hyper::StatusCode;
 use serde_json::{Value, json};
 
 use crate::model_server::Refusal;
+use crate::model_server::api::EncodedRefusal;
 use crate::model_server::refusal::{Cause, ErrorBody};
-use crate::model_server::vendor::EncodedRefusal;
 
 /// Encodes a refusal as the JSON of an error.
 pub(super) fn refuse(refusal: &Refusal, request_id: &str) -> EncodedRefusal {

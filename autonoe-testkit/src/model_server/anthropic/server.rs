@@ -7,10 +7,9 @@ use hyper::header::HeaderName;
 use serde_json::{Value, json};
 
 use super::{events, read, refusal};
-use crate::model_server::api::Head;
-use crate::model_server::event::Event;
+use crate::model_server::api::{ClassifiedRequest, EncodedRefusal, Head, Vendor, Wire};
 use crate::model_server::ids::Ids;
-use crate::model_server::vendor::{ClassifiedRequest, EncodedRefusal, Vendor, Wire};
+use crate::model_server::streamed_body::Event;
 use crate::model_server::{ModelScript, ModelServer, ReceivedPrompt, Refusal, ScriptedMessage};
 
 /// A server of the Messages API that plays a [`ModelScript`], on a free port of the

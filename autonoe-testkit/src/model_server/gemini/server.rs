@@ -8,10 +8,9 @@ use serde_json::{Value, json};
 
 use super::read::{self, Answered};
 use super::{chunks, refusal};
-use crate::model_server::api::Head;
-use crate::model_server::event::Event;
+use crate::model_server::api::{ClassifiedRequest, EncodedRefusal, Head, Vendor, Wire};
 use crate::model_server::ids::Ids;
-use crate::model_server::vendor::{ClassifiedRequest, EncodedRefusal, Vendor, Wire};
+use crate::model_server::streamed_body::Event;
 use crate::model_server::{ModelScript, ModelServer, ReceivedPrompt, Refusal, ScriptedMessage};
 
 /// A server of the Gemini API that plays a [`ModelScript`], on a free port of the loopback address.

@@ -9,9 +9,8 @@ use serde_json::json;
 use super::chat::{self, Chat};
 use super::refusal;
 use super::responses::{self, Responses};
-use crate::model_server::api::Head;
+use crate::model_server::api::{ClassifiedRequest, EncodedRefusal, Head, Vendor, Wire};
 use crate::model_server::ids::Ids;
-use crate::model_server::vendor::{ClassifiedRequest, EncodedRefusal, Vendor, Wire};
 use crate::model_server::{ModelScript, ModelServer, ReceivedPrompt, Refusal};
 
 /// A server of the Responses API and of Chat Completions that plays a [`ModelScript`], on a free

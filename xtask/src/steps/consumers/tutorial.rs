@@ -1,9 +1,8 @@
-//! A tutorial about a crate as a shell script and the files of that crate.
+//! The section "Embed it" of the README and the tutorials, each as a shell script and files.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use super::recipe::{read_console, replace_checkout};
 use crate::counts::without_colours;
 use crate::failure::Failure;
 
@@ -120,6 +119,99 @@ fn no_file(text: &str) -> Failure {
     ))
 }
 
+/// The heading of the section.
+const HEADING: &str = "\n## Embed it\n";
+
+/// Path at which the README expects the checkout, seen from the new crate.
+const CHECKOUT: &str = "../autonoe/";
+
+/// The commands, the program and the output of the section.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Recipe {
+    /// Commands that make the crate and enter it.
+    setup: Vec<String>,
+    /// The text of `src/main.rs`.
+    pub(super) program: String,
+    /// Commands that run the program.
+    start: Vec<String>,
+    /// Lines that the program prints.
+    output: Vec<String>,
+}
+
+impl Recipe {
+    /// Reads the section: a block of commands, the program, and a block of commands with output.
+    pub(super) fn parse(readme: &str) -> Result<Self, Failure> {
+        let (_, rest) = readme
+            .split_once(HEADING)
+            .ok_or_else(|| Failure::new("README.md has no section \"Embed it\""))?;
+        let section = rest.split("\n## ").next().unwrap_or_default();
+        // Every second part is the inside of a block.
+        let blocks: Vec<_> = section.split("```").skip(1).step_by(2).collect();
+        let blocks: Option<Vec<_>> = blocks.iter().map(|it| it.split_once('\n')).collect();
+        let unknown = || {
+            Failure::new(
+                "\"Embed it\" in README.md is not a block of commands, a program and a block of \
+                 commands with their output",
+            )
+        };
+        let Some([("console", setup), ("rust", program), ("console", start)]) = blocks.as_deref()
+        else {
+            return Err(unknown());
+        };
+        let (setup, _) = read_console(setup);
+        let (start, output) = read_console(start);
+        if setup.is_empty() || start.is_empty() || output.is_empty() {
+            return Err(unknown());
+        }
+        Ok(Self {
+            setup,
+            program: (*program).to_owned(),
+            start,
+            output,
+        })
+    }
+
+    /// Returns the commands, which copy the program at `program` into the crate.
+    ///
+    /// The lock file of the checkout is copied too, so that versions agree and need no network.
+    pub(super) fn script(&self, checkout: &Path, program: &Path) -> String {
+        let replaced = |command: &String| replace_checkout(command, checkout);
+        let mut lines: Vec<_> = self.setup.iter().map(replaced).collect();
+        lines.push(format!("cp '{}'/Cargo.lock Cargo.lock", checkout.display()));
+        lines.push(format!("cp '{}' src/main.rs", program.display()));
+        lines.extend(self.start.iter().map(replaced));
+        lines.join("\n")
+    }
+
+    /// Refuses output that does not end with the lines of the README.
+    pub(super) fn check_output(&self, printed: &str) -> Result<(), Failure> {
+        let printed: Vec<_> = printed.lines().map(str::to_owned).collect();
+        if printed.ends_with(&self.output) {
+            return Ok(());
+        }
+        let shown = self.output.join("\n  ");
+        Err(Failure::new(format!(
+            "the program of README.md does not print what README.md shows:\n  {shown}"
+        )))
+    }
+}
+
+/// Replaces `../autonoe`, the place of the checkout in README and tutorials, by its path.
+pub(super) fn replace_checkout(command: &str, checkout: &Path) -> String {
+    command.replace(CHECKOUT, &format!("'{}'/", checkout.display()))
+}
+
+/// Separates the commands of a block from their output.
+pub(super) fn read_console(block: &str) -> (Vec<String>, Vec<String>) {
+    let (commands, output): (Vec<_>, Vec<_>) =
+        block.lines().partition(|line| line.starts_with("$ "));
+    let command = |line: &str| line.trim_start_matches("$ ").to_owned();
+    (
+        commands.into_iter().map(command).collect(),
+        output.into_iter().map(str::to_owned).collect(),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,11 +261,11 @@ $ cargo test
         assert_eq!(
             tutorial().script(Path::new("/src/a b"), Path::new("/tmp/files")),
             "cd ..\n\
-             cargo new shop && cd shop\n\
-             cargo add --path '/src/a b'/autonoe-core\n\
-             cp '/src/a b'/Cargo.lock Cargo.lock\n\
-             cp -R '/tmp/files'/. .\n\
-             cargo test --test run"
+         cargo new shop && cd shop\n\
+         cargo add --path '/src/a b'/autonoe-core\n\
+         cp '/src/a b'/Cargo.lock Cargo.lock\n\
+         cp -R '/tmp/files'/. .\n\
+         cargo test --test run"
         );
     }
 
@@ -213,6 +305,78 @@ $ cargo test
             let page = PAGE.replacen(part, replacement, 1);
             let page = page.replacen("```console\n$ cargo test\n```\n", "", 1);
             assert!(Tutorial::parse(&page).is_err(), "{replacement}");
+        }
+    }
+
+    const README: &str = "\
+# Autonoe
+
+```console
+$ cargo run
+```
+
+## Embed it
+
+```console
+$ cargo new shop && cd shop # beside the checkout
+$ cargo add --path ../autonoe/autonoe-core
+```
+
+In `src/main.rs`:
+
+```rust
+fn main() { println!(\"done\"); }
+```
+
+```console
+$ cargo run
+done
+```
+
+## Extend it
+
+```rust
+fn other() {}
+```
+";
+
+    #[test]
+    fn the_commands_and_the_program_are_those_of_the_section() {
+        let recipe = Recipe::parse(README).expect("it is one");
+
+        assert_eq!(recipe.program, "fn main() { println!(\"done\"); }\n");
+        assert_eq!(
+            recipe.script(Path::new("/src/a b"), Path::new("/tmp/main.rs")),
+            "cargo new shop && cd shop # beside the checkout\n\
+         cargo add --path '/src/a b'/autonoe-core\n\
+         cp '/src/a b'/Cargo.lock Cargo.lock\n\
+         cp '/tmp/main.rs' src/main.rs\n\
+         cargo run"
+        );
+    }
+
+    #[test]
+    fn a_section_without_commands_or_program_is_refused() {
+        for removed in [
+            "\n## Embed it\n",
+            "```rust\nfn main",
+            "$ cargo run\ndone\n```",
+        ] {
+            assert!(
+                Recipe::parse(&README.replacen(removed, "", 1)).is_err(),
+                "{removed}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_program_must_print_what_the_section_shows() {
+        let recipe = Recipe::parse(README).expect("it is one");
+
+        assert_eq!(recipe.check_output("done\n"), Ok(()));
+        assert_eq!(recipe.check_output("warning\ndone\n"), Ok(()));
+        for printed in ["", "done and more\n", "done\nmore\n"] {
+            assert!(recipe.check_output(printed).is_err(), "{printed:?}");
         }
     }
 }

@@ -2,10 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::ledger_progress::LedgerProgress;
 use super::{
-    ChangeEntry, CostPoint, DeniedEntry, IdleReason, IdleSpan, ProgressPoint, RestoredEntry,
-    RunTimeline, SessionSpan,
+    ChangeEntry, CostPoint, DeniedEntry, IdleReason, IdleSpan, LedgerProgress, ProgressPoint,
+    RestoredEntry, RunTimeline, SessionSpan,
 };
 use crate::agent::{CostTotal, SessionReport};
 use crate::event::InstructionName;

@@ -1,18 +1,21 @@
 //! [`RunTimeline`], the recorded history of a run with times.
 
 mod builder;
-mod ledger_progress;
+
+use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-pub use self::builder::RunTimelineBuilder;
 use super::reader::Journal;
 use crate::agent::{CostTotal, SessionReport};
-use crate::event::InstructionName;
-use crate::event::WaitReason;
-use crate::ledger::{ForeignLedger, LedgerView, StatusChange};
+use crate::event::{InstructionName, WaitReason};
+use crate::ledger::{
+    DeliverableId, DeliverableStatus, ForeignLedger, LedgerCounts, LedgerView, StatusChange,
+};
 use crate::run::{FlowReport, RunReport};
 use crate::time::{Mode, RunId};
+
+pub use self::builder::RunTimelineBuilder;
 
 /// The recorded history of a run with times: the data of charts and pages about a run.
 ///
@@ -187,5 +190,67 @@ impl RunTimeline {
         builder.add(first);
         entries.for_each(|entry| builder.add(entry));
         Some(builder.timeline)
+    }
+}
+
+/// The state of the ledger, from the changes since its last recorded count.
+///
+/// An unknown value (the status of a deprecated deliverable without a recorded change) is corrected
+/// by the next count.
+#[derive(Clone, Debug, Default)]
+struct LedgerProgress {
+    view: LedgerView,
+    known: HashMap<DeliverableId, DeliverableStatus>,
+}
+
+impl LedgerProgress {
+    /// Sets the counts.
+    fn found(&mut self, view: LedgerView) {
+        self.view = view;
+    }
+
+    /// Applies a status change and returns the new counts.
+    fn changed(&mut self, change: &StatusChange) -> LedgerView {
+        match change.previous {
+            Some(previous) => self.decrement(previous),
+            None => self.view.counts.total += 1,
+        }
+        match change.status {
+            DeliverableStatus::Passed => self.view.counts.passed += 1,
+            DeliverableStatus::Blocked => self.view.counts.blocked += 1,
+            DeliverableStatus::Pending => {}
+        }
+        self.known.insert(change.id.clone(), change.status);
+        self.view
+    }
+
+    /// Applies the deprecation of a deliverable and returns the new counts.
+    fn deprecated(&mut self, id: &DeliverableId) -> LedgerView {
+        if let Some(status) = self.known.remove(id) {
+            self.decrement(status);
+        }
+        let LedgerCounts {
+            total, deprecated, ..
+        } = &mut self.view.counts;
+        *total = total.saturating_sub(1);
+        *deprecated += 1;
+        self.view
+    }
+
+    /// Applies the verification of a deliverable and returns the new counts.
+    fn verified(&mut self) -> LedgerView {
+        let all = self.view.counts.total;
+        self.view.verified = (self.view.verified + 1).min(all);
+        self.view
+    }
+
+    fn decrement(&mut self, status: DeliverableStatus) {
+        let counts = &mut self.view.counts;
+        let count = match status {
+            DeliverableStatus::Passed => &mut counts.passed,
+            DeliverableStatus::Blocked => &mut counts.blocked,
+            DeliverableStatus::Pending => return,
+        };
+        *count = count.saturating_sub(1);
     }
 }

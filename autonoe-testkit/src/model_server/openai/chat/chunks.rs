@@ -5,10 +5,9 @@ use std::collections::VecDeque;
 use serde_json::{Value, json};
 
 use super::{finish_reason, usage};
-use crate::model_server::event::{Event, Stage, in_pieces};
 use crate::model_server::ids::Ids;
 use crate::model_server::openai::CREATED;
-use crate::model_server::streamed_body::{Block, Content};
+use crate::model_server::streamed_body::{Block, Content, Event, Stage, in_pieces};
 use crate::model_server::{ReceivedPrompt, ScriptedMessage};
 
 /// Returns the complete message, or the reason why it cannot be encoded.

@@ -5,9 +5,9 @@ mod read;
 
 use serde_json::{Value, json};
 
-use crate::model_server::event::Event;
+use crate::model_server::api::Wire;
 use crate::model_server::ids::Ids;
-use crate::model_server::vendor::Wire;
+use crate::model_server::streamed_body::Event;
 use crate::model_server::{MessageStopReason, ReceivedPrompt, ScriptedMessage, Usage};
 
 pub(super) use read::prompt;

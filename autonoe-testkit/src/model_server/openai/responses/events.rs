@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::model_server::event::{Event, Stage, in_pieces};
 use crate::model_server::ids::Ids;
-use crate::model_server::streamed_body::Content;
+use crate::model_server::streamed_body::{Content, Event, Stage, in_pieces};
 use crate::model_server::{ReceivedPrompt, ScriptedMessage};
 
 use super::response;

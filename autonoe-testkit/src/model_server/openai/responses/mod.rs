@@ -6,9 +6,9 @@ mod response;
 
 use serde_json::{Value, json};
 
-use crate::model_server::event::Event;
+use crate::model_server::api::{Failure, Wire};
 use crate::model_server::ids::Ids;
-use crate::model_server::vendor::{Failure, Wire};
+use crate::model_server::streamed_body::Event;
 use crate::model_server::{ReceivedPrompt, ScriptedMessage};
 
 pub(super) use read::prompt;

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
+use crate::model_server::api::Failure;
 use crate::model_server::ids::Ids;
 use crate::model_server::json::{SIGNATURE, items as items_of};
 use crate::model_server::openai::CREATED;
 use crate::model_server::streamed_body::{Block, Content};
-use crate::model_server::vendor::Failure;
 use crate::model_server::{MessageStopReason, ReceivedPrompt, ScriptedMessage, Usage};
 
 /// Returns the response object at its start.

@@ -10,7 +10,7 @@ use autonoe_testkit::simulation::{
     Driver, FAULTS_END, HOSTS, Host, Random, Rules, SimulatedWork, Stats, Store, Violation, World,
 };
 
-use super::super::super::super::requests::{EndCall, SessionCall};
+use crate::sessions::activities::{EndCall, SessionCall};
 use super::super::super::SessionsEvent;
 use super::history::History;
 use super::{server, workers};

@@ -5,7 +5,7 @@ use autonoe_core::engine::RunInstruction;
 use autonoe_core::event::Failure;
 use autonoe_testkit::simulation::Violation;
 
-use super::super::super::super::requests::SessionAnswer;
+use crate::sessions::activities::SessionAnswer;
 use super::super::super::{NoAnswer, SessionsEvent, SessionsStep, TargetHost};
 use super::cluster::{Activity, ActivityKind, Event, Hosts, Task};
 use super::ends;

@@ -7,7 +7,7 @@ use autonoe_core::run::RunFact;
 use autonoe_core::time::Epoch;
 use autonoe_testkit::simulation::Fenced;
 
-use super::super::super::super::requests::{Claim, EndCall, SessionAnswer, SessionCall};
+use crate::sessions::activities::{Claim, EndCall, SessionAnswer, SessionCall};
 use super::super::super::{NoAnswer, SessionsEvent};
 use super::cluster::{ActivityKind, Event, Hosts, Task, Work};
 use super::server;
