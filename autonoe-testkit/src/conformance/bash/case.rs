@@ -5,8 +5,8 @@ use std::sync::Arc;
 use autonoe_core::gate::policy::{BashSecurity, Verdict};
 
 use super::flaw_of;
-use super::judge_thread::{Answer, start_judging};
 use super::texts::Text;
+use super::validator_thread::{Answer, start_judging};
 use crate::conformance::checks::{Checks, Flaw};
 use crate::conformance::report::Conformance;
 

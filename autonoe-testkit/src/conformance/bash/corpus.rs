@@ -13,7 +13,7 @@ use crate::conformance::report::Conformance;
 
 /// Checks an implementation of the project's Bash policy against the whole corpus.
 ///
-/// `make` receives the policy of each case and returns the judge for it. There is one check per
+/// `make` receives the policy of each case and returns the validator for it. There is one check per
 /// file of the corpus; a failed check names the cases.
 ///
 /// ```

@@ -1,17 +1,17 @@
-//! Conformance suites for judges of Bash commands.
+//! Conformance suites for validators of Bash commands.
 
 mod case;
 mod corpus;
-mod judge_thread;
 mod stricter;
 mod texts;
+mod validator_thread;
 
 use std::sync::Arc;
 
 use autonoe_core::gate::policy::{BashSecurity, Denial, Verdict};
 
-use self::judge_thread::{Answer, LIMIT, start_judging};
 use self::texts::Text;
+use self::validator_thread::{Answer, LIMIT, start_judging};
 use super::checks::{CheckOutcome, Checks, Flaw};
 use super::report::Conformance;
 
@@ -23,10 +23,10 @@ pub use stricter::bash_stricter;
 ///
 /// A policy is free to choose what it allows and denies, with one exception: a text that is not
 /// valid Bash cannot be understood and must be denied. Use [`bash_security_cases`] for a policy's
-/// own verdicts, and [`bash_security`] for a judge that follows the project's rules.
+/// own verdicts, and [`bash_security`] for a validator that follows the project's rules.
 ///
-/// Every text is judged on a thread with a deadline in real time. A judge that overflows its stack
-/// ends the whole test program: no text may cause that.
+/// Every text is checked on a thread with a deadline in real time. A validator that overflows its
+/// stack ends the whole test program: no text may cause that.
 ///
 /// ```
 /// use autonoe_core::gate::policy::{Denial, Layer, Verdict};
@@ -85,7 +85,7 @@ pub fn bash_contract(security: impl BashSecurity + 'static) -> Conformance {
         },
     );
 
-    // A judge that gave no answer is not called again.
+    // A validator that gave no answer is not called again.
     let answering = !first.contains(&Answer::TooLate);
     // In another order: the result must not depend on earlier calls.
     let backwards: Vec<Text> = texts.iter().rev().cloned().collect();
@@ -106,7 +106,7 @@ pub fn bash_contract(security: impl BashSecurity + 'static) -> Conformance {
     };
     let at_once: Vec<_> = threads
         .into_iter()
-        .map(judge_thread::PendingVerdicts::answers)
+        .map(validator_thread::PendingVerdicts::answers)
         .collect();
     let pairs = at_once
         .iter()

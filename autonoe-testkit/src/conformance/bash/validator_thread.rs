@@ -1,4 +1,4 @@
-//! Calls a judge on another thread with a time limit.
+//! Calls a validator on another thread with a time limit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use autonoe_core::gate::policy::{BashSecurity, Verdict};
 use super::texts::Text;
 use crate::conformance::checks::panic_text;
 
-/// Far more than any text needs; it only prevents a hanging judge from blocking the test.
+/// Far more than any text needs; it only prevents a hanging validator from blocking the test.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
 
-/// The answer of a judge.
+/// The answer of a validator.
 #[derive(Debug, PartialEq)]
 pub(super) enum Answer {
     Verdict(Verdict),
@@ -21,7 +21,7 @@ pub(super) enum Answer {
     TooLate,
 }
 
-/// A judge that is running on its own thread.
+/// A validator that is running on its own thread.
 pub(super) struct PendingVerdicts {
     answers: Receiver<Answer>,
     texts: usize,
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_judge_that_hangs_is_left_alone() {
+    fn a_validator_that_hangs_is_left_alone() {
         let security: Arc<dyn BashSecurity> = Arc::new(|command: &str| {
             if command == "hang" {
                 loop {
