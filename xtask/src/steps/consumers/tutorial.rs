@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use super::recipe::{read_console, replace_checkout};
+use super::recipe::{read_console, use_checkout};
 use crate::counts::without_colours;
 use crate::failure::Failure;
 
@@ -72,7 +72,7 @@ impl Tutorial {
         let mut lines: Vec<_> = self
             .setup
             .iter()
-            .map(|command| replace_checkout(command, checkout))
+            .map(|command| use_checkout(command, checkout))
             .collect();
         lines.push(format!("cp '{}'/Cargo.lock Cargo.lock", checkout.display()));
         lines.push(format!("cp -R '{}'/. .", files.display()));
