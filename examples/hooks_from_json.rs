@@ -30,7 +30,7 @@ impl HookSpec for ShortCommands {
         if longest == 0 {
             return Err(SpecError::new(
                 "examples-short-commands",
-                "no command is that short",
+                "`longest` must not be 0",
             ));
         }
         Ok(hook_fn("short-commands", move |call, _| match &call.kind {

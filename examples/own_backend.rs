@@ -24,26 +24,26 @@ use serde_json::json;
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::task::JoinSet;
 
-/// Creates parrots with these capabilities. A session that requests anything else is refused.
-struct Parrots(Capabilities);
+/// Creates clients with these capabilities. A session that requests anything else is refused.
+struct EchoBackend(Capabilities);
 
 #[async_trait]
-impl AgentClientFactory for Parrots {
+impl AgentClientFactory for EchoBackend {
     async fn probe(&self) -> Result<Capabilities, AgentError> {
         Ok(self.0.clone())
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
         spec.refuse_unclaimed(&self.0)?;
-        Ok(Box::new(Parrot(spec)))
+        Ok(Box::new(EchoClient(spec)))
     }
 }
 
 /// One session.
-struct Parrot(SessionSpec);
+struct EchoClient(SessionSpec);
 
 #[async_trait]
-impl AgentClient for Parrot {
+impl AgentClient for EchoClient {
     fn query(&mut self, prompt: Prompt) -> MessageStream<'_> {
         let (events, received) = mpsc::unbounded_channel();
         // The turn runs in a task, so that it proceeds while the stream is not polled. Dropping the
@@ -68,13 +68,13 @@ impl AgentClient for Parrot {
 async fn turn(spec: SessionSpec, prompt: Prompt, events: UnboundedSender<StreamEvent>) {
     // Sending fails once the stream is dropped: the session was stopped.
     let send = |event: StreamEvent| drop(events.send(event));
-    send(StreamEvent::started(AgentSessionId::new("polly"), None));
+    send(StreamEvent::started(AgentSessionId::new("echo-1"), None));
     let input = json!({"command": prompt.text});
     send(StreamEvent::tool_invocation("1", "Bash", input.clone()));
     let call = spec.tool_call("1", "Bash", input);
     let (status, output) = match spec.gate.decide(&call).await {
         // Your agent runs the command here.
-        GateDecision::Allow { .. } => (ToolStatus::Ok, "parrots have no shell".to_owned()),
+        GateDecision::Allow { .. } => (ToolStatus::Ok, "this agent has no shell".to_owned()),
         GateDecision::Deny { reason, .. } => (ToolStatus::Denied, reason),
     };
     send(StreamEvent::tool_response("1", &output, status));
@@ -84,14 +84,14 @@ async fn turn(spec: SessionSpec, prompt: Prompt, events: UnboundedSender<StreamE
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let claims = Capabilities::new("parrots").with_hooks(HookCoverage::EveryTool);
+    let claims = Capabilities::new("echo").with_hooks(HookCoverage::EveryTool);
     let sessions = SessionRunner::builder(std::env::current_dir()?)
-        .agents(Parrots(claims.with_in_process_tools(Support::Yes)))
+        .agents(EchoBackend(claims.with_in_process_tools(Support::Yes)))
         .bash_policy(PolicyConfig::default())
-        // Parrots have no sandbox.
+        // This backend has no sandbox.
         .sandbox(Sandbox::Off)
         .build_sessions()?;
-    let (start, control) = (FlowStart::new("parrots"), RunControl::new());
+    let (start, control) = (FlowStart::new("echo"), RunControl::new());
     let mut open = sessions.open(start, &control).await?;
     println!("{}", open.run(SessionOrder::new("rm -rf /")).await.answer);
     open.close(FlowExit::Completed, json!({}));

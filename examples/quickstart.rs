@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::event::InstructionName;
-use autonoe_core::gate::GateDecision;
 use autonoe_core::gate::policy::{Denial, Layer, Verdict};
+use autonoe_core::gate::{GateDecision, PermissionRule};
 use autonoe_core::ledger::MemoryRepository;
 use autonoe_core::run::FixedInstructions;
 use autonoe_core::{
@@ -48,7 +48,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .repository(ledger.clone())
         .instructions(instructions())
         .bash_security(bash_policy)
-        .hook(no_force_push())
+        .hook(no_push())
         .observer(show)
         .pause_between_sessions(Duration::from_millis(200))
         .build()?;
@@ -88,11 +88,7 @@ fn agents() -> ScriptedBackend {
             .costs(CostUsd::from_cents(12))
             .ends(),
         implements("auth.rs", "pub fn log_in() {}\n")
-            .is_denied_by(
-                "no-force-push",
-                "Bash",
-                json!({"command": "git push --force"}),
-            )
+            .is_denied_by("no-push", "Bash", json!({"command": "git push"}))
             .uses_tool("mcp__autonoe__set_status", status("DL-001", "passed"))
             .costs(CostUsd::from_cents(31))
             .ends(),
@@ -113,7 +109,7 @@ fn agents() -> ScriptedBackend {
     ])
 }
 
-/// Writes a file, first through the gate and then on disk, and runs the tests.
+/// Writes a file if the gate allows it, and runs the tests.
 fn implements(file: &'static str, content: &'static str) -> SessionScript {
     SessionScript::new(format!("implements {file}"))
         .uses_tool(
@@ -121,8 +117,7 @@ fn implements(file: &'static str, content: &'static str) -> SessionScript {
             json!({"filter": {"status": "pending"}}),
         )
         .waits(MOMENT)
-        .uses_tool("Write", json!({"file_path": file, "content": content}))
-        .does(move |project| fs::write(project.join(file), content).expect("it can be written"))
+        .writes(file, content)
         .uses_tool("Bash", json!({"command": "cargo test"}))
 }
 
@@ -146,7 +141,7 @@ fn instructions() -> FixedInstructions {
 /// Allows these commands only. This is not a sandbox: an allowed program can do anything.
 fn bash_policy(command: &str) -> Verdict {
     match command {
-        "cargo test" | "git push" | "git push --force" => Verdict::Allow,
+        "cargo test" | "git push" => Verdict::Allow,
         _ => Verdict::Deny(
             Denial::new(
                 "shop-commands",
@@ -158,13 +153,15 @@ fn bash_policy(command: &str) -> Verdict {
     }
 }
 
-/// Blocks forced pushes, which the Bash policy would allow.
-fn no_force_push() -> impl PreToolUseHook {
-    hook_fn("no-force-push", |call, _| match &call.kind {
-        ToolKind::Shell { command } if command.contains("--force") => {
-            HookDecision::block("others work on this branch; push without --force")
+/// Blocks pushes, which the Bash policy would allow.
+fn no_push() -> impl PreToolUseHook {
+    let push: PermissionRule = "Bash(git push *)".parse().expect("a valid rule");
+    hook_fn("no-push", move |call, paths| {
+        if push.touches(call, paths) {
+            HookDecision::block("a person pushes; commit and stop")
+        } else {
+            HookDecision::Pass
         }
-        _ => HookDecision::Pass,
     })
 }
 

@@ -30,9 +30,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     println!("{report}\n");
     println!("{}", fs::read_to_string(project.status_path())?);
-    for story in Journal::read(&project.journal_path())?.run_histories() {
-        println!("Run {}: {}", story.run, story.stop_reason());
-        for session in &story.sessions {
+    for history in Journal::read(&project.journal_path())?.run_histories() {
+        println!("Run {}: {}", history.run, history.stop_reason());
+        for session in &history.sessions {
             println!(
                 "  session {} ({}): {} changes",
                 session.number, session.instruction, session.changes

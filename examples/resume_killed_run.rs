@@ -43,8 +43,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     first.kill()?;
     first.wait()?;
-    let stories = Journal::read(&project.journal_path())?.run_histories();
-    println!("first process: {}", stories[0].stop_reason());
+    let histories = Journal::read(&project.journal_path())?.run_histories();
+    println!("first process: {}", histories[0].stop_reason());
 
     run(
         folder.path(),
@@ -54,9 +54,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn is_in_session_2(project: &Project) -> Result<bool, JournalReadError> {
-    let stories = Journal::read(&project.journal_path())?.run_histories();
-    Ok(stories.first().is_some_and(|story| {
-        matches!(story.stop_reason(), RunStopReason::Interrupted(_)) && story.sessions.len() == 2
+    let histories = Journal::read(&project.journal_path())?.run_histories();
+    Ok(histories.first().is_some_and(|run| {
+        matches!(run.stop_reason(), RunStopReason::Interrupted(_)) && run.sessions.len() == 2
     }))
 }
 

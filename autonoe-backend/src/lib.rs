@@ -18,10 +18,10 @@
 //! | --- | --- |
 //! | [`ProgramOptions`] | the options that all such backends have |
 //! | [`program_claims`] | the capabilities that they have in common |
-//! | [`SandboxConfig`], [`SandboxSpec`] | the outer sandbox of the program, for runs that require one; the same in a configuration file |
+//! | [`SandboxConfig`], [`SandboxSpec`] | settings of the outer sandbox: in code, and in a configuration file |
 //! | [`SessionDirectory`] | the folder of a session, and the marker of its processes |
 //! | [`remove_abandoned_sessions`] | ends the processes of sessions whose program was killed, and removes their folders |
-//! | [`ProgramClient`], [`Program`] | the client of a session around a program, which a task owns |
+//! | [`ProgramClient`], [`Program`] | the client of a session, whose task owns the program; the running program |
 //! | [`ProgramTurn`], [`run_turn`] | one turn of a program, and the function that drives it |
 //! | [`decide_call`] | requests the decision of the gate about a call |
 //! | [`AnswerTasks`] | runs the tasks that reply to the program's permission and tool requests |

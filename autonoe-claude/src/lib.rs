@@ -40,8 +40,8 @@
 //! | [`Probe`], [`Login`], [`SandboxProblem`] | findings about the installed program |
 //! | [`ClaudePermissionMode`] | the program's treatment of calls that no hook decided about |
 //!
-//! The message formats are those of two builds of the program, 2.1.197 and 2.1.325, as recorded.
-//! Unknown messages are kept unchanged and are not an error.
+//! The message formats were recorded from two builds of the program, 2.1.197 and 2.1.325. Unknown
+//! messages are kept unchanged and are not an error.
 
 mod backend;
 mod backend_spec;

@@ -7,9 +7,9 @@
 //! Resources that an agent reads from MCP servers do not pass the gate, because the program
 //! requests no permission for them. [`Capabilities`](autonoe_core::Capabilities) therefore claim
 //! only partial hook coverage, and a run needs an outer sandbox. The backend never relies on the
-//! program's own sandbox: an approved command may leave it. The
-//! [sandbox](autonoe_backend::ProgramOptions::sandbox) of the options runs the whole program in
-//! Autonoe's sandbox.
+//! program's own sandbox: an approved command may leave it.
+//! [`ProgramOptions::sandbox`](autonoe_backend::ProgramOptions::sandbox) configures Autonoe's
+//! sandbox, in which the whole program runs.
 //!
 //! ```no_run
 //! use autonoe_codex::{CodexBackend, CodexOptions, CodexProvider};
@@ -27,7 +27,7 @@
 //!     options.program.sandbox.hidden.push("/home/ada/.ssh".into());
 //!     let agents = CodexBackend::new(options);
 //!
-//!     // `ProjectRun` adds a browser MCP server; see docs/guides/browser.md.
+//!     // By default, `ProjectRun` adds an MCP server with a browser.
 //!     let project = Project::find(&std::env::current_dir()?, None)?;
 //!     let run = ProjectRun::new(project, agents)
 //!         .configure(|runner| runner.outer_sandbox(OuterSandbox::bubblewrap()));
@@ -46,10 +46,10 @@
 //! | [`Effort`] | the reasoning effort of the model |
 //! | [`CodexSpec`] | the backend in a configuration file, `"type": "codex"` |
 //!
-//! The message formats are those of version 0.166.0, as recorded. An unknown message or item is
-//! kept unchanged and is not an error. Unknown fields are ignored. The raw line keeps them and
-//! is logged at trace level. Only a permission request with an unknown field is refused, because it
-//! could request more.
+//! The message formats were recorded from version 0.166.0. An unknown message or item is kept
+//! unchanged and is not an error. Unknown fields are ignored. The raw line keeps them and is logged
+//! at trace level. Only a permission request with an unknown field is refused, because it could
+//! request more.
 
 mod backend;
 mod backend_spec;

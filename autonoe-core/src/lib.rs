@@ -44,7 +44,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | [`time`] | [`Clock`](time::Clock), [`IdSource`](time::IdSource), ids, durations |
+//! | [`time`] | [`Clock`](time::Clock), [`IdSource`](time::IdSource), IDs, durations |
 //! | [`event`] | observers, events, spans, trace contexts |
 //! | [`tool`] | [`Tool`], [`TypedTool`], contexts, outputs, the toolbox, input schemas, [`ToolServer`](tool::ToolServer) |
 //! | [`ledger`] | deliverables, their states, the repository, the deliverable tools |
@@ -52,7 +52,7 @@
 //! | [`agent`] | the backend interface: [`AgentClient`], [`AgentClientFactory`], [`SessionSpec`], [`StreamEvent`], [`Capabilities`] |
 //! | [`run`] | the runner, its control, limits, quota, report, and the pure [`RunMachine`](run::RunMachine) |
 //! | [`session`] | single sessions |
-//! | [`spec`] | plugins that configuration files can name |
+//! | [`spec`] | plugins that a configuration file selects by their `type` |
 //! | [`engine`] | engines, jobs, session hosts |
 //! | `project` | the project directory on disk; needs the feature `project` |
 //!
@@ -67,10 +67,10 @@
 //! | a tool for agents | [`Tool`], [`TypedTool`] | a struct with [`TypedTool::run`] |
 //! | an observer | [`RunObserver`] | a closure |
 //! | a measure of progress in files | [`Workspace`](run::Workspace) | a closure |
-//! | time and ids | [`Clock`](time::Clock), [`IdSource`](time::IdSource) | [`SystemClock`](time::SystemClock), [`SeededIds`](time::SeededIds) |
+//! | time and IDs | [`Clock`](time::Clock), [`IdSource`](time::IdSource) | [`SystemClock`](time::SystemClock), [`SeededIds`](time::SeededIds) |
 //! | an engine | [`Engine`](engine::Engine) | [`LocalEngine`](engine::LocalEngine) |
 //! | a job of an engine | [`JobRunner`](engine::JobRunner) | a struct with [`JobRunner::run`](engine::JobRunner::run) |
-//! | plugins that configuration files can name | [`HookSpec`](spec::HookSpec), [`BackendSpec`](spec::BackendSpec) | [`register_spec!`] |
+//! | plugins that a configuration file selects | [`HookSpec`](spec::HookSpec), [`BackendSpec`](spec::BackendSpec) | [`register_spec!`] |
 //!
 //! Builder methods accept a value or an `Arc` of it: `.hook(MyHook)`,
 //! `.repository(shared.clone())`.

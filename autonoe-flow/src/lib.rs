@@ -5,7 +5,8 @@
 //! ([`StepsRegistry`](definition::StepsRegistry)) and prompts. [`load()`] reads it, and no file
 //! outside of it. [`validate()`] finds its problems and changes nothing: each
 //! [`DefinitionFinding`] has a file, a pointer, a message and a hint. Only a [`ValidatedFlow`] can be
-//! built and run.
+//! built and run: [`FlowRun`] runs it in a project, with the lock, settings and journal of the
+//! project. This example defines a flow in code and validates it:
 //!
 //! ```
 //! use autonoe_flow::definition::{ParameterDefinition, WorkStep};

@@ -2,8 +2,9 @@
 //!
 //! A [`Task`] is a goal with success criteria. An [`AgentExecutor`] runs it in one session of any
 //! backend, with gate, guards and budget as in a run, and verifies the criteria. The agent's text
-//! never decides success. A task succeeded if the backend reported that the agent finished its
-//! turn. It is verified if its criteria hold.
+//! never decides the result. An execution is completed if the backend reports that the agent
+//! finished its turn. The task is done only if its success criteria hold, which
+//! [`Executor::verify_success`] checks.
 //!
 //! A fleet gives many agents parts of one goal. A [`Strategy`] decides which members start, stop
 //! and win. Members run as processes or as tokio tasks. A fleet that was killed can be resumed.

@@ -13,6 +13,7 @@
 //! ```
 //! use autonoe_core::gate::ProjectPaths;
 //! use autonoe_core::spec::{BackendSpec, SpecContext};
+//! // Links the crate, which registers the backend "model".
 //! use autonoe_model as _;
 //! use serde_json::json;
 //!

@@ -38,7 +38,7 @@
 //! | [`Process`], [`Stdin`], [`Stdout`] | a child and its pipes. Its standard error is read continuously, and the end of it is kept |
 //! | [`ShutdownPolicy`], [`ShutdownReport`] | the steps that end a child, and their report |
 //! | [`DetachedProcess`], [`ProcessIdentity`] | a child that keeps running when this program ends, and the identity that finds it again |
-//! | [`Marker`] | finds processes without a handle, for example those of a killed program. [`Marker::propagate`] passes a marker that this program inherited on to its children |
+//! | [`Marker`] | finds processes without a handle, for example those of a killed program. [`Marker::propagate`] passes an inherited marker to the children of this program |
 //! | [`SessionFolder`], [`SessionParent`] | a folder that is removed when the last process of the session has ended, and the parent folder of all of them |
 //! | [`OsSandbox`] | restricts a child: the paths that it can read and write, and its network. [`Launch::sandbox()`] starts it in the sandbox or not at all |
 //! | [`ProcessRunner`], [`find_program`] | runs commands to completion; finds a program in `PATH` |

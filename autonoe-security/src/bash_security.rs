@@ -1,13 +1,13 @@
-//! The [`BashSecurity`] trait: the contract of every judge of Bash commands.
+//! The [`BashSecurity`] trait: the contract of every validator of Bash commands.
 
 use std::sync::Arc;
 
 use crate::{Denial, Layer, PolicyScope, ScopeMismatch, Verdict};
 
-/// Judges Bash commands before an agent runs them.
+/// Validator of Bash commands: checks each one before an agent runs it.
 ///
 /// An implementation must:
-/// - return the same verdict for the same command, whatever it judged before;
+/// - return the same verdict for the same command, whatever it checked before;
 /// - return a verdict for any text, without panicking, in time linear in its length;
 /// - deny everything that it does not fully understand.
 ///
@@ -43,22 +43,23 @@ use crate::{Denial, Layer, PolicyScope, ScopeMismatch, Verdict};
 /// assert!(!OnlyTests.check("cargo test; ls").is_allowed());
 /// ```
 pub trait BashSecurity: Send + Sync {
-    /// Judges `command`, the complete text that would be passed to Bash.
+    /// Checks `command`, the complete text that would be passed to Bash.
     fn check(&self, command: &str) -> Verdict;
 
-    /// Checks that the judge was built for a run with the mode and the directories of `run`.
+    /// Checks that the validator was built for a run with the mode and the directories of `run`.
     ///
-    /// A runner calls it once, before the first session. A judge that wraps another one calls its
-    /// method; a judge that depends on neither returns `Ok(())`.
+    /// A runner calls it once, before the first session. A validator that wraps another one calls
+    /// its method. A validator that depends on neither returns `Ok(())`.
     ///
     /// # Errors
     ///
-    /// If the judge was built for another mode, another directory or another home.
+    /// If the validator was built for another mode, another directory or another home.
     fn check_scope(&self, run: &PolicyScope) -> Result<(), ScopeMismatch>;
 
-    /// Adds a judge: a command is allowed if both allow it.
+    /// Adds a validator: a command is allowed if both allow it.
     ///
-    /// The other judge can only add denials. If both deny a command, the first denial is returned.
+    /// The other validator can only add denials. If both deny a command, the first denial is
+    /// returned.
     ///
     /// ```
     /// use autonoe_security::{
@@ -86,12 +87,12 @@ pub trait BashSecurity: Send + Sync {
     ///     Verdict::Allow
     /// };
     ///
-    /// let judge = policy.and(no_push);
+    /// let validator = policy.and(no_push);
     ///
-    /// assert!(judge.check("git fetch && git status").is_allowed());
-    /// assert!(!judge.check("git fetch && timeout 60 git push").is_allowed());
-    /// assert!(!judge.check("x=push; git \"$x\"").is_allowed());
-    /// assert!(!judge.check("curl https://example.com").is_allowed());
+    /// assert!(validator.check("git fetch && git status").is_allowed());
+    /// assert!(!validator.check("git fetch && timeout 60 git push").is_allowed());
+    /// assert!(!validator.check("x=push; git \"$x\"").is_allowed());
+    /// assert!(!validator.check("curl https://example.com").is_allowed());
     /// # Ok::<(), autonoe_security::PolicyError>(())
     /// ```
     fn and<J: BashSecurity>(self, other: J) -> And<Self, J>
@@ -101,9 +102,9 @@ pub trait BashSecurity: Send + Sync {
         And(self, other)
     }
 
-    /// Adds a judge for the commands for which `condition` holds.
+    /// Adds a validator for the commands for which `condition` holds.
     ///
-    /// This judge still judges every command, so that the other one can only add denials.
+    /// This validator still checks every command, so that the other one can only add denials.
     ///
     /// ```
     /// use autonoe_security::{BashSecurity, BashValidator, DenyAll, Policy, PolicyConfig};
@@ -130,7 +131,7 @@ pub trait BashSecurity: Send + Sync {
     }
 }
 
-/// Two judges that must both allow a command: [`BashSecurity::and`].
+/// Two validators that must both allow a command: [`BashSecurity::and`].
 #[derive(Clone, Copy, Debug)]
 pub struct And<A, B>(A, B);
 
@@ -148,7 +149,7 @@ impl<A: BashSecurity, B: BashSecurity> BashSecurity for And<A, B> {
     }
 }
 
-/// A judge of every command and another one of some commands: [`BashSecurity::and_when`].
+/// A validator of every command and another one of some commands: [`BashSecurity::and_when`].
 #[derive(Clone, Copy, Debug)]
 pub struct AndWhen<A, C, B> {
     first: A,

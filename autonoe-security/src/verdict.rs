@@ -1,4 +1,4 @@
-//! Verdicts and denials of a judge of Bash commands.
+//! Verdicts and denials of a validator of Bash commands.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,8 +1,7 @@
 //! Spans and metrics of runs for OpenTelemetry.
 //!
-//! `autonoe-core` opens the spans of runs, sessions and calls, and `FleetSpans` of
-//! `autonoe-harness` those of fleets. [`SpanExportLayer`] exports them. [`RunMeters`] measures
-//! runs.
+//! `autonoe-core` opens the spans of runs, sessions and calls. `FleetSpans` of `autonoe-harness`
+//! opens the spans of fleets. [`SpanExportLayer`] exports them. [`RunMeters`] measures runs.
 //!
 //! The crate configures no exporter and sends nothing by itself: the caller provides a span
 //! processor and a meter of the OpenTelemetry SDK. This example exports to memory. Replace both

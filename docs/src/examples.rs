@@ -17,7 +17,7 @@ const EXTENSION_POINTS: [(&str, &str); 12] = [
     ("typed tool", "custom_tool"),
     ("instructions", "custom_instructions"),
     ("Bash policy", "bash_policy"),
-    ("judge of Bash commands", "custom_judge"),
+    ("validator of Bash commands", "custom_validator"),
     ("clock", "custom_clock"),
     ("job of an engine", "custom_job"),
     ("flow", "flow"),

@@ -1,6 +1,6 @@
 //! Examples that need only `autonoe-core` and scripted agents: no key, no network.
 //!
-//! Each extension point has an example of at most 60 lines of code:
+//! The main extension points have an example of at most 60 lines of code:
 //!
 //! | you bring | port | example |
 //! | --- | --- | --- |
@@ -12,7 +12,7 @@
 //! | a tool for agents | `TypedTool` | `custom_tool` |
 //! | prompts | `InstructionSource` | `custom_instructions` |
 //! | a Bash policy | `PolicyConfig` | `bash_policy` |
-//! | a judge of commands | `BashSecurity` | `custom_judge` |
+//! | a validator of commands | `BashSecurity` | `custom_validator` |
 //! | time | `Clock` | `custom_clock` |
 //! | work for an engine | `JobRunner` | `custom_job` |
 //! | steps that an agent goes through | `FlowRun` | `flow`, in `autonoe-flow` |

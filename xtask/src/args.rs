@@ -8,8 +8,9 @@ Usage: cargo xtask COMMAND
 
 Commands:
   test [--quick | --builds]
-                  run every check; --quick: format, clippy, tests and doctests; --builds: what
-                  runs beside the tests (features, documentation, examples, licences and others)
+                  run every check; --quick: format, language, clippy, tests and doctests;
+                  --builds: what runs beside the tests (features, documentation, examples,
+                  licences and others)
   api [--check] [CRATE...]
                   write the listings of the public API into docs/api, or compare them; without a
                   name, of every published crate

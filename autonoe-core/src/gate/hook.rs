@@ -25,30 +25,34 @@ use crate::tool::ToolCall;
 ///
 /// ```
 /// use async_trait::async_trait;
-/// use autonoe_core::gate::ProjectPaths;
+/// use autonoe_core::gate::{PermissionRule, ProjectPaths};
 /// use autonoe_core::{HookDecision, PreToolUseHook, ToolCall, ToolKind};
 ///
-/// struct NoForcePush;
+/// /// Blocks the commands that may match the rule.
+/// struct NoPush(PermissionRule);
 ///
 /// #[async_trait]
-/// impl PreToolUseHook for NoForcePush {
+/// impl PreToolUseHook for NoPush {
 ///     fn name(&self) -> &str {
-///         "no-force-push"
+///         "no-push"
 ///     }
 ///
 ///     fn matches(&self, call: &ToolCall) -> bool {
 ///         matches!(call.kind, ToolKind::Shell { .. })
 ///     }
 ///
-///     async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
-///         match &call.kind {
-///             ToolKind::Shell { command } if command.contains("push --force") => {
-///                 HookDecision::block("history is shared; push without --force")
-///             }
-///             _ => HookDecision::Pass,
+///     async fn check(&self, call: &ToolCall, project_paths: &ProjectPaths) -> HookDecision {
+///         if self.0.touches(call, project_paths) {
+///             HookDecision::block("a person pushes; commit and stop")
+///         } else {
+///             HookDecision::Pass
 ///         }
 ///     }
 /// }
+///
+/// let hook = NoPush("Bash(git push *)".parse()?);
+/// # drop(hook);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[async_trait]
 pub trait PreToolUseHook: Send + Sync {

@@ -81,7 +81,7 @@ impl SessionRunnerBuilder {
             repository: None,
             instructions: None,
             instruction_selector: None,
-            bash: Bash::Judge(Arc::new(DenyAll)),
+            bash: Bash::Validator(Arc::new(DenyAll)),
             clock: Arc::new(SystemClock),
             ids: None,
             observers: Vec::new(),
@@ -151,21 +151,21 @@ impl SessionRunnerBuilder {
     /// policy follows the symlinks of this machine.
     ///
     /// Without a policy every command is denied. It replaces
-    /// [`bash_security`](Self::bash_security). To combine a policy with a judge of your own, add
-    /// the judge as a guard: `.guard(BashGuard::new(judge))`.
+    /// [`bash_security`](Self::bash_security). To combine a policy with a validator of your own,
+    /// add the validator as a guard: `.guard(BashGuard::new(validator))`.
     #[must_use]
     pub fn bash_policy(mut self, config: PolicyConfig) -> Self {
         self.bash = Bash::Policy(Box::new(config));
         self
     }
 
-    /// Sets your own judge of Bash commands, in place of a [`bash_policy`](Self::bash_policy).
+    /// Sets your own validator of Bash commands, in place of a [`bash_policy`](Self::bash_policy).
     ///
     /// [`build`](Self::build) refuses a [`BashValidator`](crate::gate::policy::BashValidator) whose
     /// mode, directory or home differ from those of the run.
     #[must_use]
-    pub fn bash_security(mut self, judge: impl BashSecurity + 'static) -> Self {
-        self.bash = Bash::Judge(Arc::new(judge));
+    pub fn bash_security(mut self, validator: impl BashSecurity + 'static) -> Self {
+        self.bash = Bash::Validator(Arc::new(validator));
         self
     }
 

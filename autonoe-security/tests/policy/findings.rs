@@ -101,7 +101,7 @@ fn places_of_inner_commands_lie_in_the_text() {
 }
 
 #[test]
-fn a_judge_that_is_added_can_only_deny() {
+fn a_validator_that_is_added_can_only_deny() {
     let deny = |reason: &'static str| {
         move |command: &str| {
             if command.contains(reason) {
@@ -111,7 +111,7 @@ fn a_judge_that_is_added_can_only_deny() {
             }
         }
     };
-    let judge = deny("one").and(deny("two")).and(deny("three"));
+    let validator = deny("one").and(deny("two")).and(deny("three"));
 
     for (command, reason) in [
         ("zero", None),
@@ -119,7 +119,7 @@ fn a_judge_that_is_added_can_only_deny() {
         ("three two", Some("two")),
         ("three", Some("three")),
     ] {
-        let verdict = judge.check(command);
+        let verdict = validator.check(command);
         let found = verdict.denial().map(|denial| denial.reason.as_ref());
         assert_eq!(found, reason, "{command}");
     }

@@ -1,4 +1,4 @@
-//! Judges of Bash commands with one fault each.
+//! Validators of Bash commands with one fault each.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,7 +14,7 @@ fn denial() -> Denial {
 }
 
 #[test]
-fn a_judge_that_panics_on_a_zero_byte_is_found() {
+fn a_validator_that_panics_on_a_zero_byte_is_found() {
     let report = bash_contract(|command: &str| {
         let text = std::ffi::CString::new(command).expect("no zero bytes, please");
         Verdict::Deny(denial().at(0..text.as_bytes().len()))
@@ -24,7 +24,7 @@ fn a_judge_that_panics_on_a_zero_byte_is_found() {
 }
 
 #[test]
-fn a_judge_that_allows_what_is_no_bash_is_found() {
+fn a_validator_that_allows_what_is_no_bash_is_found() {
     let first_word = |command: &str| match command.split_whitespace().next() {
         Some("ls") => Verdict::Allow,
         _ => Verdict::Deny(denial()),
@@ -36,7 +36,7 @@ fn a_judge_that_allows_what_is_no_bash_is_found() {
 }
 
 #[test]
-fn a_judge_that_points_beside_the_text_is_found() {
+fn a_validator_that_points_beside_the_text_is_found() {
     let counts_characters = |command: &str| Verdict::Deny(denial().at(0..command.chars().count()));
 
     let report = bash_contract(counts_characters);
@@ -48,7 +48,7 @@ fn a_judge_that_points_beside_the_text_is_found() {
 }
 
 #[test]
-fn a_judge_that_gives_no_reason_is_found() {
+fn a_validator_that_gives_no_reason_is_found() {
     let report = bash_contract(|_: &str| Verdict::Deny(Denial::new("R1", Layer::User, "\t")));
 
     assert_fails(
@@ -58,7 +58,7 @@ fn a_judge_that_gives_no_reason_is_found() {
 }
 
 #[test]
-fn a_judge_that_changes_its_mind_is_found() {
+fn a_validator_that_changes_its_mind_is_found() {
     let asked = AtomicUsize::new(0);
     let alternates = move |command: &str| match command {
         "ls -la" if asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) => Verdict::Allow,
@@ -77,7 +77,7 @@ fn a_judge_that_changes_its_mind_is_found() {
 }
 
 #[test]
-fn a_judge_that_mixes_up_its_callers_is_found() {
+fn a_validator_that_mixes_up_its_callers_is_found() {
     let together = std::sync::Barrier::new(4);
     let asked = AtomicUsize::new(0);
     let mixes_up = move |command: &str| {
@@ -125,7 +125,7 @@ fn a_rule_beside_the_policy_only_adds_denials() {
 }
 
 #[test]
-fn a_judge_that_allows_more_than_the_one_inside_is_found() {
+fn a_validator_that_allows_more_than_the_one_inside_is_found() {
     let base = policy();
     let generous = move |command: &str| {
         if command.starts_with("timeout 90 ") {
@@ -139,12 +139,12 @@ fn a_judge_that_allows_more_than_the_one_inside_is_found() {
 
     assert_fails(
         &report,
-        &["commands inside other commands: a command that the inner judge denies is denied"],
+        &["commands inside other commands: a command that the inner validator denies is denied"],
     );
 }
 
 #[test]
-fn a_judge_around_another_that_panics_is_found() {
+fn a_validator_around_another_that_panics_is_found() {
     let base = policy();
     let panics = move |command: &str| {
         assert_ne!(command, "\u{1F980} \"\u{1F980}", "no crabs, please");

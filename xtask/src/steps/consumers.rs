@@ -98,8 +98,8 @@ fn test_tutorial(
 
 /// Runs the commands of a page and returns what they print to standard output.
 ///
-/// The commands are those of the page with one change: `../autonoe` is replaced by the path of the
-/// checkout. With a link of that name, every run would compile our crates again, because each run
+/// The commands are those of the page with one change: our crates are those of the checkout, by its
+/// path. With a link called `autonoe`, every run would compile our crates again, because each run
 /// has another folder.
 fn run_script(
     cargo: &Cargo,

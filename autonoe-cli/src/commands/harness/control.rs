@@ -11,7 +11,7 @@ use crate::args::{HarnessKillArgs, HarnessMemberArgs, HarnessSendArgs, HarnessSt
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
-/// Sends an instruction to the agent of a member.
+/// Sends a message to the agent of a member.
 pub(super) fn send(args: &HarnessSendArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     if args.text.trim().is_empty() {
         return Err(CliError::usage("the message is empty"));

@@ -1,4 +1,4 @@
-//! [`Bash`], the judge of the Bash commands of a run.
+//! [`Bash`], the validator of the Bash commands of a run.
 
 use std::sync::Arc;
 
@@ -7,22 +7,25 @@ use autonoe_security::{BashSecurity, BashValidator, Policy, PolicyConfig, Policy
 use crate::gate::SymlinksOnDisk;
 use crate::run::build_error::BuildError;
 
-/// The source of the judge of a run's Bash commands.
+/// The source of the validator of a run's Bash commands.
 pub(super) enum Bash {
     /// A policy for the final mode and directories of the run.
     Policy(Box<PolicyConfig>),
-    Judge(Arc<dyn BashSecurity>),
+    Validator(Arc<dyn BashSecurity>),
 }
 
 impl Bash {
-    /// Returns the judge for a run of `scope`.
-    pub(super) fn judge(&self, scope: PolicyScope) -> Result<Arc<dyn BashSecurity>, BuildError> {
+    /// Returns the validator for a run of `scope`.
+    pub(super) fn validator(
+        &self,
+        scope: PolicyScope,
+    ) -> Result<Arc<dyn BashSecurity>, BuildError> {
         match self {
-            Self::Judge(judge) => {
-                judge
+            Self::Validator(validator) => {
+                validator
                     .check_scope(&scope)
                     .map_err(|mismatch| BuildError::BashScope(Box::new(mismatch)))?;
-                Ok(judge.clone())
+                Ok(validator.clone())
             }
             Self::Policy(config) => {
                 let policy = Policy::new(scope, (**config).clone())?;

@@ -72,8 +72,8 @@ impl SessionRunnerBuilder {
 
     fn all_guards(&self) -> Result<Vec<Arc<dyn PreToolUseHook>>, BuildError> {
         let scope = self.project_paths.policy_scope(self.limits.mode);
-        let judge = self.bash.judge(scope)?;
-        let mut guards = built_in_guards(judge, &self.project_paths);
+        let validator = self.bash.validator(scope)?;
+        let mut guards = built_in_guards(validator, &self.project_paths);
         guards.extend(self.guards.iter().cloned());
         Ok(guards)
     }

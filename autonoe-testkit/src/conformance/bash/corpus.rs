@@ -4,14 +4,16 @@ use autonoe_core::Mode;
 use autonoe_core::gate::policy::{
     BashSecurity, Destructive, Policy, PolicyConfig, Profile, Verdict,
 };
-use autonoe_security::{AllowCommands, PolicyScope, corpus};
+use autonoe_security::corpus;
+use autonoe_security::{AllowCommands, PolicyScope};
 use serde::Deserialize;
 
-use crate::conformance::checks::{Checks, Conformance, Flaw};
+use crate::conformance::checks::{Checks, Flaw};
+use crate::conformance::report::Conformance;
 
 /// Checks an implementation of the project's Bash policy against the whole corpus.
 ///
-/// `make` receives the policy of each case and returns the judge for it. There is one check per
+/// `make` receives the policy of each case and returns the validator for it. There is one check per
 /// file of the corpus; a failed check names the cases.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! Conformance suites for judges of Bash commands.
+//! Conformance suites for validators of Bash commands.
 
 mod corpus;
 mod stricter;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use autonoe_core::gate::policy::{BashSecurity, Denial, Verdict};
 
 use self::texts::Text;
-use crate::conformance::checks::{CheckOutcome, Checks, Conformance, Flaw, panic_text};
+use super::checks::{CheckOutcome, Checks, Conformance, Flaw, panic_text};
 
 pub use corpus::bash_security;
 pub use stricter::bash_stricter;
@@ -21,10 +21,10 @@ pub use stricter::bash_stricter;
 ///
 /// A policy is free to choose what it allows and denies, with one exception: a text that is not
 /// valid Bash cannot be understood and must be denied. Use [`bash_security_cases`] for a policy's
-/// own verdicts, and [`bash_security`] for a judge that follows the project's rules.
+/// own verdicts, and [`bash_security`] for a validator that follows the project's rules.
 ///
-/// Every text is judged on a thread with a deadline in real time. A judge that overflows its stack
-/// ends the whole test program: no text may cause that.
+/// Every text is checked on a thread with a deadline in real time. A validator that overflows its
+/// stack ends the whole test program: no text may cause that.
 ///
 /// ```
 /// use autonoe_core::gate::policy::{Denial, Layer, Verdict};
@@ -83,7 +83,7 @@ pub fn bash_contract(security: impl BashSecurity + 'static) -> Conformance {
         },
     );
 
-    // A judge that gave no answer is not called again.
+    // A validator that gave no answer is not called again.
     let answering = !first.contains(&Answer::TooLate);
     // In another order: the result must not depend on earlier calls.
     let backwards: Vec<Text> = texts.iter().rev().cloned().collect();
@@ -220,10 +220,10 @@ pub fn bash_security_cases(
     checks.finish()
 }
 
-/// Far more than any text needs; it only prevents a hanging judge from blocking the test.
+/// Far more than any text needs; it only prevents a hanging validator from blocking the test.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// The answer of a judge.
+/// The answer of a validator.
 #[derive(Debug, PartialEq)]
 enum Answer {
     Verdict(Verdict),
@@ -231,7 +231,7 @@ enum Answer {
     TooLate,
 }
 
-/// A judge that is running on its own thread.
+/// A validator that is running on its own thread.
 struct PendingVerdicts {
     answers: Receiver<Answer>,
     texts: usize,
@@ -287,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_judge_that_hangs_is_left_alone() {
+    fn a_validator_that_hangs_is_left_alone() {
         let security: Arc<dyn BashSecurity> = Arc::new(|command: &str| {
             if command == "hang" {
                 loop {

@@ -1,4 +1,4 @@
-//! Suite for a judge that wraps another one and must not allow more.
+//! Suite for a validator that wraps another one and must not allow more.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,9 +9,10 @@ use serde::Deserialize;
 
 use super::texts::{Text, hostile, not_bash};
 use super::{Answer, LIMIT, flaw_of, start_judging};
-use crate::conformance::checks::{Checks, Conformance, Flaw};
+use crate::conformance::checks::{Checks, Flaw};
+use crate::conformance::report::Conformance;
 
-/// Checks that `wrapped`, a judge around `base`, never allows what `base` denies.
+/// Checks that `wrapped`, a validator around `base`, never allows what `base` denies.
 ///
 /// Both judge every command of the public corpus, some of them nested in other commands, and
 /// hostile texts. A custom rule that is added with [`BashSecurity::and`] passes.
@@ -50,15 +51,15 @@ pub fn bash_stricter(
         let (base, judged) = (base.answers(), judged.answers());
         let answers = || texts.iter().zip(&judged);
         checks.each(
-            &format!("{name}: a command that the inner judge denies is denied"),
+            &format!("{name}: a command that the inner validator denies is denied"),
             answers().zip(&base),
             |((text, answer), base)| match (base, answer) {
                 (Answer::Verdict(Verdict::Deny(denial)), Answer::Verdict(Verdict::Allow)) => {
-                    let what = format!("{} is allowed; the inner judge: {denial}", text.label);
+                    let what = format!("{} is allowed; the inner validator: {denial}", text.label);
                     Err(Flaw::Failed(what))
                 }
                 (Answer::TooLate | Answer::Panicked(_), _) => Err(Flaw::Untestable(format!(
-                    "{}: the inner judge has no verdict",
+                    "{}: the inner validator has no verdict",
                     text.label
                 ))),
                 _ => Ok(()),

@@ -22,7 +22,7 @@ fn long(label: &str, text: String) -> Text {
     }
 }
 
-/// Returns texts that a judge may not expect.
+/// Returns texts that a validator may not expect.
 pub(super) fn hostile() -> Vec<Text> {
     let mut texts: Vec<Text> = [
         "",

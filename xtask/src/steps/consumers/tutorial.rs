@@ -71,7 +71,7 @@ impl Tutorial {
         let mut lines: Vec<_> = self
             .setup
             .iter()
-            .map(|command| replace_checkout(command, checkout))
+            .map(|command| use_checkout(command, checkout))
             .collect();
         lines.push(format!("cp '{}'/Cargo.lock Cargo.lock", checkout.display()));
         lines.push(format!("cp -R '{}'/. .", files.display()));
@@ -125,6 +125,9 @@ const HEADING: &str = "\n## Embed it\n";
 /// Path at which the README expects the checkout, seen from the new crate.
 const CHECKOUT: &str = "../autonoe/";
 
+/// Start of the names of our crates.
+const OUR_CRATES: &str = "autonoe-";
+
 /// The commands, the program and the output of the section.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Recipe {
@@ -175,11 +178,11 @@ impl Recipe {
     ///
     /// The lock file of the checkout is copied too, so that versions agree and need no network.
     pub(super) fn script(&self, checkout: &Path, program: &Path) -> String {
-        let replaced = |command: &String| replace_checkout(command, checkout);
-        let mut lines: Vec<_> = self.setup.iter().map(replaced).collect();
+        let local = |command: &String| use_checkout(command, checkout);
+        let mut lines: Vec<_> = self.setup.iter().map(local).collect();
         lines.push(format!("cp '{}'/Cargo.lock Cargo.lock", checkout.display()));
         lines.push(format!("cp '{}' src/main.rs", program.display()));
-        lines.extend(self.start.iter().map(replaced));
+        lines.extend(self.start.iter().map(local));
         lines.join("\n")
     }
 
@@ -196,9 +199,25 @@ impl Recipe {
     }
 }
 
-/// Replaces `../autonoe`, the place of the checkout in README and tutorials, by its path.
-pub(super) fn replace_checkout(command: &str, checkout: &Path) -> String {
-    command.replace(CHECKOUT, &format!("'{}'/", checkout.display()))
+/// Returns `command` with the crates of the checkout in place of ours.
+///
+/// README and tutorials name our crates by path, `--path ../autonoe/NAME`, or by name alone, as
+/// users of the registry do. A version that is about to be released is not in the registry yet.
+pub(super) fn use_checkout(command: &str, checkout: &Path) -> String {
+    let checkout = format!("'{}'/", checkout.display());
+    let (ours, others): (Vec<_>, Vec<_>) = command
+        .split(' ')
+        .partition(|word| word.starts_with(OUR_CRATES));
+    if ours.is_empty() || !command.starts_with("cargo add ") {
+        return command.replace(CHECKOUT, &checkout);
+    }
+    // One command adds only one crate by path.
+    let add = others.join(" ");
+    let adds: Vec<_> = ours
+        .iter()
+        .map(|name| format!("{add} --path {checkout}{name}"))
+        .collect();
+    adds.join(" && ")
 }
 
 /// Separates the commands of a block from their output.
@@ -353,6 +372,31 @@ fn other() {}
          cp '/tmp/main.rs' src/main.rs\n\
          cargo run"
         );
+    }
+
+    #[test]
+    fn crates_of_the_registry_are_added_from_the_checkout() {
+        for (command, local) in [
+            (
+                "cargo add autonoe-core autonoe-scripted",
+                "cargo add --path '/src/a b'/autonoe-core && cargo add --path '/src/a b'/autonoe-scripted",
+            ),
+            (
+                "cargo add --dev autonoe-testkit --features model-servers",
+                "cargo add --dev --features model-servers --path '/src/a b'/autonoe-testkit",
+            ),
+            (
+                "cargo add --dev --path ../autonoe/autonoe-core",
+                "cargo add --dev --path '/src/a b'/autonoe-core",
+            ),
+            (
+                "cargo add tokio --features rt",
+                "cargo add tokio --features rt",
+            ),
+            ("cargo new autonoe-shop", "cargo new autonoe-shop"),
+        ] {
+            assert_eq!(use_checkout(command, Path::new("/src/a b")), local);
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! A judge of Bash commands beside the policy: denies long chains of commands.
+//! A validator of Bash commands beside the policy: denies long chains of commands.
 //!
-//! Run it with `cargo run --example custom_judge`.
+//! Run it with `cargo run --example custom_validator`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
@@ -48,7 +48,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         parser: policy.clone(),
     };
     let gate = SessionRunner::builder(&project)
-        // The judge can only deny: the policy still judges the commands that it allows.
+        // The validator can only deny: the policy still checks the commands that it allows.
         .bash_security(policy.and(short_chains))
         .build_gate()?;
     for command in [
