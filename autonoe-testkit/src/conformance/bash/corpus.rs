@@ -8,8 +8,7 @@ use autonoe_security::corpus;
 use autonoe_security::{AllowCommands, PolicyScope};
 use serde::Deserialize;
 
-use crate::conformance::checks::{Checks, Flaw};
-use crate::conformance::report::Conformance;
+use crate::conformance::checks::{Checks, Conformance, Flaw};
 
 /// Checks an implementation of the project's Bash policy against the whole corpus.
 ///

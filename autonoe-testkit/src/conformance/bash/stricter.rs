@@ -9,8 +9,7 @@ use serde::Deserialize;
 
 use super::texts::{Text, hostile, not_bash};
 use super::{Answer, LIMIT, flaw_of, start_judging};
-use crate::conformance::checks::{Checks, Flaw};
-use crate::conformance::report::Conformance;
+use crate::conformance::checks::{Checks, Conformance, Flaw};
 
 /// Checks that `wrapped`, a validator around `base`, never allows what `base` denies.
 ///
