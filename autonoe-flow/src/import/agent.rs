@@ -193,8 +193,19 @@ pub(super) fn completion(
         Some(most) => json!({"maxIterations": most}),
         None => json!({}),
     };
-    let known = completion_type(name);
-    let translated = match known {
+    let replaced = |config: &mut Source<'_>, why: &str| {
+        let (kind, config_of_it, what) = if has_end || max_iterations.is_none() {
+            let what = "at the end of its steps";
+            (CompletionType::StepMachine, json!({}), what)
+        } else {
+            let what = "after its number of iterations";
+            (CompletionType::IterationBudget, budget(), what)
+        };
+        let message = format!("the flow is complete {what}, not by `{name}`: {why}");
+        config.changed("", message);
+        (kind, config_of_it)
+    };
+    let translated = match completion_type(name) {
         Some(CompletionType::IterationBudget) => (CompletionType::IterationBudget, budget()),
         Some(CompletionType::CheckBudget) => {
             let most = config.take("maxChecks").unwrap_or_default();
@@ -250,26 +261,14 @@ pub(super) fn completion(
             )
         }
         Some(CompletionType::StepMachine) => (CompletionType::StepMachine, json!({})),
-        _ => {
-            let (kind, config_of_it) = if has_end || max_iterations.is_none() {
-                (CompletionType::StepMachine, json!({}))
-            } else {
-                (CompletionType::IterationBudget, budget())
-            };
-            let why = match known {
-                Some(CompletionType::ExternalState) => {
-                    "flows do not read states of GitHub or of a service"
-                }
-                Some(CompletionType::Custom) => "its handler is a program of climpt",
-                _ => "the type does not exist",
-            };
-            let what = match kind {
-                CompletionType::IterationBudget => "after its number of iterations",
-                _ => "at the end of its steps",
-            };
-            let message = format!("the flow is complete {what}, not by `{name}`: {why}");
-            config.changed("", message);
-            (kind, config_of_it)
+        Some(CompletionType::ExternalState) => replaced(
+            &mut config,
+            "flows do not read states of GitHub or of a service",
+        ),
+        Some(CompletionType::Custom) => replaced(&mut config, "its handler is a program of climpt"),
+        // No upstream type reads a ledger.
+        None | Some(CompletionType::Deliverables) => {
+            replaced(&mut config, "the type does not exist")
         }
     };
     config.drop_rest(&[("registryPath", "the steps are in steps_registry.json")]);
