@@ -19,7 +19,12 @@ pub const INTERRUPTED: u8 = 130;
 
 /// Returns the exit code of a run that ended for `reason`.
 pub fn for_run(reason: &ExitReason) -> u8 {
-    match reason.class() {
+    for_class(reason.class())
+}
+
+/// Returns the exit code of a run or a flow whose end has this class.
+pub fn for_class(class: ExitClass) -> u8 {
+    match class {
         ExitClass::Success => 0,
         ExitClass::Failed => FAILURE,
         ExitClass::Blocked => 3,

@@ -21,11 +21,42 @@ use crate::error::AppError;
 use crate::git_identity::add_git_identity;
 use crate::{ModelName, ModelsFile, format_key_places, trust_warnings};
 
-/// Providers that need no file, with the variables of their keys.
-const BUILT_IN: [(&str, &[&str]); 3] = [
-    ("anthropic", &["ANTHROPIC_API_KEY"]),
-    ("google", &["GEMINI_API_KEY", "GOOGLE_API_KEY"]),
-    ("openai", &["OPENAI_API_KEY"]),
+/// A provider that needs no file.
+struct BuiltInProvider {
+    name: &'static str,
+    /// The variables of its key. The first one that is set counts.
+    variables: &'static [&'static str],
+    spec: fn(KeySource) -> Arc<dyn ProviderSpec>,
+}
+
+const BUILT_IN: [BuiltInProvider; 3] = [
+    BuiltInProvider {
+        name: "anthropic",
+        variables: &["ANTHROPIC_API_KEY"],
+        spec: |key| {
+            let mut spec = AnthropicSpec::default();
+            spec.key = key;
+            Arc::new(spec)
+        },
+    },
+    BuiltInProvider {
+        name: "google",
+        variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        spec: |key| {
+            let mut spec = GoogleSpec::default();
+            spec.key = key;
+            Arc::new(spec)
+        },
+    },
+    BuiltInProvider {
+        name: "openai",
+        variables: &["OPENAI_API_KEY"],
+        spec: |key| {
+            let mut spec = OpenAiSpec::default();
+            spec.key = key;
+            Arc::new(spec)
+        },
+    },
 ];
 
 /// Agents on a model, as the command line and the project file describe them.
@@ -155,13 +186,11 @@ impl ChosenModel {
 
     /// Returns a remedy if the options cannot be prepared.
     pub fn remedy(&self) -> String {
-        let variables = BUILT_IN
-            .iter()
-            .find(|(name, _)| *name == self.backend.provider_name());
-        match (&self.origin, variables) {
-            (Origin::BuiltIn, Some((name, variables))) => format!(
-                "set {}, or configure {name} in .autonoe/models.json",
-                variables.join(" or ")
+        match (&self.origin, find_built_in(self.backend.provider_name())) {
+            (Origin::BuiltIn, Some(provider)) => format!(
+                "set {}, or configure {} in .autonoe/models.json",
+                provider.variables.join(" or "),
+                provider.name
             ),
             _ => "see `autonoe schema models` and docs/guides/models.md".to_owned(),
         }
@@ -170,7 +199,7 @@ impl ChosenModel {
     /// Returns a warning if the key goes to another address than expected.
     pub fn warning(&self) -> Option<String> {
         let name = self.backend.provider_name();
-        let is_known = BUILT_IN.iter().any(|(known, _)| *known == name);
+        let is_known = find_built_in(name).is_some();
         let Origin::File(path) = &self.origin else {
             return None;
         };
@@ -238,41 +267,29 @@ fn context(root: &Path, env: &Env) -> SpecContext {
 
 /// Returns the variables of the keys of built-in providers.
 pub(crate) fn built_in_keys() -> impl Iterator<Item = &'static str> {
-    let variables = BUILT_IN.iter().map(|(_, variables)| variables.iter());
+    let variables = BUILT_IN.iter().map(|provider| provider.variables.iter());
     variables.flatten().copied()
+}
+
+fn find_built_in(name: &str) -> Option<&'static BuiltInProvider> {
+    BUILT_IN.iter().find(|provider| provider.name == name)
 }
 
 /// Returns a built-in provider.
 fn built_in(name: &str, env: &Env) -> Option<Arc<dyn ProviderSpec>> {
-    let (_, variables) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
+    let provider = find_built_in(name)?;
     let is_set = |name: &&&str| {
         let value = env.environment.get(OsStr::new(name));
         value.is_some_and(|value| !value.is_empty())
     };
+    let variables = provider.variables;
     let variable = variables.iter().find(is_set).or(variables.first())?;
-    let key = KeySource::env(*variable);
-    Some(match name {
-        "anthropic" => {
-            let mut spec = AnthropicSpec::default();
-            spec.key = key;
-            Arc::new(spec)
-        }
-        "google" => {
-            let mut spec = GoogleSpec::default();
-            spec.key = key;
-            Arc::new(spec)
-        }
-        _ => {
-            let mut spec = OpenAiSpec::default();
-            spec.key = key;
-            Arc::new(spec)
-        }
-    })
+    Some((provider.spec)(KeySource::env(*variable)))
 }
 
 /// Returns the names of all providers.
 fn known(file: &ModelsFile) -> Vec<String> {
-    let mut known: Vec<String> = BUILT_IN.map(|(name, _)| name.to_owned()).into();
+    let mut known: Vec<String> = BUILT_IN.iter().map(|it| it.name.to_owned()).collect();
     known.extend(file.providers.keys().cloned());
     known.sort();
     known.dedup();

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use autonoe_core::event::InvalidValue;
+use autonoe_core::run::ExitClass;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -147,9 +148,10 @@ impl FlowLayer {
     }
 }
 
-/// Defines the kinds in one table: variant, code, layer, recoverability.
+/// Defines the kinds in one table: variant, code, layer, recoverability, class of the exit.
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $kind:ident, $code:literal, $layer:ident, $recoverable:literal;)+) => {
+    ($($(#[$doc:meta])* $kind:ident, $code:literal, $layer:ident, $recoverable:literal,
+        $class:ident;)+) => {
         /// Kinds of errors of a flow.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -175,57 +177,62 @@ macro_rules! kinds {
             pub fn is_recoverable(self) -> bool {
                 match self { $(Self::$kind => $recoverable,)+ }
             }
+
+            /// Returns the class of a flow that ends with the error, for exit codes and the like.
+            pub fn class(self) -> ExitClass {
+                match self { $(Self::$kind => ExitClass::$class,)+ }
+            }
         }
     };
 }
 
 kinds! {
     /// A file of the definition does not exist.
-    ConfigurationNotFound, "configuration_not_found", Configuration, false;
+    ConfigurationNotFound, "configuration_not_found", Configuration, false, Failed;
     /// A file of the definition cannot be read or parsed.
-    ConfigurationParse, "configuration_parse", Configuration, false;
+    ConfigurationParse, "configuration_parse", Configuration, false, Failed;
     /// Validation rejected the definition before the start.
-    ConfigurationValidation, "configuration_validation", Configuration, false;
+    ConfigurationValidation, "configuration_validation", Configuration, false, Failed;
     /// A parameter is missing or invalid.
-    Parameter, "parameter", Configuration, false;
+    Parameter, "parameter", Configuration, false, Failed;
     /// A dependency of the definition does not exist.
-    DependencyResolution, "dependency_resolution", Configuration, false;
+    DependencyResolution, "dependency_resolution", Configuration, false, Failed;
     /// An operator stopped the flow.
-    Interrupted, "interrupted", Lifecycle, false;
+    Interrupted, "interrupted", Lifecycle, false, Interrupted;
     /// A step exceeded its limit of visits.
-    StepLoopLimit, "step_loop_limit", Loop, false;
+    StepLoopLimit, "step_loop_limit", Loop, false, Failed;
     /// The flow reached a step that does not exist.
-    UnknownStep, "unknown_step", Loop, false;
+    UnknownStep, "unknown_step", Loop, false, Failed;
     /// A step failed, and its definition names no further action.
-    StepFailed, "step_failed", Loop, false;
+    StepFailed, "step_failed", Loop, false, Failed;
     /// The steps reached their end while the flow was not complete.
-    EndedIncomplete, "ended_incomplete", Loop, false;
+    EndedIncomplete, "ended_incomplete", Loop, false, Failed;
     /// An escalation ended the flow.
-    Escalated, "escalated", Loop, false;
+    Escalated, "escalated", Loop, false, Failed;
     /// A notification could not be delivered.
-    Notification, "notification", Loop, true;
+    Notification, "notification", Loop, true, Failed;
     /// The budget is exhausted.
-    BudgetExceeded, "budget_exceeded", Loop, false;
+    BudgetExceeded, "budget_exceeded", Loop, false, Budget;
     /// A fact could not be recorded.
-    Record, "record", Loop, false;
+    Record, "record", Loop, false, Failed;
     /// The agent could not be reached.
-    SdkConnection, "sdk_connection", SdkBridge, true;
+    SdkConnection, "sdk_connection", SdkBridge, true, Failed;
     /// The service of the agent reported a rate limit.
-    SdkRateLimit, "sdk_rate_limit", SdkBridge, true;
+    SdkRateLimit, "sdk_rate_limit", SdkBridge, true, Quota;
     /// The agent failed or returned no answer.
-    SdkSession, "sdk_session", SdkBridge, true;
+    SdkSession, "sdk_session", SdkBridge, true, Failed;
     /// The agent rejects its setup: credentials, an unknown model.
-    SdkRefused, "sdk_refused", SdkBridge, false;
+    SdkRefused, "sdk_refused", SdkBridge, false, Failed;
     /// The completion condition could not be checked.
-    CompletionCheck, "completion_check", Completion, true;
+    CompletionCheck, "completion_check", Completion, true, Failed;
     /// A condition can never hold.
-    CompletionImpossible, "completion_impossible", Completion, false;
+    CompletionImpossible, "completion_impossible", Completion, false, Failed;
     /// The check of a step could not be performed.
-    StepCheck, "step_check", StepCheck, true;
+    StepCheck, "step_check", StepCheck, true, Failed;
     /// The prompt does not exist.
-    PromptNotFound, "prompt_not_found", Prompt, false;
+    PromptNotFound, "prompt_not_found", Prompt, false, Failed;
     /// A prompt cannot be read, or its variables are malformed.
-    PromptParse, "prompt_parse", Prompt, false;
+    PromptParse, "prompt_parse", Prompt, false, Failed;
     /// A prompt has an undefined variable, and the flow is strict about variables.
-    UndefinedVariable, "undefined_variable", Prompt, false;
+    UndefinedVariable, "undefined_variable", Prompt, false, Failed;
 }

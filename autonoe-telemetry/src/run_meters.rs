@@ -222,7 +222,6 @@ fn wait_reason(reason: WaitReason) -> &'static str {
         WaitReason::Quota => "quota",
         WaitReason::QuotaBackoff => "quota_backoff",
         WaitReason::RetryAfter => "retry_after",
-        _ => "_OTHER",
     }
 }
 

@@ -1,4 +1,4 @@
-//! The lists in "The path of a run" of `ARCHITECTURE.md`, compared with the sources.
+//! The lists in "One run, one way" of `ARCHITECTURE.md`, compared with the sources.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ const ARCHITECTURE: &str = include_str!("../../ARCHITECTURE.md");
 /// Returns the items of the lists: crate, file and functions.
 fn items() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     let (_, section) = ARCHITECTURE
-        .split_once("## The path of a run\n")
+        .split_once("## One run, one way\n")
         .expect("the section");
     let (section, _) = section.split_once("\n## ").expect("the next section");
     let lines = section.lines().filter_map(|line| line.strip_prefix("- "));

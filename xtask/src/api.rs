@@ -28,6 +28,15 @@ const RUST: &str = env!("CARGO_PKG_RUST_VERSION");
 /// Changed lines of a crate that a failed comparison prints.
 const SHOWN_CHANGES: usize = 20;
 
+/// The most names at the root of a crate. What few users need belongs to a public module.
+const ROOT_NAMES: [(&str, usize); 5] = [
+    ("autonoe-core", 40),
+    ("autonoe-harness", 40),
+    ("autonoe-flow", 40),
+    ("autonoe-model", 30),
+    ("autonoe-testkit", 30),
+];
+
 /// A published crate with a library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Library {
@@ -49,9 +58,10 @@ pub(crate) fn run(cargo: &Cargo, mode: ApiMode, packages: &[String]) -> Result<(
     let listings = read_listings(cargo, selected)?;
     let is_complete = packages.is_empty();
     match mode {
-        ApiMode::Update => write(&folder, &listings, is_complete),
-        ApiMode::Check => compare(&folder, &listings, is_complete),
+        ApiMode::Update => write(&folder, &listings, is_complete)?,
+        ApiMode::Check => compare(&folder, &listings, is_complete)?,
     }
+    limit_root_names(&listings)
 }
 
 /// Builds the documentation of the workspace, warnings as errors, and the JSON that [`check`] reads.
@@ -75,7 +85,8 @@ pub(crate) fn check(cargo: &Cargo) -> Result<(), Failure> {
     }
     let libraries = libraries(&metadata::ours(cargo)?);
     let listings = read_listings(cargo, libraries)?;
-    compare(&cargo.root().join(FOLDER), &listings, true)
+    compare(&cargo.root().join(FOLDER), &listings, true)?;
+    limit_root_names(&listings)
 }
 
 /// Returns a sentence about the installed Rust release if the listings are of another one.
@@ -205,6 +216,20 @@ fn compare(
     )
 }
 
+/// Fails if a library has more names at its root than [`ROOT_NAMES`] allows.
+fn limit_root_names(listings: &[(Library, Listing)]) -> Result<(), Failure> {
+    let exceeded = listings.iter().filter_map(|(library, listing)| {
+        let limit = ROOT_NAMES.iter().find(|(name, _)| *name == library.package);
+        let (package, limit) = limit?;
+        let number = listing.root_names(&library.name).len();
+        (number > *limit).then(|| format!("{package}: {number} names, at most {limit}"))
+    });
+    Failure::unless_empty(
+        "too many names at the root of a crate; export new ones in a public module",
+        &exceeded.collect::<Vec<_>>(),
+    )
+}
+
 /// Returns the files of `folder` that belong to none of `listings`.
 fn unexpected_files(
     folder: &Path,
@@ -322,6 +347,29 @@ mod tests {
         let text = failure.to_string();
         assert!(text.ends_with("  and 5 further changes"), "{text}");
         assert_eq!(text.lines().count(), 3 + SHOWN_CHANGES);
+    }
+
+    #[test]
+    fn committed_listings_keep_the_limits_of_root_names() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("..")
+            .join(FOLDER);
+        let committed = ROOT_NAMES.map(|(package, _)| {
+            let text = fs::read_to_string(folder.join(format!("{package}.txt")));
+            listed(package, &text.unwrap())
+        });
+        assert_eq!(limit_root_names(&committed), Ok(()));
+
+        let items: String = (0..=40)
+            .map(|number| format!("pub fn autonoe_core::f{number}()\n"))
+            .collect();
+        let failure = limit_root_names(&[listed("autonoe-core", &items)]).unwrap_err();
+        let text = failure.to_string();
+        assert!(
+            text.contains("autonoe-core: 41 names, at most 40"),
+            "{text}"
+        );
+        assert_eq!(limit_root_names(&[listed("autonoe-acp", &items)]), Ok(()));
     }
 
     #[test]

@@ -176,7 +176,9 @@ impl EntryFormatter {
                     WaitReason::QuotaBackoff => {
                         Some(format!("Waiting for the quota; next try at {until}"))
                     }
-                    _ => Some(format!("Waiting until {until}, as the service requested")),
+                    WaitReason::RetryAfter => {
+                        Some(format!("Waiting until {until}, as the service requested"))
+                    }
                 }
             }
             RunAction::Hold => Some("Paused".to_owned()),

@@ -26,7 +26,7 @@ pub fn announcement(reason: WaitReason, until: Timestamp, now: Timestamp) -> Vec
             format!("Quota exceeded, waiting {wait} before the next try..."),
             next_try,
         ],
-        _ => vec![
+        WaitReason::RetryAfter => vec![
             format!("The service requested a wait of {wait} before the next try..."),
             next_try,
         ],
@@ -38,7 +38,7 @@ pub fn countdown(reason: WaitReason, until: Timestamp, remaining: Duration) -> O
     let what = match reason {
         WaitReason::Pause => return None,
         WaitReason::Quota => "resets",
-        _ => "next try",
+        WaitReason::QuotaBackoff | WaitReason::RetryAfter => "next try",
     };
     let now = until.checked_sub(remaining).unwrap_or(until);
     let (left, at) = (remaining_text(remaining), clock(until, now));

@@ -70,10 +70,17 @@ fn end(session: &SessionSpan, facts: &Facts) -> Markup {
         Some(result) => {
             let (class, sign) = match &result.end {
                 _ if result.flaw.is_some() => ("bad", "✕"),
-                end if end.is_completed() => ("good", "✓"),
+                SessionEnd::Outcome(SessionOutcome::Completed) => ("good", "✓"),
                 SessionEnd::Failed { .. }
                 | SessionEnd::Outcome(SessionOutcome::ExecutionError { .. }) => ("bad", "✕"),
-                _ => ("warn", "■"),
+                SessionEnd::BudgetSpent { .. }
+                | SessionEnd::Cancelled
+                | SessionEnd::Outcome(
+                    SessionOutcome::MaxTurns
+                    | SessionOutcome::BudgetExceeded
+                    | SessionOutcome::QuotaExceeded { .. }
+                    | SessionOutcome::Interrupted,
+                ) => ("warn", "■"),
             };
             (class, sign, result.to_string())
         }

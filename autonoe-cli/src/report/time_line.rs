@@ -99,9 +99,9 @@ fn lanes(facts: &Facts) -> Vec<(String, Vec<Bar>)> {
                 IdleReason::Wait(WaitReason::Quota | WaitReason::QuotaBackoff) => {
                     "Waited for the quota"
                 }
-                IdleReason::Wait(_) => "Waited for the service",
+                IdleReason::Wait(WaitReason::RetryAfter) => "Waited for the service",
                 IdleReason::Paused => "Paused by a user",
-                _ => "The process was not running",
+                IdleReason::Interrupted => "The process was not running",
             };
             let until = idle.until.unwrap_or(timeline.until);
             let time = format_duration(since(idle.from, until));

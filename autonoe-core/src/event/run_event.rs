@@ -279,9 +279,9 @@ pub enum RunEventKind<'a> {
 }
 
 /// Reason for a wait of a run.
+// Not `non_exhaustive`: each consumer decides about each reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum WaitReason {
     /// The pause between sessions.
     Pause,

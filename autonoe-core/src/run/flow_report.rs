@@ -120,13 +120,38 @@ impl From<&SessionEnd> for FlowExit {
         match end {
             SessionEnd::Outcome(SessionOutcome::Completed) => Self::Completed,
             SessionEnd::Outcome(SessionOutcome::QuotaExceeded { .. }) => Self::QuotaExceeded,
-            SessionEnd::Outcome(_) => Self::Failed {
+            SessionEnd::Outcome(
+                SessionOutcome::ExecutionError { .. }
+                | SessionOutcome::MaxTurns
+                | SessionOutcome::BudgetExceeded
+                | SessionOutcome::Interrupted,
+            ) => Self::Failed {
                 error: Failure::retryable("session_not_completed", end.to_string()),
             },
             SessionEnd::BudgetSpent { budget } => Self::BudgetExceeded { budget: *budget },
             SessionEnd::Cancelled => Self::Interrupted,
             SessionEnd::Failed { error } => Self::Failed {
                 error: error.clone(),
+            },
+        }
+    }
+}
+
+/// The end of a session that did not start because its flow has ended.
+impl From<&FlowExit> for SessionEnd {
+    fn from(exit: &FlowExit) -> Self {
+        match exit {
+            FlowExit::QuotaExceeded => Self::Outcome(SessionOutcome::QuotaExceeded {
+                message: exit.to_string(),
+                resets_at: None,
+            }),
+            FlowExit::BudgetExceeded { budget } => Self::BudgetSpent { budget: *budget },
+            FlowExit::Interrupted => Self::Cancelled,
+            FlowExit::Failed { error } => Self::Failed {
+                error: error.clone(),
+            },
+            FlowExit::Completed => Self::Failed {
+                error: Failure::permanent("not_started", exit.to_string()),
             },
         }
     }
@@ -141,5 +166,32 @@ impl fmt::Display for FlowExit {
             Self::Interrupted => f.write_str("it was cancelled"),
             Self::Failed { error } => write!(f, "it cannot continue: {error}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_that_did_not_start_has_the_class_of_its_flow() {
+        for exit in [
+            FlowExit::QuotaExceeded,
+            FlowExit::BudgetExceeded {
+                budget: BudgetKind::Tokens,
+            },
+            FlowExit::Interrupted,
+            FlowExit::Failed {
+                error: Failure::permanent("crashed", "it crashed"),
+            },
+        ] {
+            let end = SessionEnd::from(&exit);
+
+            assert_eq!(FlowExit::from(&end), exit);
+        }
+
+        // A session that did not start has not completed.
+        let end = SessionEnd::from(&FlowExit::Completed);
+        assert!(matches!(end, SessionEnd::Failed { .. }), "{end:?}");
     }
 }

@@ -2,9 +2,6 @@
 
 use async_trait::async_trait;
 
-use crate::definition::{
-    CheckBudget, IterationBudget, KeywordSignal, PhaseCompletion, StepMachine, StructuredSignal,
-};
 use crate::error::FlowError;
 use crate::port::{CompletionContext, CompletionHandler, CompletionResult};
 use crate::progress::FlowProgress;
@@ -43,58 +40,6 @@ impl<R: Rule> CompletionHandler for RuleHandler<R> {
 
     fn reason(&self) -> &str {
         self.last.reason()
-    }
-}
-
-impl Rule for StepMachine {
-    fn reason(&self, progress: &FlowProgress) -> Option<String> {
-        progress
-            .at_end
-            .then(|| "the flow reached the end of its steps".to_owned())
-    }
-}
-
-impl Rule for IterationBudget {
-    fn reason(&self, progress: &FlowProgress) -> Option<String> {
-        let limit = self.max_iterations;
-        // Validation rejects a limit of zero before the start, so it never completes a flow.
-        (limit > 0 && progress.iterations >= u64::from(limit))
-            .then(|| format!("iterations so far: {}", progress.iterations))
-    }
-}
-
-impl Rule for CheckBudget {
-    fn reason(&self, progress: &FlowProgress) -> Option<String> {
-        let limit = self.max_checks;
-        (limit > 0 && progress.checks >= u64::from(limit))
-            .then(|| format!("checks so far: {}", progress.checks))
-    }
-}
-
-impl Rule for KeywordSignal {
-    fn reason(&self, progress: &FlowProgress) -> Option<String> {
-        let is_seen = |word: &str| progress.keywords_seen.contains(word);
-        if !self.mode.holds(&self.keywords, is_seen) {
-            return None;
-        }
-        let seen = self.keywords.iter().filter(|word| is_seen(word));
-        let seen: Vec<String> = seen.map(|word| format!("`{word}`")).collect();
-        Some(format!("the agent said {}", seen.join(", ")))
-    }
-}
-
-impl Rule for StructuredSignal {
-    fn reason(&self, progress: &FlowProgress) -> Option<String> {
-        let is_given = progress.signals.iter().any(|signal| self.matches(signal));
-        is_given.then(|| format!("the agent sent the signal `{}`", self.signal))
-    }
-}
-
-impl Rule for PhaseCompletion {
-    fn reason(&self, progress: &FlowProgress) -> Option<String> {
-        let mut phases = self.terminal_phases.iter();
-        let phase = phases.find(|phase| progress.phases.contains(*phase))?;
-        Some(format!("a step of the phase `{phase}` has passed"))
     }
 }
 

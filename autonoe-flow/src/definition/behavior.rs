@@ -4,9 +4,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::completion::{Completion, CompletionParts, CompletionType, completion_schema};
 use super::nested::written_value;
 use super::prompt_ref::FlowPath;
+use super::{Completion, CompletionType};
+use crate::completion::{CompletionParts, completion_schema};
 
 /// Behavior of a flow's agent: its system prompt, its tools, and its completion condition.
 ///

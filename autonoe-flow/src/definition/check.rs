@@ -123,7 +123,7 @@ pub struct CommandAction {
     pub timeout_seconds: u64,
 }
 
-pub(super) fn ten_minutes() -> u64 {
+pub(crate) fn ten_minutes() -> u64 {
     600
 }
 

@@ -3,7 +3,6 @@
 mod agent;
 mod behavior;
 mod check;
-mod completion;
 mod data_test;
 mod escalation;
 mod names;
@@ -16,20 +15,18 @@ mod retry;
 mod step;
 mod transition;
 
+pub use crate::completion::kinds::*;
 pub use agent::{FlowAgent, PromptPaths};
 pub use behavior::{Behavior, PermissionMode};
+pub(crate) use check::ten_minutes;
 pub use check::{
     ActionCheck, ActionOutcome, Check, CheckType, CommandAction, ExpectedAction, KeywordCheck,
     KeywordMode, PromptCheck, ToolAction,
 };
-pub use completion::{
-    CheckBudget, Completion, CompletionCondition, CompletionType, Composite, CompositeMode,
-    Deliverables, ExternalState, ExternalStateSource, IterationBudget, KeywordSignal, NamedState,
-    PhaseCompletion, StateCommand, StepMachine, StructuredSignal,
-};
 pub use data_test::{DataPath, DataQuestion, DataTest};
 pub use escalation::{NotificationMethod, ReturnFlow, StepEscalation};
 pub use names::{FlowName, InvalidName, StepId, VariableName};
+pub(crate) use nested::{read_by_type, written_value};
 pub use parameter::{ParameterDefinition, ParameterRules, ParameterType};
 pub use plan::{AfterFailure, StepPlan};
 pub use prompt_ref::{FlowPath, PathRef, PromptRef, SchemePart, SchemeRef};

@@ -159,18 +159,32 @@ pub(super) fn flow_name(name: &str) -> Option<FlowName> {
     name.trim_start_matches(['-', '_']).parse().ok()
 }
 
-/// Returns the completion type for an upstream name.
-fn completion_type(name: &str) -> Option<CompletionType> {
+/// The completion types of climpt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UpstreamCompletion {
+    ExternalState,
+    IterationBudget,
+    CheckBudget,
+    KeywordSignal,
+    StructuredSignal,
+    PhaseCompletion,
+    StepMachine,
+    Composite,
+    Custom,
+}
+
+/// Returns the type of an upstream name.
+fn completion_type(name: &str) -> Option<UpstreamCompletion> {
     Some(match name {
-        "externalState" | "poll:state" => CompletionType::ExternalState,
-        "iterationBudget" | "count:iteration" => CompletionType::IterationBudget,
-        "checkBudget" | "count:check" => CompletionType::CheckBudget,
-        "keywordSignal" | "detect:keyword" => CompletionType::KeywordSignal,
-        "structuredSignal" | "detect:structured" => CompletionType::StructuredSignal,
-        "phaseCompletion" => CompletionType::PhaseCompletion,
-        "stepMachine" | "detect:graph" => CompletionType::StepMachine,
-        "composite" | "meta:composite" => CompletionType::Composite,
-        "custom" | "meta:custom" => CompletionType::Custom,
+        "externalState" | "poll:state" => UpstreamCompletion::ExternalState,
+        "iterationBudget" | "count:iteration" => UpstreamCompletion::IterationBudget,
+        "checkBudget" | "count:check" => UpstreamCompletion::CheckBudget,
+        "keywordSignal" | "detect:keyword" => UpstreamCompletion::KeywordSignal,
+        "structuredSignal" | "detect:structured" => UpstreamCompletion::StructuredSignal,
+        "phaseCompletion" => UpstreamCompletion::PhaseCompletion,
+        "stepMachine" | "detect:graph" => UpstreamCompletion::StepMachine,
+        "composite" | "meta:composite" => UpstreamCompletion::Composite,
+        "custom" | "meta:custom" => UpstreamCompletion::Custom,
         _ => return None,
     })
 }
@@ -193,21 +207,32 @@ pub(super) fn completion(
         Some(most) => json!({"maxIterations": most}),
         None => json!({}),
     };
-    let known = completion_type(name);
-    let translated = match known {
-        Some(CompletionType::IterationBudget) => (CompletionType::IterationBudget, budget()),
-        Some(CompletionType::CheckBudget) => {
+    let replaced = |config: &mut Source<'_>, why: &str| {
+        let (kind, config_of_it, what) = if has_end || max_iterations.is_none() {
+            let what = "at the end of its steps";
+            (CompletionType::StepMachine, json!({}), what)
+        } else {
+            let what = "after its number of iterations";
+            (CompletionType::IterationBudget, budget(), what)
+        };
+        let message = format!("the flow is complete {what}, not by `{name}`: {why}");
+        config.changed("", message);
+        (kind, config_of_it)
+    };
+    let translated = match completion_type(name) {
+        Some(UpstreamCompletion::IterationBudget) => (CompletionType::IterationBudget, budget()),
+        Some(UpstreamCompletion::CheckBudget) => {
             let most = config.take("maxChecks").unwrap_or_default();
             (CompletionType::CheckBudget, json!({"maxChecks": most}))
         }
-        Some(CompletionType::KeywordSignal) => {
+        Some(UpstreamCompletion::KeywordSignal) => {
             let mut keywords = config.take_texts("keywords");
             for key in ["completionKeyword", "verdictKeyword"] {
                 keywords.extend(config.take_text(key));
             }
             (CompletionType::KeywordSignal, json!({"keywords": keywords}))
         }
-        Some(CompletionType::StructuredSignal) => {
+        Some(UpstreamCompletion::StructuredSignal) => {
             let names: Vec<String> = match config.take("requiredFields") {
                 Some(Value::Object(fields)) => {
                     let message = "only the names are required; their values are not compared";
@@ -222,14 +247,14 @@ pub(super) fn completion(
             let signal = json!({"signal": signal.unwrap_or_default(), "requiredFields": names});
             (CompletionType::StructuredSignal, signal)
         }
-        Some(CompletionType::PhaseCompletion) => {
+        Some(UpstreamCompletion::PhaseCompletion) => {
             let phases = config.take_texts("terminalPhases");
             (
                 CompletionType::PhaseCompletion,
                 json!({"terminalPhases": phases}),
             )
         }
-        Some(CompletionType::Composite) => {
+        Some(UpstreamCompletion::Composite) => {
             let mode = match config.take_text("operator").as_deref() {
                 Some("and") => "all",
                 _ => "any",
@@ -249,28 +274,15 @@ pub(super) fn completion(
                 json!({"mode": mode, "conditions": conditions}),
             )
         }
-        Some(CompletionType::StepMachine) => (CompletionType::StepMachine, json!({})),
-        _ => {
-            let (kind, config_of_it) = if has_end || max_iterations.is_none() {
-                (CompletionType::StepMachine, json!({}))
-            } else {
-                (CompletionType::IterationBudget, budget())
-            };
-            let why = match known {
-                Some(CompletionType::ExternalState) => {
-                    "flows do not read states of GitHub or of a service"
-                }
-                Some(CompletionType::Custom) => "its handler is a program of climpt",
-                _ => "the type does not exist",
-            };
-            let what = match kind {
-                CompletionType::IterationBudget => "after its number of iterations",
-                _ => "at the end of its steps",
-            };
-            let message = format!("the flow is complete {what}, not by `{name}`: {why}");
-            config.changed("", message);
-            (kind, config_of_it)
+        Some(UpstreamCompletion::StepMachine) => (CompletionType::StepMachine, json!({})),
+        Some(UpstreamCompletion::ExternalState) => replaced(
+            &mut config,
+            "flows do not read states of GitHub or of a service",
+        ),
+        Some(UpstreamCompletion::Custom) => {
+            replaced(&mut config, "its handler is a program of climpt")
         }
+        None => replaced(&mut config, "the type does not exist"),
     };
     config.drop_rest(&[("registryPath", "the steps are in steps_registry.json")]);
     translated

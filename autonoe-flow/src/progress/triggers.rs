@@ -29,9 +29,7 @@ pub struct Triggers {
 impl Triggers {
     /// Collects the keywords and signals of `completion` and its nested conditions.
     pub fn from_completion(completion: &Completion) -> Self {
-        let mut watched = Self::default();
-        watched.collect(completion);
-        watched
+        completion.kind().needs().triggers
     }
 
     /// Creates a set of keywords, without signals.
@@ -42,28 +40,13 @@ impl Triggers {
         }
     }
 
-    fn collect(&mut self, completion: &Completion) {
-        match completion {
-            Completion::KeywordSignal(signal) => {
-                self.keywords.extend(signal.keywords.iter().cloned());
+    /// Adds the keywords and signals of another condition.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.keywords.extend(other.keywords);
+        for signal in other.signals {
+            if !self.signals.contains(&signal) {
+                self.signals.push(signal);
             }
-            Completion::StructuredSignal(signal) => {
-                if !self.signals.contains(signal) {
-                    self.signals.push(signal.clone());
-                }
-            }
-            Completion::Composite(composite) => {
-                for condition in &composite.conditions {
-                    self.collect(&condition.completion);
-                }
-            }
-            Completion::StepMachine(_)
-            | Completion::IterationBudget(_)
-            | Completion::CheckBudget(_)
-            | Completion::PhaseCompletion(_)
-            | Completion::ExternalState(_)
-            | Completion::Deliverables(_)
-            | Completion::Custom(_) => {}
         }
     }
 }

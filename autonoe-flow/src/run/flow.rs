@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use autonoe_core::run::{Durability, FlowExit, SessionAccess};
+use autonoe_core::run::{Durability, ExitClass, FlowExit, SessionAccess};
 use autonoe_core::session::{FlowStart, FlowStartError, OpenSessions, RecordedFlow};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -251,11 +251,20 @@ fn ensure_same_flow(
 }
 
 fn not_opened(error: FlowStartError) -> FlowError {
-    let kind = match &error.report().exit {
-        FlowExit::Interrupted => FlowErrorKind::Interrupted,
-        FlowExit::BudgetExceeded { .. } => FlowErrorKind::BudgetExceeded,
-        FlowExit::Failed { error } => super::outcome::failure(error).kind,
-        _ => FlowErrorKind::SdkRefused,
+    let exit = &error.report().exit;
+    let kind = match exit.class() {
+        ExitClass::Interrupted => FlowErrorKind::Interrupted,
+        ExitClass::Budget => FlowErrorKind::BudgetExceeded,
+        ExitClass::Quota => FlowErrorKind::SdkRateLimit,
+        ExitClass::Success
+        | ExitClass::Failed
+        | ExitClass::Blocked
+        | ExitClass::Iterations
+        | ExitClass::Retries
+        | ExitClass::Stalled => match exit.failure() {
+            Some(failure) => super::outcome::failure(failure).kind,
+            None => FlowErrorKind::SdkRefused,
+        },
     };
     FlowError::new(kind, error.to_string()).because(error)
 }

@@ -1,7 +1,6 @@
 //! Validates a definition before it spends any money.
 
 mod checks;
-mod completion;
 mod data;
 mod escalations;
 mod findings;
@@ -57,7 +56,6 @@ pub fn validate(definition: &FlowDefinition) -> ValidationReport {
     sub_steps::check(&mut findings);
     escalations::check(&mut findings);
     data::check(&mut findings);
-    completion::check(&mut findings);
     walks::check(&mut findings);
     prompts::check(&mut findings);
     variables::check(&mut findings);

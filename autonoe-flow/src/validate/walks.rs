@@ -1,18 +1,30 @@
-//! Validates that the flow can become complete, and finish from every state.
+//! Validates the completion condition, and that the flow can reach it and finish from every state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::completion::CONFIG;
 use super::findings::{Findings, In};
+use crate::completion::{Mistake, Unreachable};
 use crate::definition::{Completion, CompositeMode, Step, StepId, Target};
 use crate::finding::FindingKind::{
-    CycleWithoutExit, GatewayCycle, ImpossibleCompletion, Limit, NeverUsed,
+    Completion as WrongCompletion, CycleWithoutExit, GatewayCycle, ImpossibleCompletion, Limit,
+    NeverUsed,
 };
 use crate::walk::{Formula, Verdict, edges, explore, max_iterations_and_checks};
 
+/// JSON pointer of a flow's completion condition.
+const CONFIG: &str = "/behavior/completionConfig";
+
 pub(super) fn check(found: &mut Findings<'_>) {
-    gateway_cycles(found);
     let completion = &found.agent.behavior.completion;
+    for mistake in completion.kind().mistakes() {
+        let Mistake {
+            pointer,
+            message,
+            hint,
+        } = mistake.below(CONFIG);
+        found.error_in(In::Agent, WrongCompletion, pointer, message, hint);
+    }
+    gateway_cycles(found);
     let mut impossible = Vec::new();
     let is_possible = can_hold(found, completion, CONFIG, &mut impossible);
     for (pointer, message, hint) in impossible {
@@ -25,7 +37,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
     if !is_possible {
         return;
     }
-    match explore(found.registry, &Formula::from_completion(completion)) {
+    match explore(found.registry, &completion.kind().formula()) {
         Verdict::Finishes => {}
         Verdict::CannotFinish { steps, .. } => stuck(found, &steps),
         Verdict::TooLarge => {
@@ -57,54 +69,26 @@ fn can_hold(
             CompositeMode::All => !holds.contains(&false),
         };
     }
-    let (most_iterations, most_checks) = max_iterations_and_checks(found.registry);
-    let explored = explore(found.registry, &Formula::from_completion(completion));
-    let is_out_of_reach = matches!(
-        explored,
-        Verdict::CannotFinish {
-            from_the_start: true,
-            ..
-        }
-    );
-    let (is_impossible, message, hint) = match completion {
-        Completion::IterationBudget(budget) => {
-            let number = u64::from(budget.max_iterations);
-            (
-                is_out_of_reach || number > most_iterations,
-                format!("no path through the flow has {number} iterations"),
-                "lower the number, or add a loop to the steps",
-            )
-        }
-        Completion::CheckBudget(budget) => {
-            let number = u64::from(budget.max_checks);
-            (
-                is_out_of_reach || number > most_checks,
-                format!("no path through the flow has {number} checks of steps"),
-                "lower the number, or add checks to more steps",
-            )
-        }
-        Completion::PhaseCompletion(phases) => (
-            // The validation of completion conditions reports an empty list.
-            is_out_of_reach && !phases.terminal_phases.is_empty(),
-            format!(
-                "no step of the phase `{}` can be reached",
-                phases.terminal_phases.join("` or `")
-            ),
-            "set this `phase` in the last steps",
-        ),
-        // A cycle without an exit is reported as such.
-        Completion::StepMachine(_)
-        | Completion::KeywordSignal(_)
-        | Completion::StructuredSignal(_)
-        | Completion::ExternalState(_)
-        | Completion::Deliverables(_)
-        | Completion::Composite(_)
-        | Completion::Custom(_) => (false, String::new(), ""),
+    let Some(Unreachable { message, hint }) = completion.kind().unreachable() else {
+        return true;
     };
-    if is_impossible {
+    let formula = completion.kind().formula();
+    let (most_iterations, most_checks) = max_iterations_and_checks(found.registry);
+    let is_out_of_reach = match &formula {
+        Formula::Iterations(number) if *number > most_iterations => true,
+        Formula::Checks(number) if *number > most_checks => true,
+        formula => matches!(
+            explore(found.registry, formula),
+            Verdict::CannotFinish {
+                from_the_start: true,
+                ..
+            }
+        ),
+    };
+    if is_out_of_reach {
         impossible.push((at.to_owned(), message, hint.to_owned()));
     }
-    !is_impossible
+    !is_out_of_reach
 }
 
 fn stuck(found: &mut Findings<'_>, steps: &BTreeSet<StepId>) {

@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::node::{VisitBounds, VisitCounts};
-use crate::definition::{
-    AfterFailure, Completion, CompositeMode, Step, StepId, StepsRegistry, WorkStep,
-};
+use crate::definition::{AfterFailure, Step, StepId, StepsRegistry, WorkStep};
 
 /// Bounds of a visit, by its outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -137,35 +135,6 @@ pub(crate) enum Formula {
 }
 
 impl Formula {
-    /// Returns the formula of `completion`.
-    pub(crate) fn from_completion(completion: &Completion) -> Self {
-        match completion {
-            Completion::StepMachine(_) => Self::End,
-            Completion::IterationBudget(budget) => {
-                Self::Iterations(u64::from(budget.max_iterations))
-            }
-            Completion::CheckBudget(budget) => Self::Checks(u64::from(budget.max_checks)),
-            Completion::PhaseCompletion(phases) => Self::Phases(phases.terminal_phases.clone()),
-            Completion::KeywordSignal(_)
-            | Completion::StructuredSignal(_)
-            | Completion::ExternalState(_)
-            | Completion::Deliverables(_)
-            | Completion::Custom(_) => Self::Free,
-            Completion::Composite(composite) => {
-                let conditions = composite.conditions.iter();
-                let parts: Vec<Self> = conditions
-                    .map(|condition| Self::from_completion(&condition.completion))
-                    .collect();
-                match (composite.mode, parts.is_empty()) {
-                    // The definition is rejected for another reason.
-                    (_, true) => Self::Free,
-                    (CompositeMode::Any, false) => Self::Any(parts),
-                    (CompositeMode::All, false) => Self::All(parts),
-                }
-            }
-        }
-    }
-
     /// Collects the formulas without parts.
     pub(super) fn leaves<'a>(&'a self, found: &mut Vec<&'a Formula>) {
         match self {

@@ -302,7 +302,7 @@ impl Executor for AgentExecutor {
         let seconds = task.timeout_seconds;
         let mut result = match performed {
             Err(exit) => {
-                let end = ExecutionOutcome::not_started(exit, seconds);
+                let end = ExecutionOutcome::not_started(&exit, seconds);
                 ExecutionReport::new(task, &self.name, end)
             }
             Ok(performed) => self.result(task, performed),

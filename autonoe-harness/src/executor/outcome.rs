@@ -113,22 +113,8 @@ impl ExecutionOutcome {
     }
 
     /// Maps the reason why a session did not start.
-    pub(super) fn not_started(exit: FlowExit, timeout_seconds: u64) -> Self {
-        match exit {
-            FlowExit::Interrupted => Self::Cancelled,
-            FlowExit::BudgetExceeded {
-                budget: BudgetKind::Time,
-            } => Self::TimedOut {
-                after_seconds: timeout_seconds,
-            },
-            FlowExit::BudgetExceeded { budget } => Self::BudgetSpent {
-                budget: Some(budget),
-            },
-            FlowExit::Failed { error } => Self::Failed { error },
-            other => Self::Failed {
-                error: Failure::permanent("not_started", other.to_string()),
-            },
-        }
+    pub(super) fn not_started(exit: &FlowExit, timeout_seconds: u64) -> Self {
+        Self::from_session(&SessionReport::new(exit.into()), timeout_seconds)
     }
 }
 
@@ -173,6 +159,34 @@ mod tests {
             (ExecutionOutcome::MaxTurns, false),
         ] {
             assert_eq!(end.is_transient(), may_pass, "{end:?}");
+        }
+    }
+
+    #[test]
+    fn a_session_that_does_not_start_has_the_reason_of_its_flow() {
+        let spent = |budget| FlowExit::BudgetExceeded { budget };
+        for (exit, expected) in [
+            (
+                FlowExit::QuotaExceeded,
+                "hit the quota (the quota is exceeded)",
+            ),
+            (spent(BudgetKind::Time), "timed out after 60 seconds"),
+            (
+                spent(BudgetKind::Cost),
+                "was stopped: the cost budget is spent",
+            ),
+            (FlowExit::Interrupted, "was cancelled"),
+            (
+                FlowExit::Failed {
+                    error: Failure::permanent("crashed", "it crashed"),
+                },
+                "failed: it crashed",
+            ),
+            (FlowExit::Completed, "failed: it is complete"),
+        ] {
+            let outcome = ExecutionOutcome::not_started(&exit, 60);
+
+            assert_eq!(outcome.to_string(), expected);
         }
     }
 

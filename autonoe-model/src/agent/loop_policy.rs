@@ -71,7 +71,12 @@ impl LoopPolicy {
         self.shortened = 0;
         self.cut = match reply.stop {
             StopReason::MaxTokens | StopReason::Failed(_) => self.cut + 1,
-            _ => 0,
+            StopReason::EndTurn
+            | StopReason::ToolUse
+            | StopReason::ContextFull
+            | StopReason::Refused
+            | StopReason::Paused
+            | StopReason::Other(_) => 0,
         };
         let may_continue = self.cut <= MAX_CONTINUATIONS;
         let calls = reply.message.calls().next().is_some();

@@ -3,6 +3,7 @@
 use autonoe_core::agent::BudgetUsage;
 use autonoe_core::engine::{RunInstruction, RunOutcome, RunProgress};
 use autonoe_core::event::Failure;
+use autonoe_core::run::ExitClass;
 use autonoe_core::{ExitReason, RunReport};
 use jiff::Timestamp;
 use temporalio_client::RetryPolicy;
@@ -265,11 +266,22 @@ fn why(error: &ActivityExecutionError) -> String {
 
 /// Creates the outcome of a report. The report is the output of the run.
 pub(super) fn outcome(report: &RunReport, cancelled: Option<String>) -> RunOutcome {
-    let outcome = match &report.exit {
-        exit if exit.is_success() => RunOutcome::succeeded(serde_json::Value::Null),
-        ExitReason::Interrupted => RunOutcome::cancelled(cancelled.unwrap_or_default()),
-        ExitReason::Failed { error } => RunOutcome::failed(error.clone()),
-        exit => RunOutcome::failed(Failure::permanent(exit.code(), exit.to_string())),
+    let exit = &report.exit;
+    let outcome = match exit.class() {
+        ExitClass::Success => RunOutcome::succeeded(serde_json::Value::Null),
+        ExitClass::Interrupted => RunOutcome::cancelled(cancelled.unwrap_or_default()),
+        ExitClass::Failed => RunOutcome::failed(match exit.failure() {
+            Some(failure) => failure.clone(),
+            None => Failure::permanent(exit.code(), exit.to_string()),
+        }),
+        ExitClass::Blocked
+        | ExitClass::Iterations
+        | ExitClass::Quota
+        | ExitClass::Budget
+        | ExitClass::Retries
+        | ExitClass::Stalled => {
+            RunOutcome::failed(Failure::permanent(exit.code(), exit.to_string()))
+        }
     };
     // A report always serializes. If it did not, the ending would still be valid.
     let output = serde_json::to_value(report).unwrap_or_default();

@@ -12,6 +12,18 @@ use crate::failure::Failure;
 /// A trait that stable code cannot name. `derive(PartialEq)` implements it.
 const DERIVE_MARKER: &str = "core::marker::StructuralPartialEq";
 
+/// Crates that a library can re-export, because its API has their types.
+const CRATES: &[&str] = &[
+    "autonoe_core",
+    "autonoe_process",
+    "futures",
+    "jiff",
+    "schemars",
+    "serde",
+    "serde_json",
+    "typetag",
+];
+
 /// The public items of a library, one per line, an item with its fields, variants and functions.
 ///
 /// Without blanket and auto-trait implementations, and without the functions of trait
@@ -53,6 +65,12 @@ impl Listing {
         self.0.len()
     }
 
+    /// Returns the names at the root of `library`, without modules and re-exported crates.
+    pub(super) fn root_names(&self, library: &str) -> BTreeSet<&str> {
+        let names = self.0.iter().filter_map(|line| root_name(line, library));
+        names.filter(|name| !CRATES.contains(name)).collect()
+    }
+
     /// Returns removed lines after `- ` and added ones after `+ `, in the order of the listings.
     pub(super) fn changes(&self, new: &Self) -> Vec<String> {
         let [before, after] = [self, new].map(|listing| listing.0.iter().collect::<BTreeSet<_>>());
@@ -69,6 +87,19 @@ impl fmt::Display for Listing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|line| writeln!(f, "{line}"))
     }
+}
+
+/// Returns the name of the item of a line, if it is at the root of `library` and no module.
+fn root_name<'a>(line: &'a str, library: &str) -> Option<&'a str> {
+    let (kind, path) = line.split_once(&format!("{library}::"))?;
+    let kind = kind.rsplit_once("] ").map_or(kind, |(_, kind)| kind);
+    let is_item = kind
+        .strip_prefix("pub ")
+        .is_some_and(|kind| !kind.is_empty() && kind != "mod ");
+    let has_only_words = kind.chars().all(|c| c.is_alphabetic() || c == ' ');
+    let end = path.find(|c: char| !c.is_alphanumeric() && c != '_');
+    let (name, rest) = path.split_at(end.unwrap_or(path.len()));
+    (is_item && has_only_words && !rest.starts_with("::")).then_some(name)
 }
 
 /// Says whether a line is `impl Trait for Type`. A bound such as `for<'a>` has no space there.
@@ -100,6 +131,27 @@ mod tests {
             ["- pub fn a::b()", "+ pub fn a::b(u8)", "+ pub fn a::c()"]
         );
         assert!(after.changes(&after).is_empty());
+    }
+
+    #[test]
+    fn root_names_are_those_of_items() {
+        let listing = Listing::parse(
+            "pub mod a\n\
+             pub use a::serde\n\
+             pub use a::b\n\
+             pub mod a::inner\n\
+             pub struct a::inner::Inner\n\
+             pub fn a::inner::f(a::Inner)\n\
+             #[non_exhaustive] pub enum a::C\n\
+             pub a::C::D(a::E)\n\
+             impl a::C\n\
+             pub const fn a::f<T: a::G>() -> a::H\n\
+             pub macro a::i!\n",
+        );
+
+        let names = listing.root_names("a");
+
+        assert_eq!(names, BTreeSet::from(["C", "b", "f", "i"]));
     }
 
     #[test]

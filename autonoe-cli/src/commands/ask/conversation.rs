@@ -80,7 +80,8 @@ impl Conversation {
         control: &RunControl,
     ) -> Result<(), PromptError> {
         let opened = self.sessions.open(FlowStart::new(NAME), control).await;
-        let mut open = opened.map_err(|error| unanswered(&end_of(&error.report().exit)))?;
+        let mut open =
+            opened.map_err(|error| unanswered(&SessionEnd::from(&error.report().exit)))?;
         let capabilities = open.capabilities();
         if self.last.is_some() && self.can_forget && !capabilities.resume.is_yes() {
             if !self.has_warned {
@@ -144,17 +145,6 @@ impl Conversation {
         if let Some(summary) = denial_summary(&denied, usize::MAX) {
             summary.lines().for_each(|line| self.presenter.print(line));
         }
-    }
-}
-
-/// Converts the exit of a flow that could not start into a session end.
-fn end_of(exit: &FlowExit) -> SessionEnd {
-    match exit {
-        FlowExit::Failed { error } => SessionEnd::Failed {
-            error: error.clone(),
-        },
-        FlowExit::BudgetExceeded { budget } => SessionEnd::BudgetSpent { budget: *budget },
-        _ => SessionEnd::Cancelled,
     }
 }
 

@@ -306,7 +306,7 @@ fn activity(live: LiveStatus) -> Vec<(String, String)> {
         let why = match wait.reason {
             WaitReason::Pause => "the next session",
             WaitReason::Quota | WaitReason::QuotaBackoff => "the quota",
-            _ => "the service",
+            WaitReason::RetryAfter => "the service",
         };
         line(
             "Waits for",

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::host::ProjectSessionHost;
 use super::recording_journal::RecordingJournal;
-use crate::agent::{SessionEnd, SessionReport};
+use crate::agent::{SessionEnd, SessionOutcome, SessionReport};
 use crate::engine::{HostedSession, RunProgress, SessionHostError};
 use crate::event::{Failure, Retry};
 use crate::ledger::DeliverableRepository;
@@ -17,12 +17,9 @@ use crate::ledger::LedgerView;
 use crate::project::{
     FileDeliverableRepository, FileJournal, Journal, OpenProject, ProjectInstructions,
 };
-use crate::run::FlowExit;
 use crate::run::InstructionSource;
 use crate::run::RunControl;
-use crate::session::{
-    FlowStart, FlowStartError, OpenSessions, PerformedSession, RecordedFlow, SessionOrder,
-};
+use crate::session::{FlowStart, OpenSessions, PerformedSession, RecordedFlow, SessionOrder};
 use crate::time::duration::millis::whole_millis;
 use crate::time::timestamp::between;
 use crate::time::{Epoch, SessionKey};
@@ -80,7 +77,10 @@ impl HostedSessionRunner<'_> {
         };
         let mut open = match opened {
             Ok(open) => open,
-            Err(error) => return Err(self.not_opened(&error, &ledger).await),
+            Err(error) => {
+                let end = SessionEnd::from(&error.report().exit);
+                return Err(self.unrecorded(end, &ledger).await);
+            }
         };
         let performed = self
             .run_with_heartbeat(&mut open, order, &control, &ledger)
@@ -88,7 +88,7 @@ impl HostedSessionRunner<'_> {
         if journal.has_recorded() {
             Ok(as_recorded(performed.result))
         } else {
-            Err(self.unrecorded(performed, &ledger).await)
+            Err(self.unrecorded(performed.result.end, &ledger).await)
         }
     }
 
@@ -172,42 +172,25 @@ impl HostedSessionRunner<'_> {
         at
     }
 
-    async fn not_opened(
-        &self,
-        error: &FlowStartError,
-        ledger: &FileDeliverableRepository,
-    ) -> SessionHostError {
-        match &error.report().exit {
-            FlowExit::Interrupted => SessionHostError::Cancelled(self.key.clone()),
-            FlowExit::Failed { error } => self.fenced_or(error.clone(), ledger).await,
-            exit => {
-                let failure = Failure::permanent("not_started", exit.to_string());
-                self.fenced_or(failure, ledger).await
-            }
-        }
-    }
-
+    /// Returns the error of a session whose end was not recorded.
     async fn unrecorded(
         &self,
-        performed: PerformedSession,
+        end: SessionEnd,
         ledger: &FileDeliverableRepository,
     ) -> SessionHostError {
-        match performed.result.end {
-            SessionEnd::Failed { error } => self.fenced_or(error, ledger).await,
-            SessionEnd::Cancelled => SessionHostError::Cancelled(self.key.clone()),
-            end => {
-                let failure = Failure::permanent("not_started", end.to_string());
-                self.fenced_or(failure, ledger).await
-            }
-        }
-    }
-
-    /// Returns the fencing error if another run has taken over, or else `failure`.
-    async fn fenced_or(
-        &self,
-        failure: Failure,
-        ledger: &FileDeliverableRepository,
-    ) -> SessionHostError {
+        let failure = match end {
+            SessionEnd::Cancelled => return SessionHostError::Cancelled(self.key.clone()),
+            SessionEnd::Failed { error } => error,
+            SessionEnd::BudgetSpent { .. }
+            | SessionEnd::Outcome(
+                SessionOutcome::Completed
+                | SessionOutcome::MaxTurns
+                | SessionOutcome::BudgetExceeded
+                | SessionOutcome::Interrupted
+                | SessionOutcome::QuotaExceeded { .. }
+                | SessionOutcome::ExecutionError { .. },
+            ) => Failure::permanent("not_started", end.to_string()),
+        };
         match ledger.load().await {
             Ok(Some(found)) if found.epoch > self.epoch => SessionHostError::Fenced {
                 requested: self.epoch,

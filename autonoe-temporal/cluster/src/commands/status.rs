@@ -61,7 +61,7 @@ fn format_view(view: &RunView) -> String {
             WaitReason::Pause => "for the next session",
             WaitReason::Quota => "for the quota",
             WaitReason::QuotaBackoff => "to try the quota again",
-            _ => "as the service requested",
+            WaitReason::RetryAfter => "as the service requested",
         };
         add("waits", &format!("{what}, until {until}"));
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use autonoe_app::exit_code;
 use autonoe_app::text::{format_flow_end, sanitize_line};
 use autonoe_core::agent::{CostTotal, TokenUsage};
+use autonoe_core::run::ExitClass;
 use autonoe_core::time::format_duration;
 use autonoe_flow::error::FlowLayer;
 use autonoe_flow::machine::{FlowFailure, IterationSummary, StepRecord};
@@ -153,14 +154,21 @@ impl<'a> Step<'a> {
 /// Returns the hint on how to resume a flow that has stopped.
 fn resume_hint(end: &FlowEnd) -> Option<&'static str> {
     let failure = end.failure().filter(|_| end.is_resumable())?;
-    Some(match failure.kind {
-        FlowErrorKind::BudgetExceeded => {
+    Some(match failure.kind.layer() {
+        _ if failure.kind.class() == ExitClass::Budget => {
             "To resume it, run the same command with a higher limit; to start over, add --anew.\n"
         }
-        kind if kind.layer() == FlowLayer::Prompt => {
+        FlowLayer::Prompt => {
             "To resume it, fix the prompt and run the same command; to start over, add --anew.\n"
         }
-        _ => "To resume it, run the same command; to start over, add --anew.\n",
+        FlowLayer::Configuration
+        | FlowLayer::Lifecycle
+        | FlowLayer::Loop
+        | FlowLayer::SdkBridge
+        | FlowLayer::Completion
+        | FlowLayer::StepCheck => {
+            "To resume it, run the same command; to start over, add --anew.\n"
+        }
     })
 }
 
@@ -193,12 +201,7 @@ pub(super) fn flow_exit_code(result: &FlowResult) -> u8 {
 
 /// Returns the exit code for a kind of failure.
 pub(super) fn failure_exit_code(kind: FlowErrorKind) -> u8 {
-    match kind {
-        FlowErrorKind::SdkRateLimit => exit_code::QUOTA,
-        FlowErrorKind::BudgetExceeded => exit_code::BUDGET,
-        FlowErrorKind::Interrupted => exit_code::INTERRUPTED,
-        _ => exit_code::FAILURE,
-    }
+    exit_code::for_class(kind.class())
 }
 
 #[cfg(test)]

@@ -156,7 +156,10 @@ pub(super) fn vote_warning(strategy: &FleetStrategy, roadmap: &Roadmap) -> Optio
         FleetStrategy::Voting(VotingCriterion::BestProgress) => {
             ("best-progress", &["tests", "any"])
         }
-        _ => return None,
+        FleetStrategy::Voting(
+            VotingCriterion::First | VotingCriterion::LowestFailures | VotingCriterion::Fastest,
+        )
+        | FleetStrategy::Other(_) => return None,
     };
     let mut open = roadmap.tasks.iter().filter(|planned| !planned.is_done);
     if open.any(|planned| {

@@ -106,8 +106,8 @@ pub struct IdleSpan {
 }
 
 /// The reason why no session was running.
+// Not `non_exhaustive`, as `WaitReason`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum IdleReason {
     /// The run waited.
     Wait(WaitReason),

@@ -1,49 +1,69 @@
-//! The completion condition that deliverables have passed.
+//! [`Deliverables`]: the deliverables of the ledger have passed.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::DeliverableStatus;
-use autonoe_core::ledger::{Ledger, LedgerStore};
+use autonoe_core::ledger::{DeliverableId, Ledger};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::rules::LastResult;
-use crate::definition::Deliverables;
+use crate::completion::dependencies::{CompletionDependencies, LedgerSource, unresolved};
+use crate::completion::kind::{CompletionKind, Mistake, Needs, Unreachable};
+use crate::completion::rules::LastResult;
 use crate::error::{FlowError, FlowErrorKind};
 use crate::port::{CompletionContext, CompletionHandler, CompletionResult};
+use crate::walk::Formula;
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
-/// Provides the current ledger. [`LedgerStore`] implements it.
-#[async_trait]
-pub trait LedgerSource: Send + Sync {
-    /// Reads the ledger. Returns `None` if nothing has been saved.
-    async fn ledger(&self) -> Result<Option<Ledger>, BoxError>;
+/// Complete when the deliverables of the ledger have passed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Deliverables {
+    /// The ids of the required deliverables. By default they are all achievable ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ids: Vec<DeliverableId>,
 }
 
-#[deny(clippy::missing_trait_methods)]
-#[async_trait]
-impl<S: LedgerSource + ?Sized> LedgerSource for Arc<S> {
-    async fn ledger(&self) -> Result<Option<Ledger>, BoxError> {
-        (**self).ledger().await
+impl CompletionKind for Deliverables {
+    fn build(
+        &self,
+        needed: &CompletionDependencies,
+    ) -> Result<Box<dyn CompletionHandler>, FlowError> {
+        let source = needed.ledger.clone();
+        let source =
+            source.ok_or_else(|| unresolved("the project has no ledger of deliverables"))?;
+        Ok(Box::new(DeliverablesPassed::new(self.clone(), source)))
     }
-}
 
-#[async_trait]
-impl LedgerSource for LedgerStore {
-    async fn ledger(&self) -> Result<Option<Ledger>, BoxError> {
-        Ok(self.read().await?.map(|state| state.ledger))
+    fn mistakes(&self) -> Vec<Mistake> {
+        Vec::new()
+    }
+
+    fn formula(&self) -> Formula {
+        Formula::Free
+    }
+
+    fn unreachable(&self) -> Option<Unreachable> {
+        None
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            reads_ledger: true,
+            ..Needs::default()
+        }
     }
 }
 
 /// The condition that deliverables have passed.
-pub(super) struct DeliverablesPassed {
+struct DeliverablesPassed {
     wanted: Deliverables,
     source: Arc<dyn LedgerSource>,
     last: LastResult,
 }
 
 impl DeliverablesPassed {
-    pub(super) fn new(wanted: Deliverables, source: Arc<dyn LedgerSource>) -> Self {
+    fn new(wanted: Deliverables, source: Arc<dyn LedgerSource>) -> Self {
         Self {
             wanted,
             source,

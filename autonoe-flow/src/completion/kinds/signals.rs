@@ -1,0 +1,116 @@
+//! [`KeywordSignal`] and [`StructuredSignal`]: the agent reports that the work is done.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::completion::dependencies::CompletionDependencies;
+use crate::completion::kind::{CompletionKind, Mistake, Needs, Unreachable};
+use crate::completion::rules::{Rule, RuleHandler};
+use crate::definition::KeywordMode;
+use crate::error::FlowError;
+use crate::port::CompletionHandler;
+use crate::progress::FlowProgress;
+use crate::walk::Formula;
+
+/// Complete when an answer of the agent contains a keyword.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct KeywordSignal {
+    /// The keywords, case-sensitive and as whole words, in the text parts of answers.
+    pub keywords: Vec<String>,
+    /// Whether one or all of the keywords are needed.
+    #[serde(default)]
+    pub mode: KeywordMode,
+}
+
+impl CompletionKind for KeywordSignal {
+    fn build(&self, _: &CompletionDependencies) -> Result<Box<dyn CompletionHandler>, FlowError> {
+        Ok(Box::new(RuleHandler::new(self.clone())))
+    }
+
+    fn mistakes(&self) -> Vec<Mistake> {
+        let mut found = Vec::new();
+        if self.keywords.is_empty() {
+            let message = "the list of words is empty, so the condition could never hold";
+            let hint = "add a word that the agent writes";
+            found.push(Mistake::new("/keywords", message, hint));
+        }
+        for (index, word) in self.keywords.iter().enumerate() {
+            if word.trim().is_empty() {
+                let message = "a blank word is in every text";
+                let pointer = format!("/keywords/{index}");
+                found.push(Mistake::new(pointer, message, "write a word"));
+            }
+        }
+        found
+    }
+
+    fn formula(&self) -> Formula {
+        Formula::Free
+    }
+
+    fn unreachable(&self) -> Option<Unreachable> {
+        None
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::keywords(&self.keywords)
+    }
+}
+
+impl Rule for KeywordSignal {
+    fn reason(&self, progress: &FlowProgress) -> Option<String> {
+        let is_seen = |word: &str| progress.keywords_seen.contains(word);
+        if !self.mode.holds(&self.keywords, is_seen) {
+            return None;
+        }
+        let seen = self.keywords.iter().filter(|word| is_seen(word));
+        let seen: Vec<String> = seen.map(|word| format!("`{word}`")).collect();
+        Some(format!("the agent said {}", seen.join(", ")))
+    }
+}
+
+/// Complete when the agent has sent a signal with fields, through a tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StructuredSignal {
+    /// The name of the signal, for example `done`.
+    pub signal: String,
+    /// The required fields of the signal.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub required_fields: Vec<String>,
+}
+
+impl CompletionKind for StructuredSignal {
+    fn build(&self, _: &CompletionDependencies) -> Result<Box<dyn CompletionHandler>, FlowError> {
+        Ok(Box::new(RuleHandler::new(self.clone())))
+    }
+
+    fn mistakes(&self) -> Vec<Mistake> {
+        let is_blank = self.signal.trim().is_empty();
+        let mistake = is_blank.then(|| {
+            let hint = "write one, like \"done\"";
+            Mistake::new("/signal", "the signal has no name", hint)
+        });
+        Vec::from_iter(mistake)
+    }
+
+    fn formula(&self) -> Formula {
+        Formula::Free
+    }
+
+    fn unreachable(&self) -> Option<Unreachable> {
+        None
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::signal(self)
+    }
+}
+
+impl Rule for StructuredSignal {
+    fn reason(&self, progress: &FlowProgress) -> Option<String> {
+        let is_given = progress.signals.iter().any(|signal| self.matches(signal));
+        is_given.then(|| format!("the agent sent the signal `{}`", self.signal))
+    }
+}
