@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_can_be_left_out() {
+    fn empty_models_file_has_the_defaults() {
         let file = read("{}").expect("it is empty");
 
         assert!(file.providers.is_empty());

@@ -105,7 +105,7 @@ impl ComposedSessionHost {
             (self.on_warning)(warning);
         }
         let files = Arc::new(ProjectFiles::new(project.root()));
-        let equipment = SessionSetup::new(built.outer_sandbox, agent.thinking, env)
+        let session_setup = SessionSetup::new(built.outer_sandbox, agent.thinking, env)
             .without_server(built.missing_server);
         let models = Models {
             planning: agent.plan_model.clone(),
@@ -118,7 +118,7 @@ impl ComposedSessionHost {
             .destructive(agent.destructive())
             .config(config)
             .configure(move |runner| {
-                let runner = equipment.apply(runner).models(models.clone());
+                let runner = session_setup.apply(runner).models(models.clone());
                 let runner = telemetry.apply(runner, trace.clone());
                 runner.workspace(files.clone())
             });

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_are_dollars() {
+    fn parses_amounts_as_dollars() {
         assert_eq!(cost("2.50"), Ok("2.5".parse().expect("an amount")));
         assert_eq!(cost("$3"), Ok("3".parse().expect("an amount")));
         for wrong in ["", "-1", "two", "0", "$0.00"] {

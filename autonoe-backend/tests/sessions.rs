@@ -161,7 +161,7 @@ impl ProgramTurn for Waiting {
         last_input + SILENCE_LIMIT
     }
 
-    fn late(&mut self, is_interrupted: bool) -> Self::Ending {
+    fn on_deadline(&mut self, is_interrupted: bool) -> Self::Ending {
         Err(failure(if is_interrupted {
             "it does not stop"
         } else {

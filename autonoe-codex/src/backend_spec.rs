@@ -311,10 +311,10 @@ mod tests {
         let mut provider = CodexProvider::new("http://x/v1", "K");
         provider.max_retries = Some(1);
         assert_eq!(options.provider, Some(provider));
-        let mut walls = SandboxConfig::new(Some("/opt/bwrap".into()));
-        walls.network = SandboxNetwork::Off;
-        walls.hidden.push("/home".into());
-        assert_eq!(options.program.sandbox, walls);
+        let mut sandbox_config = SandboxConfig::new(Some("/opt/bwrap".into()));
+        sandbox_config.network = SandboxNetwork::Off;
+        sandbox_config.hidden.push("/home".into());
+        assert_eq!(options.program.sandbox, sandbox_config);
         assert_eq!(options.program.mcp_servers.len(), 1);
         assert_eq!(options.program.temporary, PathBuf::from("/var/tmp"));
         assert_eq!(options.program.silence_limit, Duration::from_secs(60));

@@ -35,30 +35,34 @@ const RESET: [libc::c_int; 5] = [
 
 /// Coupling of a child to the lifetime of this program.
 #[derive(Debug)]
-pub(crate) enum Tie {
+pub(crate) enum LifetimePolicy {
     /// A supervisor process interrupts the child and kills the processes that it leaves behind. The
     /// supervisor writes the process ID and later the exit of the child to this pipe.
     #[cfg(target_os = "linux")]
     Supervised(OwnedFd),
     /// The system interrupts the child when the thread that started it ends. Only on Linux;
     /// elsewhere nothing happens.
-    Dies,
+    DeathSignal,
     /// The child outlives this program.
     Detached,
 }
 
-/// Starts the child of `command` in its own session, tied to this program by `tie`. The child
+/// Starts the child of `command` in its own session, tied to this program by `lifetime_policy`. The child
 /// adopts the orphans among its descendants, and inherits `descriptors` and no others.
 ///
-/// With [`Tie::Supervised`], `command` spawns the supervisor.
-pub(crate) fn prepare(command: &mut Command, descriptors: Vec<OwnedFd>, tie: Tie) {
+/// With [`LifetimePolicy::Supervised`], `command` spawns the supervisor.
+pub(crate) fn prepare(
+    command: &mut Command,
+    descriptors: Vec<OwnedFd>,
+    lifetime_policy: LifetimePolicy,
+) {
     let host = std::process::id();
     let prepare = move || {
         // The new session is also a new process group and has no terminal: a program that prompts
         // for a password fails instead of waiting for input.
         setsid()?;
         reset_signals()?;
-        tie_to(host, &tie)?;
+        apply_lifetime(host, &lifetime_policy)?;
         close_on_exec()?;
         // These copies belong to the child: in this process they stay closed on exec.
         for descriptor in &descriptors {
@@ -113,13 +117,13 @@ fn close_range(first: libc::c_uint, last: libc::c_uint, flags: libc::c_uint) -> 
 }
 
 #[cfg(target_os = "linux")]
-fn tie_to(host: u32, tie: &Tie) -> io::Result<()> {
+fn apply_lifetime(host: u32, lifetime_policy: &LifetimePolicy) -> io::Result<()> {
     use rustix::process::{getpid, set_child_subreaper};
 
-    match tie {
-        Tie::Supervised(pipe) => fork_supervised(pipe)?,
-        Tie::Dies => die_with(host)?,
-        Tie::Detached => {}
+    match lifetime_policy {
+        LifetimePolicy::Supervised(pipe) => fork_supervised(pipe)?,
+        LifetimePolicy::DeathSignal => die_with(host)?,
+        LifetimePolicy::Detached => {}
     }
     // Descendants stay below the child when their parents end, so a shutdown finds them.
     set_child_subreaper(Some(getpid()))?;
@@ -127,7 +131,7 @@ fn tie_to(host: u32, tie: &Tie) -> io::Result<()> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn tie_to(_host: u32, _tie: &Tie) -> io::Result<()> {
+fn apply_lifetime(_host: u32, _lifetime: &LifetimePolicy) -> io::Result<()> {
     Ok(())
 }
 

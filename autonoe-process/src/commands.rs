@@ -1,4 +1,4 @@
-//! [`Commands`] runs commands to completion.
+//! [`ProcessRunner`] runs commands to completion.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 use tokio::sync::{oneshot, watch};
 
-use crate::before_exec::{self, Tie};
+use crate::before_exec::{self, LifetimePolicy};
 use crate::keeper::{Lifeline, Shared};
 use crate::process_tree::ProcessTree;
 use crate::{
@@ -171,7 +171,11 @@ impl Launch {
         let inherited = self.inherited.iter().map(inherited::copy);
         let opened = secrets.into_iter().chain(options).map(Ok);
         let inherited = inherited.chain(opened).collect::<io::Result<_>>();
-        before_exec::prepare(&mut command, inherited.map_err(failed)?, Tie::Detached);
+        before_exec::prepare(
+            &mut command,
+            inherited.map_err(failed)?,
+            LifetimePolicy::Detached,
+        );
         let (reply, started) = oneshot::channel();
         let (ended, exit) = watch::channel(None);
         let start = move || match command.spawn() {

@@ -9,7 +9,7 @@ use std::thread;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::oneshot;
 
-use crate::before_exec::Tie;
+use crate::before_exec::LifetimePolicy;
 use crate::keeper::{Keeper, Lifeline, Shared, Spawned};
 use crate::shutdown_policy::SignalTarget;
 use crate::stdio::{Stdin, Stdout};
@@ -118,8 +118,8 @@ fn fork(
         .chain(descriptors.into_iter().map(Ok))
         .collect::<io::Result<_>>();
     let (mut exit, writer) = io::pipe().map_err(failed)?;
-    let (tie, exit_pipe) = build_tie(writer);
-    before_exec::prepare(&mut command, inherited.map_err(failed)?, tie);
+    let (lifetime_policy, exit_pipe) = new_lifetime_policy(writer);
+    before_exec::prepare(&mut command, inherited.map_err(failed)?, lifetime_policy);
     let addressee = SignalTarget::for_launch(&launch);
     let shared = Shared::new(launch.stderr_limit, addressee);
     let (lifeline, hang_up) = Lifeline::new().map_err(failed)?;
@@ -173,15 +173,15 @@ fn fork(
 
 /// Passes the pipe to a supervisor if the system supports one, and returns it otherwise.
 #[cfg(target_os = "linux")]
-fn build_tie(pipe: PipeWriter) -> (Tie, Option<PipeWriter>) {
+fn new_lifetime_policy(pipe: PipeWriter) -> (LifetimePolicy, Option<PipeWriter>) {
     if before_exec::can_supervise() {
-        (Tie::Supervised(pipe.into()), None)
+        (LifetimePolicy::Supervised(pipe.into()), None)
     } else {
-        (Tie::Dies, Some(pipe))
+        (LifetimePolicy::DeathSignal, Some(pipe))
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn build_tie(pipe: PipeWriter) -> (Tie, Option<PipeWriter>) {
-    (Tie::Dies, Some(pipe))
+fn new_lifetime_policy(pipe: PipeWriter) -> (LifetimePolicy, Option<PipeWriter>) {
+    (LifetimePolicy::DeathSignal, Some(pipe))
 }

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::player::{Cue, Player};
+use crate::player::{Player, StreamMessage};
 use crate::script_state::{ReceivedSession, ScriptState};
 use crate::session_script::{Disposal, SessionScript};
 
@@ -87,16 +87,16 @@ impl AgentClient for ScriptedClient {
         });
         // The script plays in a task of its own: hooks and tools make progress whether or not the
         // stream is polled.
-        let (cues, received) = mpsc::unbounded_channel();
-        let player = Player::new(self.state.clone(), self.spec.clone(), prompt, cues);
+        let (to_stream, received) = mpsc::unbounded_channel();
+        let player = Player::new(self.state.clone(), self.spec.clone(), prompt, to_stream);
         let task = tokio::spawn(player.play(script, self.control.interrupted.clone()));
         let stopped_on_drop = StopOnDrop(task.abort_handle());
         stream::unfold(
             (received, stopped_on_drop),
             |(mut received, stopped)| async move {
                 let item = match received.recv().await? {
-                    Cue::Item(item) => item,
-                    Cue::Panic => std::panic::panic_any("the script panics here"),
+                    StreamMessage::Item(item) => item,
+                    StreamMessage::Panic => std::panic::panic_any("the script panics here"),
                 };
                 Some((item, (received, stopped)))
             },

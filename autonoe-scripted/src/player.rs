@@ -26,7 +26,7 @@ use crate::step::{ScriptStep, ToolUse};
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A message of the player to the stream.
-pub(crate) enum Cue {
+pub(crate) enum StreamMessage {
     Item(Result<StreamEvent, AgentError>),
     /// Makes the stream panic.
     Panic,
@@ -37,7 +37,7 @@ pub(crate) struct Player {
     state: ScriptState,
     spec: SessionSpec,
     prompt: Prompt,
-    cues: UnboundedSender<Cue>,
+    to_stream: UnboundedSender<StreamMessage>,
     cost: Option<CostUsd>,
 }
 
@@ -46,13 +46,13 @@ impl Player {
         state: ScriptState,
         spec: SessionSpec,
         prompt: Prompt,
-        cues: UnboundedSender<Cue>,
+        to_stream: UnboundedSender<StreamMessage>,
     ) -> Self {
         Self {
             state,
             spec,
             prompt,
-            cues,
+            to_stream,
             cost: None,
         }
     }
@@ -137,12 +137,13 @@ impl Player {
             }
             ScriptStep::Hangs => future::pending().await,
             ScriptStep::Fails(kind, message) => {
-                let _ = self
-                    .cues
-                    .send(Cue::Item(Err(AgentError::new(*kind, message.clone()))));
+                let _ = self.to_stream.send(StreamMessage::Item(Err(AgentError::new(
+                    *kind,
+                    message.clone(),
+                ))));
             }
             ScriptStep::Panics => {
-                let _ = self.cues.send(Cue::Panic);
+                let _ = self.to_stream.send(StreamMessage::Panic);
             }
             ScriptStep::ExpectsInPrompt(text) => {
                 if !self.prompt.text.contains(text) {
@@ -226,7 +227,7 @@ impl Player {
 
     fn send(&self, event: StreamEvent) {
         // The receiver is dropped if the session was stopped.
-        let _ = self.cues.send(Cue::Item(Ok(event)));
+        let _ = self.to_stream.send(StreamMessage::Item(Ok(event)));
     }
 }
 

@@ -51,8 +51,8 @@ impl WorkerSettings {
 
     /// Sets how long work in progress continues after a stop request.
     #[must_use]
-    pub fn shutdown_grace(mut self, farewell: Duration) -> Self {
-        self.shutdown_grace = farewell;
+    pub fn shutdown_grace(mut self, grace: Duration) -> Self {
+        self.shutdown_grace = grace;
         self
     }
 }
@@ -165,20 +165,20 @@ impl TemporalWorker {
         let host = host_queue(&self.settings.queue, &self.worker.host);
         let mut shared = self.worker(&runtime, &self.settings.queue)?;
         let mut own = self.worker(&runtime, &host)?;
-        let mut aside = if self.journals.is_some() || self.hosts.is_some() {
-            Some(self.aside(&runtime)?)
+        let mut side_worker = if self.journals.is_some() || self.hosts.is_some() {
+            Some(self.side_worker(&runtime)?)
         } else {
             None
         };
         let (stop_shared, stop_own) = (shared.shutdown_handle(), own.shutdown_handle());
-        let stop_aside = aside.as_ref().map(Worker::shutdown_handle);
-        let aside = async {
-            match &mut aside {
-                Some(aside) => aside.run().await,
+        let stop_aside = side_worker.as_ref().map(Worker::shutdown_handle);
+        let side_worker = async {
+            match &mut side_worker {
+                Some(side_worker) => side_worker.run().await,
                 None => Ok(()),
             }
         };
-        let all = async { tokio::try_join!(shared.run(), own.run(), aside) };
+        let all = async { tokio::try_join!(shared.run(), own.run(), side_worker) };
         let stopping = async {
             stopped.cancelled().await;
             stop_shared();
@@ -226,7 +226,7 @@ impl TemporalWorker {
 
     /// Creates the worker of the side queue, which only reads journals and records the ends of
     /// runs. These must not wait for a slot.
-    fn aside(&self, runtime: &Runtime) -> Result<Worker, WorkerError> {
+    fn side_worker(&self, runtime: &Runtime) -> Result<Worker, WorkerError> {
         let timeouts = self.settings.timeouts;
         let queue = side_queue(&self.settings.queue, &self.worker.host);
         let mut options = WorkerOptions::new(queue);

@@ -27,7 +27,7 @@ struct Aftermath {
 
 async fn run_with_faults(seed: u64) -> Result<Aftermath, ProjectRunError> {
     let project = TempProject::new().spec("# A shop\n\nA user can log in and pay.\n");
-    let sessions = std::iter::repeat_n(does_what_it_can(), 50);
+    let sessions = std::iter::repeat_n(plan_and_work(), 50);
     let agents = ScriptedBackend::new(sessions).unverified();
     let faulty = Arc::new(FaultyAgents::new(agents, seed).with_rate_percent(60));
 
@@ -49,7 +49,7 @@ async fn run_with_faults(seed: u64) -> Result<Aftermath, ProjectRunError> {
 }
 
 /// Plans and works on the plan; whether a call succeeds depends on the earlier sessions.
-fn does_what_it_can() -> SessionScript {
+fn plan_and_work() -> SessionScript {
     let plan = json!({"deliverables": [
         {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["a user can log in"]},
         {"id": "DL-002", "description": "Payment", "acceptanceCriteria": ["a user can pay"]},
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn every_run_ends_and_tells_the_truth() {
+    async fn every_run_ends_with_a_correct_report() {
         for seed in 0..60 {
             let after = run_with_faults(seed).await.expect("it starts");
 

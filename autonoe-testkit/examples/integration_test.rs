@@ -20,7 +20,7 @@ use serde_json::json;
 const FIVE_HOURS: Duration = Duration::from_secs(5 * 3600);
 
 /// Runs into an exhausted quota with a runner that the code under test sets up.
-async fn run_into_the_quota(on_quota: OnQuota) -> Result<(RunReport, Arc<EventLog>), BuildError> {
+async fn run_until_quota(on_quota: OnQuota) -> Result<(RunReport, Arc<EventLog>), BuildError> {
     let clock = VirtualClock::new();
     let reset = clock.now().checked_add(FIVE_HOURS).ok();
     let mut scripts = vec![
@@ -76,7 +76,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .start_paused(true)
         .build()?;
 
-    let (report, log) = runtime.block_on(run_into_the_quota(OnQuota::Wait))?;
+    let (report, log) = runtime.block_on(run_until_quota(OnQuota::Wait))?;
 
     println!("{}", log.render());
     println!("{report}");
@@ -93,9 +93,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_spent_quota_is_waited_for() {
-        let (report, log) = run_into_the_quota(OnQuota::Wait)
-            .await
-            .expect("the parts fit");
+        let (report, log) = run_until_quota(OnQuota::Wait).await.expect("the parts fit");
 
         assert_eq!(report.exit, ExitReason::AllPassed);
         assert_eq!((report.sessions, report.iterations), (3, 2));
@@ -105,9 +103,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_spent_quota_ends_a_run_that_does_not_wait() {
-        let (report, _) = run_into_the_quota(OnQuota::Stop)
-            .await
-            .expect("the parts fit");
+        let (report, _) = run_until_quota(OnQuota::Stop).await.expect("the parts fit");
 
         assert_eq!(report.exit, ExitReason::QuotaExceeded);
         assert_eq!(report.elapsed, Duration::from_secs(3));

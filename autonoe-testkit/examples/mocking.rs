@@ -170,7 +170,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     println!("{report}");
     println!("{:?}", ask_a_mocked_hook().await);
-    build_the_other_mocks();
+    build_other_mocks();
     Ok(())
 }
 
@@ -218,7 +218,7 @@ async fn ask_a_mocked_hook() -> GateDecision {
 }
 
 /// Shows that a mock of every other port is accepted in place of the port.
-fn build_the_other_mocks() {
+fn build_other_mocks() {
     let _: Arc<dyn BashSecurity> = Arc::new(MockBash::new());
     let _: Arc<dyn Clock> = Arc::new(MockTime::new());
     let _: Arc<dyn IdSource> = Arc::new(MockIds::new());

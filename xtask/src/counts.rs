@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_go_and_text_stays() {
+    fn strips_colours_and_keeps_text() {
         for (coloured, plain) in [
             ("nothing to do [1]", "nothing to do [1]"),
             ("\u{1b}[32;1m12\u{1b}[0m passed", "12 passed"),

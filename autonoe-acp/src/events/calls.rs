@@ -19,34 +19,34 @@ pub(crate) struct Calls {
 
 #[derive(Debug)]
 struct Open {
-    news: CallUpdate,
+    call_update: CallUpdate,
     is_shown: bool,
 }
 
 impl Calls {
     /// Marks all calls as those of an earlier turn. It is called when a prompt is sent.
     pub(crate) fn start_turn(&mut self) {
-        let open = self.open.drain(..).map(|call| call.news.id);
+        let open = self.open.drain(..).map(|call| call.call_update.id);
         self.earlier.extend(open);
         self.earlier.extend(self.over.drain().map(|(id, _)| id));
     }
 
     /// Records an update of a call, and returns everything known about the call: fields that the
     /// update leaves out keep their values. `None` if the end of the call was reported already.
-    pub(crate) fn update(&mut self, news: &CallUpdate) -> Option<CallUpdate> {
-        if let Some(known) = self.find(&news.id) {
-            merge(&mut known.news, news);
-            return Some(known.news.clone());
+    pub(crate) fn update(&mut self, call_update: &CallUpdate) -> Option<CallUpdate> {
+        if let Some(known) = self.find(&call_update.id) {
+            merge(&mut known.call_update, call_update);
+            return Some(known.call_update.clone());
         }
-        let is_from_earlier_turn = !news.is_start && self.earlier.contains(&news.id);
-        if is_from_earlier_turn || self.over.contains_key(&news.id) {
+        let is_from_earlier_turn = !call_update.is_start && self.earlier.contains(&call_update.id);
+        if is_from_earlier_turn || self.over.contains_key(&call_update.id) {
             return None;
         }
         self.open.push(Open {
-            news: news.clone(),
+            call_update: call_update.clone(),
             is_shown: false,
         });
-        Some(news.clone())
+        Some(call_update.clone())
     }
 
     /// Marks a call as reported to observers; `false` if it was before.
@@ -58,16 +58,16 @@ impl Calls {
     /// Returns the running calls that were not reported to observers yet, in order.
     pub(crate) fn unreported(&self) -> Vec<CallUpdate> {
         let unseen = self.open.iter().filter(|call| !call.is_shown);
-        unseen.map(|call| call.news.clone()).collect()
+        unseen.map(|call| call.call_update.clone()).collect()
     }
 
     /// Records the end of a call; `false` if its end was recorded before, or the call is unknown.
     pub(crate) fn end(&mut self, id: &str, status: ToolStatus) -> bool {
-        let Some(at) = self.open.iter().position(|call| call.news.id == id) else {
+        let Some(at) = self.open.iter().position(|call| call.call_update.id == id) else {
             return false;
         };
         let call = self.open.remove(at);
-        self.over.insert(call.news.id, status);
+        self.over.insert(call.call_update.id, status);
         true
     }
 
@@ -83,15 +83,18 @@ impl Calls {
 
     /// Returns the calls whose end was not recorded, in order.
     pub(crate) fn open(&self) -> Vec<String> {
-        self.open.iter().map(|call| call.news.id.clone()).collect()
+        self.open
+            .iter()
+            .map(|call| call.call_update.id.clone())
+            .collect()
     }
 
     fn find(&mut self, id: &str) -> Option<&mut Open> {
-        self.open.iter_mut().find(|call| call.news.id == id)
+        self.open.iter_mut().find(|call| call.call_update.id == id)
     }
 }
 
-fn merge(all: &mut CallUpdate, news: &CallUpdate) {
+fn merge(all: &mut CallUpdate, call_update: &CallUpdate) {
     let CallUpdate {
         id: _,
         title,
@@ -103,7 +106,7 @@ fn merge(all: &mut CallUpdate, news: &CallUpdate) {
         output,
         is_mcp,
         is_start: _,
-    } = news.clone();
+    } = call_update.clone();
     all.title = title.or(all.title.take());
     all.kind = kind.or(all.kind.take());
     all.status = status.or(all.status);
@@ -123,7 +126,7 @@ fn merge(all: &mut CallUpdate, news: &CallUpdate) {
 mod tests {
     use super::*;
 
-    fn news(begins: bool) -> CallUpdate {
+    fn call_update(begins: bool) -> CallUpdate {
         CallUpdate {
             id: "c".to_owned(),
             is_start: begins,
@@ -136,16 +139,16 @@ mod tests {
         let mut calls = Calls::default();
         let first = CallUpdate {
             title: Some("old".to_owned()),
-            ..news(true)
+            ..call_update(true)
         };
         calls.update(&first);
         assert!(calls.end("c", ToolStatus::Ok));
-        assert_eq!(calls.update(&news(true)), None);
+        assert_eq!(calls.update(&call_update(true)), None);
 
         calls.start_turn();
 
-        assert_eq!(calls.update(&news(false)), None);
-        assert_eq!(calls.update(&news(true)), Some(news(true)));
+        assert_eq!(calls.update(&call_update(false)), None);
+        assert_eq!(calls.update(&call_update(true)), Some(call_update(true)));
     }
 
     #[test]
@@ -153,7 +156,7 @@ mod tests {
         let mut calls = Calls::default();
         let touching = |path: &str| CallUpdate {
             paths: vec![path.to_owned()],
-            ..news(true)
+            ..call_update(true)
         };
         calls.update(&touching("/etc/passwd"));
 

@@ -55,30 +55,32 @@ impl DescribedCall {
 }
 
 impl Dialect {
-    /// Derives the effect of the call in `news`. `servers` are the MCP servers of the session.
+    /// Derives the effect of the call in `call_update`. `servers` are the MCP servers of the session.
     ///
     /// The kind of tool counts first: the agent sets it by the tool, and not by ids and texts that
     /// its model chooses. If the effect is uncertain, the call is malformed, which the gate always
     /// denies.
-    pub(crate) fn describe(self, news: &CallUpdate, servers: &[String]) -> DescribedCall {
-        let named = self.name(news);
-        let sort = news.kind.as_deref().unwrap_or("other");
+    pub(crate) fn describe(self, call_update: &CallUpdate, servers: &[String]) -> DescribedCall {
+        let named = self.name(call_update);
+        let sort = call_update.kind.as_deref().unwrap_or("other");
         let kind = match sort {
-            "execute" => self.shell(news),
-            "move" if news.paths.len() < 2 => {
+            "execute" => self.shell(call_update),
+            "move" if call_update.paths.len() < 2 => {
                 malformed("the request does not name the source and the target of the move")
             }
-            "edit" | "delete" | "move" => with_paths(news, |paths| ToolKind::Write { paths }),
-            "read" | "search" => with_paths(news, |paths| ToolKind::Read { paths }),
-            "fetch" => fetch(news),
-            _ => self.mcp(news, named, servers),
+            "edit" | "delete" | "move" => {
+                with_paths(call_update, |paths| ToolKind::Write { paths })
+            }
+            "read" | "search" => with_paths(call_update, |paths| ToolKind::Read { paths }),
+            "fetch" => fetch(call_update),
+            _ => self.mcp(call_update, named, servers),
         };
         let name = match &kind {
             ToolKind::Mcp { server, tool } => format!("mcp__{server}__{tool}"),
             _ => usual_name(sort, named).to_owned(),
         };
         DescribedCall {
-            input: input(news, &kind),
+            input: input(call_update, &kind),
             name,
             kind,
         }
@@ -102,24 +104,24 @@ impl Dialect {
     }
 
     /// Returns the name of the tool, if it is certain.
-    fn name(self, news: &CallUpdate) -> Option<&str> {
+    fn name(self, call_update: &CallUpdate) -> Option<&str> {
         match self {
             Self::Plain => None,
-            Self::Gemini => gemini::tool_name(&news.id),
+            Self::Gemini => gemini::tool_name(&call_update.id),
         }
     }
 
-    fn shell(self, news: &CallUpdate) -> ToolKind {
-        let given = news.input.as_ref().map(|input| &input["command"]);
+    fn shell(self, call_update: &CallUpdate) -> ToolKind {
+        let given = call_update.input.as_ref().map(|input| &input["command"]);
         let command = match (given, self) {
             (Some(Value::String(command)), _) => Some(command.clone()),
             // Some agents send the command as a list of words. Their quoting is unknown.
             (Some(_), _) | (None, Self::Plain) => None,
-            (None, Self::Gemini) => news.title.clone(),
+            (None, Self::Gemini) => call_update.title.clone(),
         };
         let folder = match self {
             Self::Plain => Ok(None),
-            Self::Gemini => gemini::working_directory(news),
+            Self::Gemini => gemini::working_directory(call_update),
         };
         match (command, folder) {
             (Some(command), Ok(None)) => ToolKind::Shell { command },
@@ -132,10 +134,12 @@ impl Dialect {
         }
     }
 
-    fn mcp(self, news: &CallUpdate, name: Option<&str>, servers: &[String]) -> ToolKind {
-        let (separator, rest) = match (self, name, &news.title) {
+    fn mcp(self, call_update: &CallUpdate, name: Option<&str>, servers: &[String]) -> ToolKind {
+        let (separator, rest) = match (self, name, &call_update.title) {
             (Self::Gemini, Some(name), _) => ('_', name.strip_prefix("mcp_")),
-            (Self::Plain, _, Some(title)) if news.is_mcp => ('.', title.strip_prefix("mcp.")),
+            (Self::Plain, _, Some(title)) if call_update.is_mcp => {
+                ('.', title.strip_prefix("mcp."))
+            }
             _ => return ToolKind::Other,
         };
         let Some(rest) = rest else {
@@ -186,18 +190,21 @@ fn shell_quote(word: &str) -> String {
 }
 
 fn with_paths(
-    news: &CallUpdate,
+    call_update: &CallUpdate,
     kind: impl FnOnce(Vec<std::path::PathBuf>) -> ToolKind,
 ) -> ToolKind {
-    if news.paths.is_empty() {
+    if call_update.paths.is_empty() {
         malformed("the request does not name the files")
     } else {
-        kind(news.paths.iter().map(Into::into).collect())
+        kind(call_update.paths.iter().map(Into::into).collect())
     }
 }
 
-fn fetch(news: &CallUpdate) -> ToolKind {
-    let url = news.input.as_ref().and_then(|input| input["url"].as_str());
+fn fetch(call_update: &CallUpdate) -> ToolKind {
+    let url = call_update
+        .input
+        .as_ref()
+        .and_then(|input| input["url"].as_str());
     match url {
         Some(url) => ToolKind::Fetch {
             url: url.to_owned(),
@@ -213,27 +220,29 @@ fn malformed(reason: &str) -> ToolKind {
 }
 
 /// Returns the input, or a replacement from other fields.
-fn input(news: &CallUpdate, kind: &ToolKind) -> Value {
-    if let Some(input) = &news.input {
+fn input(call_update: &CallUpdate, kind: &ToolKind) -> Value {
+    if let Some(input) = &call_update.input {
         return input.clone();
     }
     match kind {
         ToolKind::Shell { command } => json!({"command": command}),
-        ToolKind::Malformed { .. } if news.paths.len() == 1 => json!({"file_path": news.paths[0]}),
+        ToolKind::Malformed { .. } if call_update.paths.len() == 1 => {
+            json!({"file_path": call_update.paths[0]})
+        }
         ToolKind::Write { paths } | ToolKind::Read { paths } if paths.len() == 1 => {
             json!({"file_path": paths[0]})
         }
         ToolKind::Write { paths } | ToolKind::Read { paths } => json!({"paths": paths}),
         // Gemini CLI shows the input of such a tool as text, when it is short.
         ToolKind::Mcp { .. } => {
-            let mut parsed = news.texts.iter().flatten();
+            let mut parsed = call_update.texts.iter().flatten();
             let parsed = parsed
                 .next()
                 .and_then(|text| serde_json::from_str(text).ok());
             let parsed = parsed.filter(Value::is_object);
             parsed.unwrap_or_else(|| json!({}))
         }
-        _ => json!({"title": news.title}),
+        _ => json!({"title": call_update.title}),
     }
 }
 
@@ -241,7 +250,7 @@ fn input(news: &CallUpdate, kind: &ToolKind) -> Value {
 mod tests {
     use super::*;
 
-    fn news(id: &str, kind: &str, title: &str) -> CallUpdate {
+    fn call_update(id: &str, kind: &str, title: &str) -> CallUpdate {
         CallUpdate {
             id: id.into(),
             kind: Some(kind.into()),
@@ -309,7 +318,7 @@ mod tests {
             ),
             ("no-name", "other", "t", ("other", ToolKind::Other)),
         ] {
-            let described = Dialect::Gemini.describe(&news(id, kind, title), &servers());
+            let described = Dialect::Gemini.describe(&call_update(id, kind, title), &servers());
 
             assert_eq!((described.name.as_str(), described.kind), expected, "{id}");
         }
@@ -317,33 +326,33 @@ mod tests {
 
     #[test]
     fn uncertain_calls_are_malformed() {
-        let mut words = news("c", "execute", "rm x");
+        let mut words = call_update("c", "execute", "rm x");
         words.input = Some(json!({"command": ["rm", "x"]}));
-        for (dialect, news) in [
-            (Dialect::Gemini, news("mcp_a_b_c__1", "other", "t")),
+        for (dialect, call_update) in [
+            (Dialect::Gemini, call_update("mcp_a_b_c__1", "other", "t")),
             (
                 Dialect::Gemini,
-                news("write_file__1", "edit", "Writing to x"),
+                call_update("write_file__1", "edit", "Writing to x"),
             ),
             (
                 Dialect::Gemini,
-                news("web_fetch__1", "fetch", "get http://x"),
+                call_update("web_fetch__1", "fetch", "get http://x"),
             ),
             (Dialect::Gemini, words.clone()),
             (Dialect::Plain, words),
-            (Dialect::Plain, news("c", "execute", "rm x")),
-            (Dialect::Plain, news("c", "delete", "x")),
+            (Dialect::Plain, call_update("c", "execute", "rm x")),
+            (Dialect::Plain, call_update("c", "delete", "x")),
         ] {
-            let described = dialect.describe(&news, &servers());
+            let described = dialect.describe(&call_update, &servers());
 
             let is_malformed = matches!(described.kind, ToolKind::Malformed { .. });
-            assert!(is_malformed, "{news:?}: {described:?}");
+            assert!(is_malformed, "{call_update:?}: {described:?}");
         }
     }
 
     #[test]
     fn titles_of_a_plain_agent_are_not_trusted() {
-        let mut call = news("c", "other", "mcp.autonoe.create");
+        let mut call = call_update("c", "other", "mcp.autonoe.create");
         assert_eq!(
             Dialect::Plain.describe(&call, &servers()).kind,
             ToolKind::Other
@@ -357,12 +366,12 @@ mod tests {
 
     #[test]
     fn a_reported_input_is_passed_on() {
-        let mut call = news("c", "execute", "a title");
+        let mut call = call_update("c", "execute", "a title");
         call.input = Some(json!({"command": "ls", "timeout": 5}));
         let described = Dialect::Plain.describe(&call, &[]);
         assert_eq!(described.input, json!({"command": "ls", "timeout": 5}));
 
-        let mut call = news("mcp_autonoe_create__1", "other", "create");
+        let mut call = call_update("mcp_autonoe_create__1", "other", "create");
         call.texts = Some(vec![r#"{"id": "DL-1"}"#.into()]);
         let described = Dialect::Gemini.describe(&call, &servers());
         assert_eq!(described.input, json!({"id": "DL-1"}));
@@ -371,7 +380,7 @@ mod tests {
     #[test]
     fn a_command_is_prefixed_with_its_directory() {
         let shell = |shown: &str| {
-            let mut call = news("run_shell_command__1", "execute", "rm x");
+            let mut call = call_update("run_shell_command__1", "execute", "rm x");
             call.texts = Some(vec![shown.to_owned()]);
             Dialect::Gemini.describe(&call, &[]).kind
         };
@@ -406,7 +415,7 @@ mod tests {
             ),
             ("sub", "cd 'sub' && rm x"),
         ] {
-            let mut call = news("c", "execute", "rm");
+            let mut call = call_update("c", "execute", "rm");
             call.input = Some(json!({"command": "rm x", "cwd": folder}));
 
             let described = Dialect::Plain.describe(&call, &[]);
@@ -420,14 +429,14 @@ mod tests {
     #[test]
     fn an_unknown_kind_is_not_taken_for_a_known_tool() {
         for sort in ["Bash", "Write", "mcp__autonoe__create", "tomorrow"] {
-            let described = Dialect::Plain.describe(&news("c", sort, "rm -r /"), &servers());
+            let described = Dialect::Plain.describe(&call_update("c", sort, "rm -r /"), &servers());
 
             assert_eq!(
                 (described.name.as_str(), described.kind),
                 ("other", ToolKind::Other)
             );
         }
-        let described = Dialect::Gemini.describe(&news("Bash__1", "other", "t"), &[]);
+        let described = Dialect::Gemini.describe(&call_update("Bash__1", "other", "t"), &[]);
         assert_eq!(described.name, "other");
     }
 }

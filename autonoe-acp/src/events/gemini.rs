@@ -25,8 +25,8 @@ pub(super) fn tool_name(id: &str) -> Option<&str> {
 ///
 /// The text has the form `[in <folder>]`, which `(<description>)` and `[background]` may follow. A
 /// model chooses the folder and the description.
-pub(super) fn working_directory(news: &CallUpdate) -> Result<Option<&str>, &'static str> {
-    let first_text = news.texts.iter().flatten().next();
+pub(super) fn working_directory(call_update: &CallUpdate) -> Result<Option<&str>, &'static str> {
+    let first_text = call_update.texts.iter().flatten().next();
     let Some(rest) = first_text.and_then(|text| text.strip_prefix("[in ")) else {
         return Ok(None);
     };

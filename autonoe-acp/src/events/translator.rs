@@ -42,7 +42,7 @@ impl Translator {
     /// Returns the events of an update.
     pub(crate) fn observe(&mut self, update: Update) -> Vec<StreamEvent> {
         let mut events = match &update {
-            Update::Call(news) => self.catch_up(|id| id != news.id),
+            Update::Call(call_update) => self.catch_up(|id| id != call_update.id),
             Update::Text(_) | Update::Thought(_) => self.catch_up(|_| true),
             Update::Other(_) => Vec::new(),
         };
@@ -53,7 +53,7 @@ impl Translator {
                 events.push(StreamEvent::text(text));
             }
             Update::Thought(text) => events.push(StreamEvent::thinking(text)),
-            Update::Call(news) => events.extend(self.observe_call(&news)),
+            Update::Call(call_update) => events.extend(self.observe_call(&call_update)),
             Update::Other(update) => {
                 tracing::trace!(name = %update["sessionUpdate"], "ignored an update");
             }
@@ -62,22 +62,26 @@ impl Translator {
     }
 
     fn observe_call(&mut self, update: &CallUpdate) -> Vec<StreamEvent> {
-        let Some(news) = self.calls.update(update) else {
+        let Some(call_update) = self.calls.update(update) else {
             self.warn_if_denied_call_ran(update);
             return Vec::new();
         };
         let mut events = Vec::new();
-        if !is_still_being_written(&news) {
-            events.extend(self.report_call(&news));
+        if !is_still_being_written(&call_update) {
+            events.extend(self.report_call(&call_update));
         }
-        let status = match news.status {
+        let status = match call_update.status {
             Some(CallStatus::Completed) => ToolStatus::Ok,
             Some(CallStatus::Failed) => ToolStatus::Error,
             Some(CallStatus::Open) | None => return events,
         };
-        if self.calls.end(&news.id, status) {
+        if self.calls.end(&call_update.id, status) {
             // The texts that came with the permission request are not the output.
-            events.push(StreamEvent::tool_response(&news.id, output(update), status));
+            events.push(StreamEvent::tool_response(
+                &call_update.id,
+                output(update),
+                status,
+            ));
         }
         events
     }
@@ -85,17 +89,17 @@ impl Translator {
     /// Handles a permission request: returns the call, and its events if it is new.
     pub(crate) fn permission_requested(
         &mut self,
-        news: &CallUpdate,
+        call_update: &CallUpdate,
     ) -> (DescribedCall, Vec<StreamEvent>) {
-        let mut events = self.catch_up(|id| id != news.id);
-        let Some(news) = self.calls.update(news) else {
+        let mut events = self.catch_up(|id| id != call_update.id);
+        let Some(call_update) = self.calls.update(call_update) else {
             // The effect of the call is unknown: earlier updates of this id were about a finished
             // call.
-            let described = self.dialect.describe(news, &self.servers);
+            let described = self.dialect.describe(call_update, &self.servers);
             return (described.into_finished(), events);
         };
-        events.extend(self.report_call(&news));
-        (self.dialect.describe(&news, &self.servers), events)
+        events.extend(self.report_call(&call_update));
+        (self.dialect.describe(&call_update, &self.servers), events)
     }
 
     /// Handles a denied call. Agents report no end of such a call.
@@ -130,18 +134,20 @@ impl Translator {
     /// Reports the running calls that were not reported yet and whose ids are `is_selected`.
     fn catch_up(&mut self, is_selected: impl Fn(&str) -> bool) -> Vec<StreamEvent> {
         let unseen = self.calls.unreported().into_iter();
-        let unseen = unseen.filter(|news| is_selected(&news.id));
-        unseen.filter_map(|news| self.report_call(&news)).collect()
+        let unseen = unseen.filter(|call_update| is_selected(&call_update.id));
+        unseen
+            .filter_map(|call_update| self.report_call(&call_update))
+            .collect()
     }
 
-    fn report_call(&mut self, news: &CallUpdate) -> Option<StreamEvent> {
-        if !self.calls.mark_reported(&news.id) {
+    fn report_call(&mut self, call_update: &CallUpdate) -> Option<StreamEvent> {
+        if !self.calls.mark_reported(&call_update.id) {
             return None;
         }
         // Text before a call is not the final text.
         (self.has_spoken, self.has_acted) = (false, true);
-        let DescribedCall { name, input, .. } = self.dialect.describe(news, &self.servers);
-        Some(StreamEvent::tool_invocation(&news.id, name, input))
+        let DescribedCall { name, input, .. } = self.dialect.describe(call_update, &self.servers);
+        Some(StreamEvent::tool_invocation(&call_update.id, name, input))
     }
 
     /// Logs an agent that executes a denied call.
@@ -158,17 +164,17 @@ impl Translator {
 
 /// Returns whether a model is still writing the input of a call, as far as the agent shows that: it
 /// sends an empty object as the input.
-fn is_still_being_written(news: &CallUpdate) -> bool {
-    let is_empty = news.input.as_ref().and_then(Value::as_object);
-    news.status == Some(CallStatus::Open) && is_empty.is_some_and(serde_json::Map::is_empty)
+fn is_still_being_written(call_update: &CallUpdate) -> bool {
+    let is_empty = call_update.input.as_ref().and_then(Value::as_object);
+    call_update.status == Some(CallStatus::Open) && is_empty.is_some_and(serde_json::Map::is_empty)
 }
 
 /// Returns the output of the call, as far as the agent reports it.
-fn output(news: &CallUpdate) -> String {
-    match &news.output {
+fn output(call_update: &CallUpdate) -> String {
+    match &call_update.output {
         Some(Value::String(text)) => text.clone(),
-        Some(output) if news.texts.iter().flatten().next().is_none() => output.to_string(),
-        _ => news
+        Some(output) if call_update.texts.iter().flatten().next().is_none() => output.to_string(),
+        _ => call_update
             .texts
             .iter()
             .flatten()
@@ -220,16 +226,16 @@ mod tests {
     #[test]
     fn a_denied_call_has_one_end() {
         let mut translator = Translator::new(Dialect::Plain, Vec::new());
-        let news = CallUpdate {
+        let call_update = CallUpdate {
             id: "c".to_owned(),
             ..CallUpdate::default()
         };
-        translator.permission_requested(&news);
+        translator.permission_requested(&call_update);
 
         let denied = translator.call_denied("c", "no");
         let ended = CallUpdate {
             status: Some(CallStatus::Failed),
-            ..news
+            ..call_update
         };
         let late = translator.observe(Update::Call(ended));
 

@@ -113,7 +113,7 @@ pub(crate) fn api_key(options: &AcpOptions, spec: &SessionSpec) -> Option<String
 pub(super) fn refuse_files(
     project: &Path,
     home: &HomeFolder,
-    has_walls: bool,
+    is_sandboxed: bool,
 ) -> Result<(), AgentError> {
     let refuse = |message: &str, remedy: &str| {
         let error = AgentError::new(AgentErrorKind::Configuration, message);
@@ -121,7 +121,7 @@ pub(super) fn refuse_files(
     };
     // A broken symlink can get a target later.
     let has = |name: &str| project.join(name).symlink_metadata().is_ok();
-    if !has_walls && has(SETTINGS) {
+    if !is_sandboxed && has(SETTINGS) {
         return refuse(
             "the project has a folder .gemini, whose settings could allow calls that the gate \
              denies",
@@ -267,7 +267,7 @@ mod tests {
             }
             project
         };
-        for (name, home, has_walls, is_refused) in [
+        for (name, home, is_sandboxed, is_refused) in [
             (None, User, false, false),
             (Some(".gemini"), PerSession, false, true),
             (Some(".gemini"), PerSession, true, false),
@@ -276,7 +276,7 @@ mod tests {
         ] {
             let project = project(name);
 
-            let refused = refuse_files(project.path(), &home, has_walls);
+            let refused = refuse_files(project.path(), &home, is_sandboxed);
 
             assert_eq!(refused.is_err(), is_refused, "{name:?} {home:?}");
         }

@@ -34,10 +34,10 @@ const FRESH_HOME: &str =
 /// The session requires something that the agent does not support.
 pub(crate) fn check(options: &AcpOptions, spec: &SessionSpec) -> Result<(), AgentError> {
     spec.refuse_unclaimed(&claims(options))?;
-    let has_walls = options.program.sandbox.is_needed(spec)?;
+    let is_sandboxed = options.program.sandbox.is_needed(spec)?;
     let servers = options.servers(&spec.mcp_servers);
     let is_far = |server: &McpServer| matches!(server, McpServer::Remote { .. });
-    if has_walls
+    if is_sandboxed
         && options.program.sandbox.network == SandboxNetwork::Off
         && servers.values().any(is_far)
     {
@@ -133,11 +133,11 @@ pub(crate) fn answered_claims(options: &AcpOptions, answer: &Value) -> Capabilit
 ///
 /// The folder of the session cannot be created, or the required sandbox is not available.
 pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Launch, AgentError> {
-    let has_walls = options.program.sandbox.is_needed(spec)?;
+    let is_sandboxed = options.program.sandbox.is_needed(spec)?;
     let place = create_session_directory(options, Some(spec))?;
     let mut environment = session_variables(options, spec);
     environment.extend(own_folders(options, &place));
-    let mut walls = options.program.sandbox.clone();
+    let mut sandbox_config = options.program.sandbox.clone();
     let mut inside = SandboxMounts {
         program: options.program.path.clone(),
         readable: readable(options, spec),
@@ -146,7 +146,7 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
         hidden: Vec::new(),
     };
     if options.preset == Preset::Gemini {
-        gemini::refuse_files(&spec.cwd, &options.home, has_walls)?;
+        gemini::refuse_files(&spec.cwd, &options.home, is_sandboxed)?;
         if !spec.project_memory {
             memory_files::refuse(&spec.cwd).await?;
         }
@@ -154,10 +154,10 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
         gemini::set_environment(&mut environment, place.path(), home.as_deref());
         if let Some(prompt) = &spec.system_prompt {
             let file = place.write("system.md", prompt)?;
-            walls.readable.push(file.clone());
+            sandbox_config.readable.push(file.clone());
             environment.insert("GEMINI_SYSTEM_MD".into(), file.into());
         }
-        walls
+        sandbox_config
             .readable
             .push(place.path().join(gemini::SYSTEM_SETTINGS));
         if let HomeFolder::Persistent(kept) = &options.home {
@@ -165,7 +165,7 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
             inside.writable.push(kept.join(gemini::SETTINGS));
             let fixed =
                 gemini_settings::read_only_paths(kept).map_err(|error| home_error(kept, error))?;
-            walls.readable.extend(fixed);
+            sandbox_config.readable.extend(fixed);
         }
         let kept = kept_chats(options, spec);
         if let (Some(session), Some(chats)) = (&spec.resume, chats_dir(options, kept.as_deref())) {
@@ -174,7 +174,9 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
         inside.writable.extend(kept);
         inside.hidden.push(spec.cwd.join(gemini::SETTINGS));
     }
-    let launch = walls.launch(spec, &claims(options), place, &inside).await?;
+    let launch = sandbox_config
+        .launch(spec, &claims(options), place, &inside)
+        .await?;
     let launch = launch.args(options.args.clone()).envs(environment);
     Ok(match (&options.model_argument, model(options, spec)) {
         (Some(argument), Some(model)) => launch.arg(argument).arg(model),

@@ -268,7 +268,7 @@ impl RunningAgent {
     }
 }
 
-/// Returns the shutdown ladder of an agent. Closing its input ends most agents, but not always.
+/// Returns the shutdown policy of an agent. Closing its input ends most agents, but not always.
 fn shutdown_ladder() -> ShutdownPolicy {
     ShutdownPolicy::kill_at_once()
         .then(ShutdownAction::CloseStdin, Duration::from_secs(3))

@@ -99,16 +99,17 @@ impl<'l> AcpTurn<'l> {
             Incoming::Update(_) => tracing::debug!("ignored an update of another session"),
             Incoming::Permission(params, responder) => {
                 let request = Permission::parse(&params);
-                let news = request.call.as_ref();
-                let Some(news) = news.filter(|_| is_about(&params, session)) else {
+                let call_update = request.call.as_ref();
+                let Some(call_update) = call_update.filter(|_| is_about(&params, session)) else {
                     Answers::refuse(&request, *responder);
                     return;
                 };
-                let (described, asked_events) = self.live.translator.permission_requested(news);
+                let (described, asked_events) =
+                    self.live.translator.permission_requested(call_update);
                 events.extend(asked_events);
                 let described = described.with_directory(&self.spec.cwd);
                 let (name, input) = (described.name, described.input);
-                let call = self.spec.tool_call(&news.id, name, input);
+                let call = self.spec.tool_call(&call_update.id, name, input);
                 let call = call.with_kind(described.kind);
                 self.answers.answer(request, call, *responder);
             }
@@ -175,7 +176,7 @@ impl ProgramTurn for AcpTurn<'_> {
         self.closed.map_or(silent, |closed| closed.min(silent))
     }
 
-    fn late(&mut self, is_interrupted: bool) -> TurnEnding {
+    fn on_deadline(&mut self, is_interrupted: bool) -> TurnEnding {
         match (self.closed, is_interrupted) {
             (Some(_), _) => TurnEnding::Closed,
             (None, true) => TurnEnding::NotStopped,

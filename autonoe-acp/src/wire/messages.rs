@@ -185,9 +185,9 @@ impl Update {
             ("agent_message_chunk", Some(text)) => Self::Text(text),
             ("agent_thought_chunk", Some(text)) => Self::Thought(text),
             ("tool_call" | "tool_call_update", _) => match CallUpdate::parse(update) {
-                Some(news) => Self::Call(CallUpdate {
+                Some(call_update) => Self::Call(CallUpdate {
                     is_start: name == "tool_call",
-                    ..news
+                    ..call_update
                 }),
                 None => Self::Other(update.clone()),
             },

@@ -31,8 +31,8 @@ async fn as_host() -> bool {
 }
 
 /// Starts `test` as the host of a session in `setting`.
-fn start_host(setting: &Fixture, test: &str, has_walls: bool) -> Host {
-    let walls = has_walls.then_some((WALLS, "1".as_ref()));
+fn start_host(setting: &Fixture, test: &str, is_sandboxed: bool) -> Host {
+    let walls = is_sandboxed.then_some((WALLS, "1".as_ref()));
     let variables = [
         (FOLDER, setting.folder.as_os_str()),
         (MODEL, setting.model.as_ref()),
@@ -42,10 +42,10 @@ fn start_host(setting: &Fixture, test: &str, has_walls: bool) -> Host {
     Host::start(&name, variables.into_iter().chain(walls), &log)
 }
 
-async fn nothing_is_left_of_a_killed_host(test: &str, has_walls: bool) {
+async fn nothing_is_left_of_a_killed_host(test: &str, is_sandboxed: bool) {
     let endless = shell("setsid sleep 500 & echo 1 > begun && sleep 600");
     let setting = Fixture::new(ModelScript::new([endless, Turn::text("Hello.")]));
-    let host = start_host(&setting, test, has_walls);
+    let host = start_host(&setting, test, is_sandboxed);
     setting.written("begun").await;
     let sleeps = || {
         let processes = setting.processes();
@@ -57,7 +57,7 @@ async fn nothing_is_left_of_a_killed_host(test: &str, has_walls: bool) {
 
     // The program ends with its host. Its tools detach, unless a sandbox contains them; the next
     // session cleans up what a dead host left.
-    let is_tool = |name: &str| !has_walls && ["bash", "sleep"].contains(&name);
+    let is_tool = |name: &str| !is_sandboxed && ["bash", "sleep"].contains(&name);
     let only_tools = || {
         setting
             .processes()

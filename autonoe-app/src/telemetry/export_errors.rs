@@ -56,7 +56,7 @@ impl ExportErrors {
 /// An exporter whose failures are recorded.
 pub(super) struct RecordingExporter<E> {
     pub(super) exporter: E,
-    pub(super) troubles: Arc<ExportErrors>,
+    pub(super) recent_errors: Arc<ExportErrors>,
 }
 
 impl<E> fmt::Debug for RecordingExporter<E> {
@@ -71,7 +71,7 @@ impl<E: SpanExporter> SpanExporter for RecordingExporter<E> {
         let count = batch.len();
         let exported = self.exporter.export(batch).await;
         if exported.is_err() {
-            self.troubles.state().lost_spans += count;
+            self.recent_errors.state().lost_spans += count;
         }
         exported
     }
@@ -96,7 +96,7 @@ impl<E: SpanExporter> SpanExporter for RecordingExporter<E> {
 impl<E: PushMetricExporter> PushMetricExporter for RecordingExporter<E> {
     async fn export(&self, metrics: &ResourceMetrics) -> OTelSdkResult {
         let exported = self.exporter.export(metrics).await;
-        self.troubles.state().is_metrics_behind = exported.is_err();
+        self.recent_errors.state().is_metrics_behind = exported.is_err();
         exported
     }
 
@@ -119,14 +119,18 @@ mod tests {
 
     #[test]
     fn only_losses_are_reported() {
-        let troubles = ExportErrors::default();
-        troubles.record("nobody is there".to_owned());
-        assert_eq!(troubles.message(), None, "the next try may have succeeded");
+        let recent_errors = ExportErrors::default();
+        recent_errors.record("nobody is there".to_owned());
+        assert_eq!(
+            recent_errors.message(),
+            None,
+            "the next try may have succeeded"
+        );
 
-        troubles.state().lost_spans = 3;
-        troubles.state().is_metrics_behind = true;
+        recent_errors.state().lost_spans = 3;
+        recent_errors.state().is_metrics_behind = true;
 
         let expected = "telemetry: 3 spans and the metrics were not exported: nobody is there";
-        assert_eq!(troubles.message().as_deref(), Some(expected));
+        assert_eq!(recent_errors.message().as_deref(), Some(expected));
     }
 }

@@ -39,7 +39,7 @@ pub struct Telemetry {
     announced: Vec<String>,
     /// Time limit for the last exports at the end of a run.
     end_limit: Duration,
-    troubles: Arc<ExportErrors>,
+    recent_errors: Arc<ExportErrors>,
 }
 
 impl Telemetry {
@@ -75,12 +75,12 @@ impl Telemetry {
         parent: Option<&TraceContext>,
         instance: Option<String>,
     ) -> Result<Self, String> {
-        let troubles = Arc::new(ExportErrors::default());
-        let sender = Sender::start(settings.is_encrypted(), troubles.clone())
+        let recent_errors = Arc::new(ExportErrors::default());
+        let sender = Sender::start(settings.is_encrypted(), recent_errors.clone())
             .map_err(|error| format!("the exporter cannot start: {error}"))?;
         let pipeline = ExportPipeline {
             sender,
-            troubles: troubles.clone(),
+            recent_errors: recent_errors.clone(),
             resource: resource(settings.service_name, instance),
         };
         // The owner of the trace decides whether it is recorded.
@@ -95,7 +95,7 @@ impl Telemetry {
             content: settings.content,
             announced: settings.warnings,
             end_limit: settings.end_limit,
-            troubles,
+            recent_errors,
         })
     }
 
@@ -150,7 +150,7 @@ impl Telemetry {
             }));
         }
         let ended = run_concurrently(ends, limit);
-        let problem = self.troubles.message();
+        let problem = self.recent_errors.message();
         match ended {
             Ended::InTime => problem,
             Ended::Failed => {
@@ -225,7 +225,7 @@ fn repeats() -> RetryPolicy {
 /// The shared parts of all exporters.
 struct ExportPipeline {
     sender: Sender,
-    troubles: Arc<ExportErrors>,
+    recent_errors: Arc<ExportErrors>,
     resource: Resource,
 }
 
@@ -233,7 +233,7 @@ impl ExportPipeline {
     fn watched<E>(&self, exporter: E) -> RecordingExporter<E> {
         RecordingExporter {
             exporter,
-            troubles: self.troubles.clone(),
+            recent_errors: self.recent_errors.clone(),
         }
     }
 

@@ -31,7 +31,7 @@ pub(super) struct Sender {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     runtime: Handle,
     limit: Duration,
-    troubles: Arc<ExportErrors>,
+    recent_errors: Arc<ExportErrors>,
 }
 
 impl Sender {
@@ -40,7 +40,7 @@ impl Sender {
     /// # Errors
     ///
     /// The thread cannot be started, or `is_encrypted` and the system has no trusted certificates.
-    pub(super) fn start(is_encrypted: bool, troubles: Arc<ExportErrors>) -> io::Result<Self> {
+    pub(super) fn start(is_encrypted: bool, recent_errors: Arc<ExportErrors>) -> io::Result<Self> {
         let mut http = HttpConnector::new();
         http.enforce_http(false);
         let https = HttpsConnectorBuilder::new()
@@ -57,7 +57,7 @@ impl Sender {
             client: Client::builder(TokioExecutor::new()).build(https),
             runtime: handle,
             limit: Duration::MAX,
-            troubles,
+            recent_errors,
         })
     }
 
@@ -102,11 +102,11 @@ impl HttpClient for Sender {
         match &answer {
             Ok(answer) if !answer.status().is_success() => {
                 let status = answer.status();
-                self.troubles
+                self.recent_errors
                     .record(format!("the receiver responded with {status}"));
             }
             Ok(_) => {}
-            Err(error) => self.troubles.record(error_chain(error.as_ref())),
+            Err(error) => self.recent_errors.record(error_chain(error.as_ref())),
         }
         answer
     }

@@ -30,7 +30,7 @@ struct Tally {
 }
 
 impl EntryFormatter {
-    /// Creates a narrator for a run of `project`.
+    /// Creates a formatter for a run of `project`.
     pub fn new(project: &Project) -> Self {
         Self {
             sessions: BTreeMap::new(),
@@ -38,7 +38,7 @@ impl EntryFormatter {
         }
     }
 
-    /// Creates a narrator for a run of a project on another host.
+    /// Creates a formatter for a run of a project on another host.
     pub fn remote() -> Self {
         Self {
             sessions: BTreeMap::new(),

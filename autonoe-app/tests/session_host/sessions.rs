@@ -60,10 +60,10 @@ async fn sessions_are_executed_once_as_in_a_run() {
 fn log(setting: &Fixture) -> String {
     let project = Project::find(&setting.project(), None).expect("it is there");
     let journal = Journal::read_all(&project).expect("readable");
-    let mut narrator = EntryFormatter::new(&project);
+    let mut formatter = EntryFormatter::new(&project);
     let mut text = String::new();
     for entry in journal.entries() {
-        narrator.format(entry, &mut text);
+        formatter.format(entry, &mut text);
     }
     text
 }

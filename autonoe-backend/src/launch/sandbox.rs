@@ -22,10 +22,10 @@ use crate::probe::OUTER_SANDBOX_REMEDY;
 /// ```
 /// use autonoe_backend::{SandboxNetwork, SandboxConfig};
 ///
-/// let mut walls = SandboxConfig::new(Some("/usr/bin/bwrap".into()));
-/// walls.hidden.push("/home/ada/.ssh".into());
+/// let mut sandbox_config = SandboxConfig::new(Some("/usr/bin/bwrap".into()));
+/// sandbox_config.hidden.push("/home/ada/.ssh".into());
 ///
-/// assert_eq!(walls.network, SandboxNetwork::Shared);
+/// assert_eq!(sandbox_config.network, SandboxNetwork::Shared);
 /// ```
 ///
 /// [`OuterSandbox::bubblewrap`]: autonoe_core::agent::OuterSandbox::bubblewrap
@@ -174,15 +174,15 @@ pub struct SandboxSpec {
 }
 
 impl SandboxSpec {
-    /// Applies the spec to `walls`.
-    pub fn apply(self, walls: &mut SandboxConfig) {
+    /// Applies the spec to `sandbox_config`.
+    pub fn apply(self, sandbox_config: &mut SandboxConfig) {
         if self.bubblewrap.is_some() {
-            walls.bubblewrap = self.bubblewrap;
+            sandbox_config.bubblewrap = self.bubblewrap;
         }
-        walls.network = self.network;
-        walls.writable.extend(self.writable);
-        walls.readable.extend(self.readable);
-        walls.hidden.extend(self.hidden);
+        sandbox_config.network = self.network;
+        sandbox_config.writable.extend(self.writable);
+        sandbox_config.readable.extend(self.readable);
+        sandbox_config.hidden.extend(self.hidden);
     }
 }
 
@@ -229,10 +229,10 @@ mod tests {
             (bwrap, Required, None, Ok(false)),
             (bwrap, Off, None, Ok(false)),
         ] {
-            let walls = SandboxConfig::new(bubblewrap.map(PathBuf::from));
+            let sandbox_config = SandboxConfig::new(bubblewrap.map(PathBuf::from));
             let spec = spec(sandbox, outer);
 
-            let needed = walls.is_needed(&spec);
+            let needed = sandbox_config.is_needed(&spec);
 
             let needed = needed.map_err(|error| error.kind());
             assert_eq!(needed, expected, "{bubblewrap:?} {sandbox:?} {outer:?}");
@@ -257,20 +257,20 @@ mod tests {
             "network": "off", "writable": ["/w"], "readable": ["/r"], "hidden": ["/h"],
         });
         let spec: SandboxSpec = serde_json::from_value(spec).expect("a spec");
-        let mut walls = SandboxConfig::new(Some("/usr/bin/bwrap".into()));
+        let mut sandbox_config = SandboxConfig::new(Some("/usr/bin/bwrap".into()));
 
-        spec.apply(&mut walls);
+        spec.apply(&mut sandbox_config);
 
         let mut expected = SandboxConfig::new(Some("/usr/bin/bwrap".into()));
         expected.network = SandboxNetwork::Off;
         expected.writable = vec!["/w".into()];
         expected.readable = vec!["/r".into()];
         expected.hidden = vec!["/h".into()];
-        assert_eq!(walls, expected);
+        assert_eq!(sandbox_config, expected);
         let named: SandboxSpec =
             serde_json::from_value(json!({"bubblewrap": "/opt/bwrap"})).expect("a spec");
-        named.apply(&mut walls);
-        assert_eq!(walls.bubblewrap, Some("/opt/bwrap".into()));
+        named.apply(&mut sandbox_config);
+        assert_eq!(sandbox_config.bubblewrap, Some("/opt/bwrap".into()));
     }
 
     #[test]

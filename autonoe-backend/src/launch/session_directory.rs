@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_furnished_does_not_stay() {
+    fn removes_a_session_directory_that_cannot_be_set_up() {
         let temporary = tempfile::tempdir().expect("a folder");
 
         let created =

@@ -47,7 +47,7 @@ pub trait Program: Sized + Send + 'static {
 
     /// Runs `query` to its end, and handles `commands` meanwhile.
     ///
-    /// It [ends](Query::end) the query, unless it returns `After::Disposed` or the query was
+    /// It [ends](Query::end) the query, unless it returns [`AfterQuery::Disposed`] or the query was
     /// [dropped](Query::dropped), which stops the turn.
     fn turn(
         &mut self,

@@ -94,8 +94,8 @@ pub async fn wait_for_exit(process: &Process) -> Option<Exit> {
 }
 
 /// Shuts down a program and everything that it started. Remaining processes are logged.
-pub async fn shutdown_program(name: &str, process: Process, ladder: ShutdownPolicy) {
-    let report = process.shutdown(ladder).await;
+pub async fn shutdown_program(name: &str, process: Process, policy: ShutdownPolicy) {
+    let report = process.shutdown(policy).await;
     if !report.is_complete() {
         tracing::error!(?report, "some processes of {name} are still running");
     }

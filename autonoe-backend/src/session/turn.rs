@@ -35,7 +35,7 @@ pub trait ProgramTurn: Send {
 
     /// Returns the ending of a turn that passed its [deadline](Self::deadline), or that did not end
     /// in time after it `is_interrupted`.
-    fn late(&mut self, is_interrupted: bool) -> Self::Ending;
+    fn on_deadline(&mut self, is_interrupted: bool) -> Self::Ending;
 
     /// Requests the program to stop the turn. It is called at most once.
     fn interrupt(&mut self);
@@ -147,7 +147,7 @@ pub async fn run_turn<T: ProgramTurn>(
             }
             () = timer.as_mut() => {
                 if timer.deadline() >= deadline {
-                    break turn.late(must_end.is_some());
+                    break turn.on_deadline(must_end.is_some());
                 }
             }
         }

@@ -25,12 +25,12 @@ pub struct Turns {
     begun: bool,
     states: States,
     /// A background task is finished, and the agent was not informed yet.
-    owed: bool,
+    is_turn_expected: bool,
     tasks: Tasks,
     host: HostAction,
     result: Option<TurnResult>,
     rejected: Option<RejectedQuota>,
-    blamed: Option<ApiFailure>,
+    api_failure: Option<ApiFailure>,
     retrying: Option<RetriedCall>,
 }
 
@@ -97,7 +97,7 @@ impl Turns {
         }
         match self.states {
             States::Running => SessionPhase::Settling,
-            States::Unreported | States::Idle if self.owed => SessionPhase::Settling,
+            States::Unreported | States::Idle if self.is_turn_expected => SessionPhase::Settling,
             States::Unreported | States::Idle => SessionPhase::Over,
         }
     }
@@ -119,7 +119,7 @@ impl Turns {
         Evidence {
             result: if self.open { None } else { self.result.clone() },
             rejected: self.rejected.clone(),
-            reported_failure: self.blamed,
+            reported_failure: self.api_failure,
             retrying: self.retrying,
             has_started: self.begun,
             live_tasks: self.tasks.len(),
@@ -141,7 +141,7 @@ impl Turns {
                     self.retrying = None;
                 }
                 if let Some(error) = assistant.error.as_deref() {
-                    self.blamed = Some(ApiFailure::from_name(error));
+                    self.api_failure = Some(ApiFailure::from_name(error));
                 }
             }
             Message::Result(result) => {
@@ -154,12 +154,12 @@ impl Turns {
                 Some("idle") => {
                     self.states = States::Idle;
                     self.open = false;
-                    self.owed = false;
+                    self.is_turn_expected = false;
                 }
                 _ => {
                     self.states = States::Running;
                     self.open = true;
-                    self.owed = false;
+                    self.is_turn_expected = false;
                 }
             },
             Message::TaskStarted(task) => self.tasks.start(task),
@@ -169,7 +169,7 @@ impl Turns {
             Message::TaskNotification(task) => self.task_ended(task.task_id.as_deref(), calls),
             Message::BackgroundTasks(list) => {
                 for task in self.tasks.list(list) {
-                    self.owes(task.call.as_deref(), calls);
+                    self.expect_turn(task.call.as_deref(), calls);
                 }
             }
             _ => {}
@@ -179,9 +179,9 @@ impl Turns {
     fn begin(&mut self) {
         self.open = true;
         self.begun = true;
-        self.owed = false;
+        self.is_turn_expected = false;
         self.rejected = None;
-        self.blamed = None;
+        self.api_failure = None;
         self.retrying = None;
         if self.states == States::Idle {
             self.states = States::Running;
@@ -190,15 +190,15 @@ impl Turns {
 
     fn task_ended(&mut self, id: Option<&str>, calls: &OpenCalls) {
         if let Some(task) = self.tasks.end(id) {
-            self.owes(task.call.as_deref(), calls);
+            self.expect_turn(task.call.as_deref(), calls);
         }
     }
 
     /// Records that a turn must follow for a finished task.
     ///
     /// A task whose call is still open needs none: its end is the result of the call.
-    fn owes(&mut self, call: Option<&str>, calls: &OpenCalls) {
-        self.owed |= !call.is_some_and(|call| calls.is_open(call));
+    fn expect_turn(&mut self, call: Option<&str>, calls: &OpenCalls) {
+        self.is_turn_expected |= !call.is_some_and(|call| calls.is_open(call));
     }
 }
 

@@ -46,8 +46,8 @@ impl LaunchPlan {
     pub(crate) fn check(options: &ClaudeOptions, spec: &SessionSpec) -> Result<(), AgentError> {
         spec.refuse_unclaimed(&claims(options))?;
         check_project_path(&spec.cwd, None)?;
-        let has_walls = options.program.sandbox.is_needed(spec)?;
-        if has_walls && options.own_sandbox == Sandbox::Required {
+        let is_sandboxed = options.program.sandbox.is_needed(spec)?;
+        if is_sandboxed && options.own_sandbox == Sandbox::Required {
             let message = "the sandbox of Claude Code does not work inside bubblewrap";
             let remedy =
                 "switch one of the two off; bubblewrap already contains all of Claude Code";

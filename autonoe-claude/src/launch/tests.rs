@@ -57,7 +57,7 @@ fn a_plain_session_is_launched_so_that_nothing_is_allowed_but_by_the_gate() {
 
 // Shows: framework/models/correlation-across-processes
 #[test]
-fn processes_of_a_session_go_on_with_its_trace_unless_it_is_set_otherwise() {
+fn session_processes_inherit_the_trace_by_default() {
     let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let mut spec = spec();
     spec.trace = TraceContext::parse(trace, Some("vendor=1")).ok();

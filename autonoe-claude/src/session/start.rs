@@ -31,7 +31,7 @@ use crate::wire::{HookMatcher, Initialize, Line, Message, Request};
 /// Extra time that the program waits for an answer of a hook, beyond our own limit.
 const SLACK: Duration = Duration::from_secs(10);
 
-/// Time limit for the program to exit on request, before the ladder starts.
+/// Time limit for the program to exit on request, before the shutdown policy applies.
 const EXIT_LIMIT: Duration = Duration::from_secs(3);
 
 /// The prefix of the ids of our requests.

@@ -138,7 +138,7 @@ impl ProgramTurn for ClaudeTurn<'_> {
         }
     }
 
-    fn late(&mut self, is_interrupted: bool) -> Ending {
+    fn on_deadline(&mut self, is_interrupted: bool) -> Ending {
         match self.live.translator.phase() {
             SessionPhase::Settling => Ending::Over,
             _ if is_interrupted => Ending::Stopped,

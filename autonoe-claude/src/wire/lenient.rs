@@ -176,7 +176,7 @@ pub(super) fn object<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     T::deserialize(MapAccessDeserializer::new(object)).map(Some)
 }
 
-/// Implements [`Shape`] for objects by their derived `Deserialize`.
+/// Implements [`LenientValue`] for objects by their derived `Deserialize`.
 macro_rules! lenient_object {
     ($($object:ty),+) => {$(
         impl<'de> $crate::wire::lenient::LenientValue<'de> for $object {

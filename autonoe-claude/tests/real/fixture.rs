@@ -28,7 +28,7 @@ pub(crate) const MARKER: &str = "AUTONOE_TEST_SETTING";
 
 /// A project, and a model that follows a script.
 pub(crate) struct Fixture {
-    _at_last: AtLast,
+    _at_last: KillOnDrop,
     _folders: TempDir,
     pub(crate) server: AnthropicServer,
     place: TestFolders,
@@ -115,7 +115,7 @@ impl Fixture {
             login,
         };
         Self {
-            _at_last: AtLast(place.marker()),
+            _at_last: KillOnDrop(place.marker()),
             _folders: folders,
             server,
             place,
@@ -132,9 +132,9 @@ impl Deref for Fixture {
 }
 
 /// Kills the processes that a failed test left running.
-struct AtLast(Marker);
+struct KillOnDrop(Marker);
 
-impl Drop for AtLast {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         self.0.kill_all(TIMEOUT);
     }

@@ -20,7 +20,7 @@ const FINISH_LIMIT: Duration = Duration::from_secs(30);
 const INTERRUPTED_LIMIT: Duration = Duration::from_secs(2);
 
 /// Time after which a message announces the wait.
-const PATIENCE: Duration = Duration::from_secs(2);
+const NOTIFY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Returns the alerts of a run or a flow; `None` without a channel. Prints warnings.
 pub(super) fn run_alerts(
@@ -80,9 +80,9 @@ pub(super) async fn finish(
     if is_interrupted {
         return notifications.finish(INTERRUPTED_LIMIT).await;
     }
-    notifications.finish(PATIENCE).await?;
+    notifications.finish(NOTIFY_TIMEOUT).await?;
     print("waiting for the last notifications; interrupt to skip them");
-    notifications.finish(FINISH_LIMIT - PATIENCE).await
+    notifications.finish(FINISH_LIMIT - NOTIFY_TIMEOUT).await
 }
 
 /// Returns the result of `work`. Sends its error as an alert, unless a run has ended before.

@@ -19,26 +19,34 @@ pub(crate) fn report(args: &ReportArgs, env: &CliEnv) -> Result<ExitCode, CliErr
         // The run may be in an archived journal.
         Some(_) => Journal::read_all(&project)?,
     };
-    let stories = journal.run_histories();
-    let story = find_story(&stories, args.run.as_deref())?;
-    let facts = Facts::collect(&project, &journal, &stories, story)?;
+    let histories = journal.run_histories();
+    let run_history = find_story(&histories, args.run.as_deref())?;
+    let facts = Facts::collect(&project, &journal, &histories, run_history)?;
     let html = page(&facts);
     write_output(&html, &args.output, "the page", &project, env)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Finds the run whose ID starts with `id`, or the newest one.
-fn find_story<'s>(stories: &'s [RunHistory], id: Option<&str>) -> Result<&'s RunHistory, CliError> {
+fn find_story<'s>(
+    histories: &'s [RunHistory],
+    id: Option<&str>,
+) -> Result<&'s RunHistory, CliError> {
     match id {
         Some(id) => {
-            let runs: Vec<_> = stories.iter().map(|story| story.run.clone()).collect();
+            let runs: Vec<_> = histories
+                .iter()
+                .map(|run_history| run_history.run.clone())
+                .collect();
             let run = find_run(&runs, id)?;
-            let mut found = stories.iter().filter(|story| story.run == *run);
+            let mut found = histories
+                .iter()
+                .filter(|run_history| run_history.run == *run);
             found
                 .next()
                 .ok_or_else(|| CliError::failure("the run no longer exists"))
         }
-        None => stories.last().ok_or_else(|| {
+        None => histories.last().ok_or_else(|| {
             CliError::failure("this project has no runs").with_hint("start one with `autonoe run`")
         }),
     }

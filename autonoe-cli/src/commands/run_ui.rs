@@ -165,10 +165,10 @@ impl RunUi {
         let observers = self.observers();
         let models = agent.models();
         let (trace, telemetry) = (self.trace.clone(), self.telemetry.sessions());
-        let equipment =
+        let session_setup =
             SessionSetup::new(outer_sandbox, agent.thinking, env).without_server(missing_server);
         move |runner| {
-            let runner = equipment.apply(runner).models(models.clone());
+            let runner = session_setup.apply(runner).models(models.clone());
             let runner = telemetry.apply(runner, trace.clone());
             observers
                 .iter()

@@ -51,19 +51,19 @@ pub(super) struct Line {
 }
 
 impl Facts {
-    /// Collects the data about the run of `story`.
+    /// Collects the data about the run of `run_history`.
     pub(crate) fn collect(
         project: &Project,
         journal: &Journal,
-        stories: &[RunHistory],
-        story: &RunHistory,
+        histories: &[RunHistory],
+        run_history: &RunHistory,
     ) -> Result<Self, CliError> {
-        let timeline = RunTimeline::from_journal(journal, &story.run)
+        let timeline = RunTimeline::from_journal(journal, &run_history.run)
             .ok_or_else(|| CliError::failure("the journal has no entries of this run"))?;
-        let is_newest = stories.last().map(|newest| &newest.run) == Some(&story.run);
+        let is_newest = histories.last().map(|newest| &newest.run) == Some(&run_history.run);
         // Only the newest run can be in progress.
         let is_under_way = is_newest && RunLock::is_held(project)?;
-        let run_state = RunState::new(story.stop_reason(), is_under_way);
+        let run_state = RunState::new(run_history.stop_reason(), is_under_way);
         let deliverables = if is_newest {
             from_ledger(project, &timeline)
         } else {

@@ -1,4 +1,4 @@
-//! `Place`, a temporary project and the processes started in it.
+//! [`TempWorkspace`], a temporary project and the processes started in it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! `Setting`, a project with a scripted model and the programs of a run with a browser.
+//! [`Fixture`], a project with a scripted model and the programs of a run with a browser.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -127,7 +127,7 @@ fn the_built_in_server_finds_a_browser_that_was_installed_for_it() {
 
 // Shows: spec/6.4/playwright
 #[test]
-fn a_sync_starts_no_browser_whoever_brings_it() {
+fn sync_starts_no_browser_even_if_configured() {
     let script = vec![
         Turn::text("The deliverables are what SPEC.md asks for."),
         Turn::tool("mcp__autonoe__verify", json!({"deliverableId": "DL-001"})),

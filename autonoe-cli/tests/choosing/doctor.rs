@@ -127,7 +127,7 @@ fn a_backend_that_needs_a_sandbox_is_not_looked_for_without() {
 }
 
 #[test]
-fn any_agent_of_the_protocol_is_asked_who_it_is() {
+fn probe_asks_every_acp_agent_for_its_name() {
     let script = r#"read -r line
         id=$(printf '%s' "$line" | sed 's/.*"id":\([^,}]*\).*/\1/')
         told='{"protocolVersion":1,"agentInfo":{"name":"x","version":"7.1"},"agentCapabilities":{}}'

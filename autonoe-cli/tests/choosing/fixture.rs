@@ -1,4 +1,4 @@
-//! `Setting`, a temporary project with programs on the path, and the command in it.
+//! [`Fixture`], a temporary project with programs on the path, and the command in it.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

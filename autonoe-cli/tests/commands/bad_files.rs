@@ -121,7 +121,7 @@ fn unusual_file_is_reported_and_left_unchanged() {
 }
 
 #[test]
-fn a_specification_without_words_is_none() {
+fn blank_specification_counts_as_missing() {
     for text in ["", " \n\t\r\n", "\u{feff}\n", "\u{200b}"] {
         for args in [RUN, SYNC, DRY_RUN, DOCTOR] {
             let setting = with_script().file("SPEC.md", text);

@@ -73,7 +73,7 @@ fn flows_are_listed_with_their_state() {
 }
 
 #[test]
-fn a_list_for_programs_tells_parameters_with_their_flags() {
+fn json_list_contains_parameters_and_flags() {
     let output = with_mistakes().autonoe(&["flow", "list", "--json"]);
 
     insta::assert_json_snapshot!(json(&output));

@@ -352,7 +352,7 @@ fn a_run_that_is_under_way_is_followed_to_its_end() {
 }
 
 #[test]
-fn a_run_that_is_killed_ends_the_story_too() {
+fn log_follow_ends_when_the_run_is_killed() {
     let (setting, mut run) = running();
     let follow = start(&setting, &["log", "--follow"]);
 

@@ -47,7 +47,7 @@ fn every_name_prints_a_schema_and_committed_ones_are_the_same() {
 }
 
 #[test]
-fn a_backend_goes_by_its_own_name() {
+fn schema_of_a_backend_has_a_short_name() {
     let setting = Fixture::new();
     let schema = |name| -> Value {
         let output = setting.autonoe(&["schema", name]);

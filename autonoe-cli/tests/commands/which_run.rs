@@ -26,7 +26,7 @@ fn both(setting: &Fixture, id: &str) -> [CommandOutput; 2] {
 }
 
 #[test]
-fn an_unknown_run_is_wrong_usage_in_the_same_words() {
+fn log_and_report_print_the_same_error_for_an_unknown_run() {
     let (some, none) = (two_runs(), Fixture::new());
     for (setting, id, name) in [
         (&some, "no-such", "unknown"),

@@ -1,4 +1,4 @@
-//! `Setting`, a project in a git repository with scripted agents, and the command.
+//! [`Fixture`], a project in a git repository with scripted agents, and the command.
 
 use std::fs;
 use std::io::Read;

@@ -111,7 +111,7 @@ fn a_name_that_is_no_model_is_wrong_usage() {
 }
 
 #[test]
-fn the_doctor_looks_at_a_model_without_asking_anybody() {
+fn doctor_checks_a_model_without_a_request() {
     let setting = Fixture::with_file(&json!({
         "providers": {"team": {
             "type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1", "key": {"env": "THE_KEY"},

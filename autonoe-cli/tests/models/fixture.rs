@@ -1,4 +1,4 @@
-//! `Setting`, a temporary project and the command in it.
+//! [`Fixture`], a temporary project and the command in it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

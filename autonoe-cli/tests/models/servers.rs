@@ -252,7 +252,7 @@ fn a_built_in_browser_that_does_not_start_is_left_out_with_one_warning() {
 }
 
 #[test]
-fn the_doctor_and_a_dry_run_tell_the_servers_and_start_none() {
+fn doctor_and_dry_run_list_servers_without_starting_them() {
     let vendor = Vendor::Responses;
     let server = vendor.serve(Vec::<Turn>::new());
     let setting = Fixture::on(vendor, &server);

@@ -109,7 +109,7 @@ fn a_run_on_every_provider_plans_works_is_guarded_and_passes() {
 }
 
 #[test]
-fn a_run_tells_what_it_cost_and_what_models_were_asked() {
+fn run_reports_its_cost_and_models() {
     let vendor = Vendor::Anthropic;
     let server = vendor.serve([
         plans(),

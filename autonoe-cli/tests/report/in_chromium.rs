@@ -101,7 +101,7 @@ const PALE: &str = r#"
 })()"#;
 
 #[tokio::test(start_paused = true)]
-async fn a_run_is_readable_on_a_telephone_and_at_a_desk_by_day_and_by_night() {
+async fn report_is_readable_on_mobile_and_desktop_in_light_and_dark_mode() {
     let sample = Sample::shop().await;
 
     assert_looks_right(

@@ -40,7 +40,7 @@ fn journal(project: &Project) -> Vec<Value> {
 }
 
 #[test]
-fn every_session_takes_place_and_is_written_down() {
+fn runs_and_records_every_session_on_a_full_disk() {
     let usual = Project::new();
     assert_eq!(scripted(&usual, &script(), &["run"]).code, Some(0));
 

@@ -180,7 +180,7 @@ impl ProgramTurn for CodexTurn<'_> {
         last_input + self.options.program.silence_limit
     }
 
-    fn late(&mut self, is_interrupted: bool) -> Ending {
+    fn on_deadline(&mut self, is_interrupted: bool) -> Ending {
         if is_interrupted {
             return Ending::Stopped;
         }

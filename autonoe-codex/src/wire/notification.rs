@@ -141,7 +141,7 @@ impl Notification {
                 .ok(),
             "warning" => text(&params["message"]).map(Self::Warning),
             "configWarning" => text(&params["summary"]).map(Self::Warning),
-            "model/rerouted" => rerouted(params).map(Self::Warning),
+            "model/rerouted" => model_fallback(params).map(Self::Warning),
             "mcpServer/startupStatus/updated" => server_started(params),
             "error" => RetryableError::deserialize(params).map(Self::Error).ok(),
             _ => None,
@@ -170,7 +170,7 @@ fn server_started(params: &Value) -> Option<Notification> {
     }
 }
 
-fn rerouted(params: &Value) -> Option<String> {
+fn model_fallback(params: &Value) -> Option<String> {
     let (from, to) = (params["fromModel"].as_str()?, params["toModel"].as_str()?);
     Some(format!("the model {to} answers instead of {from}"))
 }

@@ -255,7 +255,7 @@ impl FileDeliverableRepository {
         let Err(error) = self.check_folder() else {
             return Ok(());
         };
-        match hold.rescue(&self.file, &expected.last) {
+        match hold.restore_after_removal(&self.file, &expected.last) {
             Ok(true) => {
                 let folder = self.file.path().parent();
                 let message = format!(

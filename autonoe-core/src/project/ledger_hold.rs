@@ -25,7 +25,7 @@ pub(super) struct LedgerHold {
     root: PathIdentity,
     /// Whether the ledger has existed since the lock was acquired.
     was_found: Arc<AtomicBool>,
-    was_rescued: Arc<AtomicBool>,
+    was_restored: Arc<AtomicBool>,
     /// The name under which the ledger of the run is kept after a takeover.
     fenced_copy: Arc<OnceLock<String>>,
 }
@@ -48,7 +48,7 @@ impl LedgerHold {
             root: PathIdentity::new(project.root())?,
             project: project.clone(),
             was_found: Arc::default(),
-            was_rescued: Arc::default(),
+            was_restored: Arc::default(),
             fenced_copy: Arc::default(),
         })
     }
@@ -93,8 +93,12 @@ impl LedgerHold {
     /// the project was moved.
     ///
     /// Returns whether it did so, now or before.
-    pub(super) fn rescue(&self, file: &StatusFile, bytes: &[u8]) -> io::Result<bool> {
-        if self.was_rescued.load(Ordering::Relaxed) {
+    pub(super) fn restore_after_removal(
+        &self,
+        file: &StatusFile,
+        bytes: &[u8],
+    ) -> io::Result<bool> {
+        if self.was_restored.load(Ordering::Relaxed) {
             return Ok(true);
         }
         let folder = self.project.state_dir();
@@ -104,7 +108,7 @@ impl LedgerHold {
         fs::create_dir(&folder)?;
         write_git_ignore(&folder).map_err(io::Error::other)?;
         file.lock()?.replace(bytes)?;
-        self.was_rescued.store(true, Ordering::Relaxed);
+        self.was_restored.store(true, Ordering::Relaxed);
         Ok(true)
     }
 }

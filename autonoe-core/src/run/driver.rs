@@ -35,12 +35,12 @@ pub(crate) struct RunDriver {
     pub(crate) context: RunContext,
     pub(crate) work: RunInputs,
     pub(crate) machine: RunMachine,
-    beginning: Beginning,
+    start_mode: RunStartMode,
     budget_watch: BudgetWatch,
 }
 
 /// The way a run starts in this process.
-pub(super) enum Beginning {
+pub(super) enum RunStartMode {
     New,
     /// The run was interrupted; `given` are the limits of this start.
     Resumed {
@@ -54,13 +54,13 @@ impl RunDriver {
         control: &RunControl,
         run: RunId,
         machine: RunMachine,
-        beginning: Beginning,
+        start_mode: RunStartMode,
     ) -> Self {
         Self {
             context: RunContext::new(runner.parts.clone(), control.clone(), run),
             work: runner.work.clone(),
             machine,
-            beginning,
+            start_mode,
             budget_watch: BudgetWatch::default(),
         }
     }
@@ -124,9 +124,9 @@ impl RunDriver {
     ) -> RunAction {
         let epoch = prepared_run.store.epoch();
         let limits = self.machine.limits().clone();
-        let line = match self.beginning {
-            Beginning::New => JournalLine::RunStarted { limits, epoch },
-            Beginning::Resumed { .. } => JournalLine::RunResumed { epoch },
+        let line = match self.start_mode {
+            RunStartMode::New => JournalLine::RunStarted { limits, epoch },
+            RunStartMode::Resumed { .. } => JournalLine::RunResumed { epoch },
         };
         let written = self.context.record(&line, Durability::Synced);
         let PreparedRun {
@@ -145,7 +145,7 @@ impl RunDriver {
             let error = Failure::from(&error);
             return self.machine.apply(RunFact::Failed { error });
         }
-        if let Beginning::Resumed { given } = &self.beginning
+        if let RunStartMode::Resumed { given } = &self.start_mode
             && let Some(fact) = given.as_fact(self.machine.limits(), started, ledger)
             && let end @ RunAction::Finish { .. } = self.apply(fact)
         {
@@ -341,15 +341,15 @@ impl RunDriver {
     /// Returns the limits that apply from now on.
     pub(crate) fn limits(&self) -> RunLimits {
         let limits = self.machine.limits();
-        match &self.beginning {
-            Beginning::New => limits.clone(),
-            Beginning::Resumed { given } => given.over(limits),
+        match &self.start_mode {
+            RunStartMode::New => limits.clone(),
+            RunStartMode::Resumed { given } => given.over(limits),
         }
     }
 
     /// Returns whether this is a resumed run.
     pub(crate) fn is_resumed(&self) -> bool {
-        matches!(self.beginning, Beginning::Resumed { .. })
+        matches!(self.start_mode, RunStartMode::Resumed { .. })
     }
 
     pub(crate) fn now(&self) -> Timestamp {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::builder::SessionRunnerBuilder;
-use super::driver::{Beginning, RunDriver};
+use super::driver::{RunDriver, RunStartMode};
 use super::{
     ReadLedgerHistory, RecordedRun, RunControl, RunJournal, RunLimits, RunMachine, SessionLimits,
     TraceContent,
@@ -142,7 +142,7 @@ impl SessionRunner {
     pub async fn run(&self, control: &RunControl) -> RunReport {
         let run = self.parts.ids.run_id();
         let machine = RunMachine::new(self.parts.limits.clone());
-        let driver = RunDriver::new(self, control, run, machine, Beginning::New);
+        let driver = RunDriver::new(self, control, run, machine, RunStartMode::New);
         driver.run().await
     }
 
@@ -157,8 +157,8 @@ impl SessionRunner {
             machine,
             overrides: given,
         } = recorded;
-        let beginning = Beginning::Resumed { given };
-        let driver = RunDriver::new(self, control, run, machine, beginning);
+        let start_mode = RunStartMode::Resumed { given };
+        let driver = RunDriver::new(self, control, run, machine, start_mode);
         driver.run().await
     }
 }

@@ -158,10 +158,10 @@ impl RunContext {
         let stop = control.token();
         let clock = self.parts.clock.clone();
         let instruction = task.instruction.clone();
-        let mut narrator = StreamReporter::start(events.clone(), clock, records, &prompt.text);
+        let mut reporter = StreamReporter::start(events.clone(), clock, records, &prompt.text);
         let mut on_event = |stream: &StreamEvent| {
             on_stream(stream);
-            narrator.report(stream);
+            reporter.report(stream);
         };
         let conversation = session.run(client, prompt, &stop, &mut on_event).boxed();
         let mut result = self
@@ -172,7 +172,7 @@ impl RunContext {
             let error = tools_not_visited(resources);
             result.end = SessionEnd::Failed { error };
         }
-        narrator.end(&result.end);
+        reporter.end(&result.end);
         result
     }
 
@@ -191,7 +191,7 @@ impl RunContext {
         let mut steering: Option<Steering> = None;
         let ledger = resources.store.map(|store| store.fatal_signal().clone());
         let lost = [self.lost_journal.clone(), ledger.unwrap_or_default()];
-        let mut ground_is_lost = pin!(either_lost(&lost).fuse());
+        let mut ground_is_lost = pin!(wait_for_loss(&lost).fuse());
         loop {
             tokio::select! {
                 biased;
@@ -202,7 +202,7 @@ impl RunContext {
                     }
                     // Messages that the agent did not read in time, or that were not delivered at
                     // all, go to the next session.
-                    for text in unheard(session_control.as_ref()) {
+                    for text in unread_messages(session_control.as_ref()) {
                         inbox.requeue(text);
                     }
                     if let Some(Steering { message, delivered }) = steering {
@@ -376,7 +376,7 @@ fn client_control(client: &dyn AgentClient) -> Arc<dyn SessionControl> {
 }
 
 /// Returns the messages that the agent of a session never read; none if the control panics.
-fn unheard(control: &dyn SessionControl) -> Vec<String> {
+fn unread_messages(control: &dyn SessionControl) -> Vec<String> {
     catch_unwind(AssertUnwindSafe(|| control.take_unread())).unwrap_or_else(|_panic| {
         tracing::error!("the control of an agent client panicked");
         Vec::new()
@@ -395,7 +395,7 @@ async fn steer(control: Arc<dyn SessionControl>, message: String) -> Result<(), 
 }
 
 /// Waits until the journal or the ledger is lost.
-async fn either_lost([journal, ledger]: &[FatalSignal; 2]) {
+async fn wait_for_loss([journal, ledger]: &[FatalSignal; 2]) {
     tokio::select! {
         () = journal.raised() => {}
         () = ledger.raised() => {}

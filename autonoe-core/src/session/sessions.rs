@@ -131,7 +131,8 @@ impl Sessions {
     ) -> Result<OpenSessions, FlowStartError> {
         let (run, now) = (self.parts.ids.run_id(), self.parts.clock.now());
         let recorded = RecordedFlow::new(run, start, now);
-        self.begin(Beginning::New(None), recorded, control).await
+        self.begin(FlowStartMode::New(None), recorded, control)
+            .await
     }
 
     /// Resumes an interrupted flow: under its ID, with the numbers of its sessions, and with its
@@ -145,7 +146,8 @@ impl Sessions {
         recorded: RecordedFlow,
         control: &RunControl,
     ) -> Result<OpenSessions, FlowStartError> {
-        self.begin(Beginning::Again(None), recorded, control).await
+        self.begin(FlowStartMode::Resumed(None), recorded, control)
+            .await
     }
 
     /// Starts a flow with a given ID under an epoch that the caller has chosen. The caller has seen
@@ -157,7 +159,8 @@ impl Sessions {
         flow: RecordedFlow,
         control: &RunControl,
     ) -> Result<OpenSessions, FlowStartError> {
-        self.begin(Beginning::New(Some(epoch)), flow, control).await
+        self.begin(FlowStartMode::New(Some(epoch)), flow, control)
+            .await
     }
 
     /// Resumes a flow under an epoch that the caller has chosen. A missing ledger is an error.
@@ -168,13 +171,13 @@ impl Sessions {
         flow: RecordedFlow,
         control: &RunControl,
     ) -> Result<OpenSessions, FlowStartError> {
-        self.begin(Beginning::Again(Some(epoch)), flow, control)
+        self.begin(FlowStartMode::Resumed(Some(epoch)), flow, control)
             .await
     }
 
     async fn begin(
         &self,
-        beginning: Beginning,
+        start_mode: FlowStartMode,
         recorded: RecordedFlow,
         control: &RunControl,
     ) -> Result<OpenSessions, FlowStartError> {
@@ -184,16 +187,20 @@ impl Sessions {
         setting.events.emit(RunEventKind::FlowStarted {
             run: &setting.run,
             flow: &flow,
-            resumed: matches!(beginning, Beginning::Again(_)),
+            resumed: matches!(start_mode, FlowStartMode::Resumed(_)),
         });
         let mut open = OpenSessions::unprepared(setting, recorded);
-        match self.prepare(&mut open, beginning).await {
+        match self.prepare(&mut open, start_mode).await {
             Ok(()) => Ok(open),
             Err(exit) => Err(FlowStartError(Box::new(open.report(exit)))),
         }
     }
 
-    async fn prepare(&self, open: &mut OpenSessions, beginning: Beginning) -> Result<(), FlowExit> {
+    async fn prepare(
+        &self,
+        open: &mut OpenSessions,
+        start_mode: FlowStartMode,
+    ) -> Result<(), FlowExit> {
         let setting = open.context.clone();
         let limits = &self.parts.limits;
         let clock = &self.parts.clock;
@@ -210,18 +217,18 @@ impl Sessions {
             };
             let history = setting.ledger_history().await?;
             let forget = |state: &mut LedgerState| discard_verification(state, limits.mode);
-            let (store, _) = match beginning {
-                Beginning::New(None) => {
+            let (store, _) = match start_mode {
+                FlowStartMode::New(None) => {
                     take_over(repository.clone(), clock.clone(), limits.mode).await?
                 }
-                Beginning::New(Some(epoch)) => {
+                FlowStartMode::New(Some(epoch)) => {
                     let (repository, clock) = (repository.clone(), clock.clone());
                     take_over_at(repository, clock, epoch, MissingLedger::Fail, forget).await?
                 }
-                Beginning::Again(None) => {
+                FlowStartMode::Resumed(None) => {
                     take_over_resumed(repository.clone(), clock.clone()).await?
                 }
-                Beginning::Again(Some(epoch)) => {
+                FlowStartMode::Resumed(Some(epoch)) => {
                     let (repository, clock) = (repository.clone(), clock.clone());
                     take_over_at(repository, clock, epoch, MissingLedger::Fail, |_| {}).await?
                 }
@@ -257,9 +264,9 @@ impl Sessions {
             definition,
             parameters,
         } = open.start.clone();
-        let line = match beginning {
-            Beginning::Again(_) => JournalLine::FlowResumed { epoch },
-            Beginning::New(_) => JournalLine::FlowStarted {
+        let line = match start_mode {
+            FlowStartMode::Resumed(_) => JournalLine::FlowResumed { epoch },
+            FlowStartMode::New(_) => JournalLine::FlowStarted {
                 flow,
                 definition,
                 parameters,
@@ -278,9 +285,9 @@ impl Sessions {
 
 /// The way a flow starts in this process, with the epoch if the caller has chosen one.
 #[derive(Clone, Copy)]
-enum Beginning {
+enum FlowStartMode {
     New(Option<Epoch>),
-    Again(Option<Epoch>),
+    Resumed(Option<Epoch>),
 }
 
 impl fmt::Debug for Sessions {

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_change_places_change_it() {
+    fn hash_depends_on_word_order() {
         let text: Vec<u8> = (0..2 * BLOCK as u8).collect();
         let words = text.len() / 8;
         let mut seen = HashSet::from([content_hash(&text)]);

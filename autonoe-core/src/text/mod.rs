@@ -140,7 +140,7 @@ mod tests {
         }
 
         #[test]
-        fn nothing_that_has_a_shape_is(text in "[\\p{L}\\p{N}\\p{P}\\p{S}--\u{115f}\u{1160}\u{2800}\u{3164}\u{ffa0}]") {
+        fn visible_characters_are_not_invisible(text in "[\\p{L}\\p{N}\\p{P}\\p{S}--\u{115f}\u{1160}\u{2800}\u{3164}\u{ffa0}]") {
             prop_assert!(!text.chars().any(is_invisible), "{text:?}");
         }
     }

@@ -10,7 +10,7 @@ use autonoe_core::{ExitReason, Mode, SessionRunner, ToolCall};
 use autonoe_testkit::SessionScript;
 use serde_json::json;
 
-use crate::behaviour::support::{Bench, PROJECT, create};
+use crate::behaviour::support::{Fixture, PROJECT, create};
 
 const WRITES: &str = "echo done > notes.md";
 
@@ -30,7 +30,7 @@ async fn is_allowed(builder: SessionRunnerBuilder, project: &Path, command: &str
 
 #[tokio::test(start_paused = true)]
 async fn a_sync_run_does_not_let_the_shell_write() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("plans")
             .uses_tool("mcp__autonoe__create", create(&["A"]))
             .is_denied_by("bash-security", "Bash", json!({ "command": WRITES }))
@@ -40,12 +40,12 @@ async fn a_sync_run_does_not_let_the_shell_write() {
             .uses_tool("mcp__autonoe__verify", json!({"deliverableId": "A"}))
             .ends(),
     ]);
-    let runner = bench
+    let runner = fixture
         .runner()
         .bash_policy(PolicyConfig::default())
         .mode(Mode::Sync);
 
-    let report = bench.run(runner).await;
+    let report = fixture.run(runner).await;
 
     assert_eq!(report.exit, ExitReason::AllVerified);
 }

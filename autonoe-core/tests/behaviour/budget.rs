@@ -12,7 +12,7 @@ use autonoe_core::{
 };
 use autonoe_testkit::{ScriptedBackend, SessionScript};
 
-use crate::behaviour::support::{Bench, create, idles, plans};
+use crate::behaviour::support::{Fixture, create, idles, plans};
 
 fn tokens(output: u64) -> TokenUsage {
     TokenUsage {
@@ -28,13 +28,13 @@ fn spends(cents: u64, output: u64) -> SessionScript {
 // Shows: interfaces/session-runner/exit-reasons
 #[tokio::test(start_paused = true)]
 async fn money_that_ends_in_the_middle_stops_the_session_and_the_run() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A"]).costs(CostUsd::from_cents(0)),
         spends(60, 0).says("working").hangs(),
     ]);
     let budget = Budget::default().with_cost(CostUsd::from_cents(50));
 
-    let report = bench.run(bench.runner().budget(budget)).await;
+    let report = fixture.run(fixture.runner().budget(budget)).await;
 
     assert_eq!(
         report.exit,
@@ -44,21 +44,21 @@ async fn money_that_ends_in_the_middle_stops_the_session_and_the_run() {
     );
     // It did not finish, so more may have been spent than was reported.
     assert_eq!(report.cost, CostTotal::at_least(CostUsd::from_cents(60)));
-    assert_eq!(bench.agents.disposed(), 2);
+    assert_eq!(fixture.agents.disposed(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_run_reports_once_that_its_budget_is_nearly_spent() {
     let costs = |cents| idles().costs(CostUsd::from_cents(cents));
     let planned = plans(&["A"]).costs(CostUsd::from_cents(79));
-    let bench = Bench::new([planned, costs(1), costs(10), costs(10)]);
+    let fixture = Fixture::new([planned, costs(1), costs(10), costs(10)]);
     let budget = Budget::default().with_cost(CostUsd::from_cents(100));
 
-    let report = bench.run(bench.runner().budget(budget)).await;
+    let report = fixture.run(fixture.runner().budget(budget)).await;
 
     let budget = BudgetKind::Cost;
     assert_eq!(report.exit, ExitReason::BudgetExceeded { budget });
-    let counts = ["budget_nearly_spent", "budget_spent"].map(|name| bench.log.count(name));
+    let counts = ["budget_nearly_spent", "budget_spent"].map(|name| fixture.log.count(name));
     assert_eq!(counts, [1, 1]);
 }
 
@@ -68,10 +68,10 @@ async fn tokens_that_end_in_the_middle_stop_the_session_and_the_run() {
         .uses_tokens(tokens(1), None)
         .uses_tool("mcp__autonoe__create", create(&["A"]))
         .ends();
-    let bench = Bench::new([planned, spends(0, 999).hangs()]);
+    let fixture = Fixture::new([planned, spends(0, 999).hangs()]);
 
-    let report = bench
-        .run(bench.runner().budget(Budget::default().with_tokens(999)))
+    let report = fixture
+        .run(fixture.runner().budget(Budget::default().with_tokens(999)))
         .await;
 
     assert_eq!(
@@ -85,11 +85,11 @@ async fn tokens_that_end_in_the_middle_stop_the_session_and_the_run() {
 
 #[tokio::test(start_paused = true)]
 async fn time_that_ends_in_the_middle_stops_the_session_and_the_run() {
-    let bench = Bench::new([plans(&["A"]), SessionScript::new("takes long").hangs()]);
+    let fixture = Fixture::new([plans(&["A"]), SessionScript::new("takes long").hangs()]);
     let ten_minutes = Duration::from_secs(600);
     let budget = Budget::default().with_time(ten_minutes);
 
-    let report = bench.run(bench.runner().budget(budget)).await;
+    let report = fixture.run(fixture.runner().budget(budget)).await;
 
     assert_eq!(
         report.exit,
@@ -102,14 +102,14 @@ async fn time_that_ends_in_the_middle_stops_the_session_and_the_run() {
 
 #[tokio::test(start_paused = true)]
 async fn no_session_starts_once_the_budget_is_spent() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A"]).costs(CostUsd::ZERO),
         idles().costs(CostUsd::ZERO),
     ]);
     let budget = Budget::default().with_time(Duration::from_secs(4));
 
     // Two sessions and a pause fit into four seconds; the second pause does not.
-    let report = bench.run(bench.runner().budget(budget)).await;
+    let report = fixture.run(fixture.runner().budget(budget)).await;
 
     assert_eq!(
         report.exit,
@@ -126,10 +126,10 @@ async fn a_cost_budget_needs_a_backend_that_reports_its_cost() {
         .with_hooks(HookCoverage::EveryTool)
         .with_sandbox(Support::Yes)
         .with_in_process_tools(Support::Yes);
-    let bench = Bench::with(ScriptedBackend::new([]).with_capabilities(silent));
+    let fixture = Fixture::with(ScriptedBackend::new([]).with_capabilities(silent));
     let budget = Budget::default().with_cost(CostUsd::from_cents(50));
 
-    let report = bench.run(bench.runner().budget(budget)).await;
+    let report = fixture.run(fixture.runner().budget(budget)).await;
 
     let ExitReason::Failed { error } = &report.exit else {
         panic!("it started: {report:?}")
@@ -171,14 +171,14 @@ async fn a_cost_budget_needs_the_cost_of_the_model_of_every_phase() {
     ] {
         let script = starts.then(|| plans(&["A"]).costs(CostUsd::from_cents(60)));
         let agents = Arc::new(OnePrice(ScriptedBackend::new(script)));
-        let bench = Bench::new([]);
-        let mut runner = bench.runner().agents(agents).models(models.clone());
+        let fixture = Fixture::new([]);
+        let mut runner = fixture.runner().agents(agents).models(models.clone());
         runner = runner.max_iterations(1);
         if let Some(cents) = budget {
             runner = runner.budget(Budget::default().with_cost(CostUsd::from_cents(cents)));
         }
 
-        let report = bench.run(runner).await;
+        let report = fixture.run(runner).await;
 
         assert_eq!(report.sessions, u32::from(starts), "{models:?}: {report:?}");
         let ExitReason::Failed { error } = &report.exit else {
@@ -196,10 +196,10 @@ async fn a_token_budget_needs_a_backend_that_reports_tokens() {
         .capabilities()
         .clone()
         .with_tokens(TokenReports::None);
-    let bench = Bench::with(ScriptedBackend::new([]).with_capabilities(silent));
+    let fixture = Fixture::with(ScriptedBackend::new([]).with_capabilities(silent));
 
-    let runner = bench.runner().budget(Budget::default().with_tokens(1000));
-    let report = bench.run(runner).await;
+    let runner = fixture.runner().budget(Budget::default().with_tokens(1000));
+    let report = fixture.run(runner).await;
 
     let ExitReason::Failed { error } = &report.exit else {
         panic!("it started: {report:?}")
@@ -210,10 +210,10 @@ async fn a_token_budget_needs_a_backend_that_reports_tokens() {
 
 #[tokio::test(start_paused = true)]
 async fn a_token_budget_fails_on_sessions_that_do_not_report_tokens() {
-    let bench = Bench::new([plans(&["A"])]);
+    let fixture = Fixture::new([plans(&["A"])]);
 
-    let runner = bench.runner().budget(Budget::default().with_tokens(1000));
-    let report = bench.run(runner).await;
+    let runner = fixture.runner().budget(Budget::default().with_tokens(1000));
+    let report = fixture.run(runner).await;
 
     let ExitReason::Failed { error } = &report.exit else {
         panic!("it went on: {report:?}")

@@ -24,7 +24,7 @@ use autonoe_core::{
 use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
 use serde_json::json;
 
-use crate::behaviour::support::{Bench, create, passes, plans, status};
+use crate::behaviour::support::{Fixture, create, passes, plans, status};
 
 fn server(url: &str) -> McpServer {
     serde_json::from_value(json!({"type": "http", "url": url})).expect("a server")
@@ -145,12 +145,12 @@ impl AgentClientFactory for Recorder {
 #[tokio::test(start_paused = true)]
 async fn session_spec_contains_builder_settings() {
     let recorder = Arc::new(Recorder::default());
-    let bench = Bench::new([]);
+    let fixture = Fixture::new([]);
     let budget = Budget::default()
         .with_cost(CostUsd::from_cents(500))
         .with_tokens(1000);
 
-    let runner = bench
+    let runner = fixture
         .runner()
         .agents(recorder.clone())
         .models(Models::all("large"))
@@ -166,7 +166,7 @@ async fn session_spec_contains_builder_settings() {
         .environment("LANG", "C")
         .max_turns(40)
         .budget(budget);
-    let report = bench.run(runner).await;
+    let report = fixture.run(runner).await;
 
     assert_eq!(report.exit.code(), "failed");
     let spec = recorder
@@ -219,7 +219,7 @@ fn a_thinking_budget_below_the_least_is_refused() {
 // Shows: interfaces/hooks/built-bash-security-hook, spec/6.1/layer-3-hooks, spec/3.3/bash-security
 #[tokio::test(start_paused = true)]
 async fn these_cannot_be_removed_by_a_hook_that_approves() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A"]),
         SessionScript::new("tries all that the guards forbid")
             .is_denied_by(
@@ -242,7 +242,7 @@ async fn these_cannot_be_removed_by_a_hook_that_approves() {
             .ends(),
     ]);
     let yes = hook_fn("yes to all", |_, _| HookDecision::Approve);
-    let runner = bench
+    let runner = fixture
         .runner()
         .bash_security(autonoe_core::gate::policy::DenyAll)
         .home("/home/user")
@@ -250,7 +250,7 @@ async fn these_cannot_be_removed_by_a_hook_that_approves() {
         .grant("Bash(*)".parse().expect("a rule"))
         .grant("Write(/**)".parse().expect("a rule"));
 
-    let report = bench.run(runner).await;
+    let report = fixture.run(runner).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
 }
@@ -276,11 +276,11 @@ async fn a_backend_without_in_process_tools_is_served() {
         .capabilities()
         .clone()
         .with_in_process_tools(Support::No);
-    let bench = Bench::with(agents.with_capabilities(unable));
+    let fixture = Fixture::with(agents.with_capabilities(unable));
     let tool_server = Arc::new(StoringToolServer::default());
 
-    let report = bench
-        .run(bench.runner().tool_server(tool_server.clone()))
+    let report = fixture
+        .run(fixture.runner().tool_server(tool_server.clone()))
         .await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);

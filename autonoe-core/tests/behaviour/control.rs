@@ -6,14 +6,17 @@ use autonoe_core::agent::Support;
 use autonoe_core::{CancellationToken, ExitReason, RunControl};
 use autonoe_testkit::{ScriptedBackend, SessionScript};
 
-use crate::behaviour::support::{Bench, create, passes, plans};
+use crate::behaviour::support::{Fixture, create, passes, plans};
 
 /// Runs while `person` acts, and returns the report.
-async fn run_with(bench: &Bench, person: impl AsyncFnOnce(RunControl)) -> autonoe_core::RunReport {
+async fn run_with(
+    fixture: &Fixture,
+    person: impl AsyncFnOnce(RunControl),
+) -> autonoe_core::RunReport {
     let control = RunControl::new();
-    let runner = bench.runner().build().expect("parts fit");
+    let runner = fixture.runner().build().expect("parts fit");
     let (report, ()) = tokio::join!(runner.run(&control), person(control.clone()));
-    assert_eq!(bench.agents.alive(), 0);
+    assert_eq!(fixture.agents.alive(), 0);
     report
 }
 
@@ -23,9 +26,9 @@ const MINUTE: Duration = Duration::from_secs(60);
 // Shows: interfaces/session-runner/run
 #[tokio::test(start_paused = true)]
 async fn a_cancel_in_a_session_disposes_of_it_at_once() {
-    let bench = Bench::new([SessionScript::new("works").says("working").hangs()]);
+    let fixture = Fixture::new([SessionScript::new("works").says("working").hangs()]);
 
-    let report = run_with(&bench, async |control| {
+    let report = run_with(&fixture, async |control| {
         tokio::time::sleep(MINUTE).await;
         control.cancel();
     })
@@ -33,16 +36,16 @@ async fn a_cancel_in_a_session_disposes_of_it_at_once() {
 
     assert_eq!(report.exit, ExitReason::Interrupted);
     assert_eq!(report.elapsed, MINUTE);
-    assert_eq!((report.sessions, bench.agents.disposed()), (1, 1));
+    assert_eq!((report.sessions, fixture.agents.disposed()), (1, 1));
 }
 
 // Shows: interfaces/session-runner/signal
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_token_ends_the_run_and_its_session() {
-    let bench = Bench::new([SessionScript::new("works").says("working").hangs()]);
+    let fixture = Fixture::new([SessionScript::new("works").says("working").hangs()]);
     let token = CancellationToken::new();
     let control = RunControl::from(token.clone());
-    let runner = bench.runner().build().expect("parts fit");
+    let runner = fixture.runner().build().expect("parts fit");
 
     let (report, ()) = tokio::join!(runner.run(&control), async {
         tokio::time::sleep(MINUTE).await;
@@ -51,17 +54,17 @@ async fn a_cancelled_token_ends_the_run_and_its_session() {
 
     assert_eq!(report.exit, ExitReason::Interrupted);
     assert_eq!(report.elapsed, MINUTE);
-    assert_eq!((bench.agents.disposed(), bench.agents.alive()), (1, 0));
+    assert_eq!((fixture.agents.disposed(), fixture.agents.alive()), (1, 0));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_cancel_while_a_disposal_hangs_is_bounded() {
-    let bench = Bench::new([SessionScript::new("works")
+    let fixture = Fixture::new([SessionScript::new("works")
         .says("working")
         .hangs()
         .dispose_hangs()]);
 
-    let report = run_with(&bench, async |control| {
+    let report = run_with(&fixture, async |control| {
         tokio::time::sleep(MINUTE).await;
         control.cancel();
     })
@@ -74,11 +77,11 @@ async fn a_cancel_while_a_disposal_hangs_is_bounded() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_cancelled_before_it_starts_does_nothing() {
-    let bench = Bench::new([]);
+    let fixture = Fixture::new([]);
     let control = RunControl::new();
     control.cancel();
 
-    let report = bench
+    let report = fixture
         .runner()
         .build()
         .expect("parts fit")
@@ -128,9 +131,9 @@ async fn a_cancel_reaches_a_session_that_never_stops_talking() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_between_sessions_can_be_interrupted() {
-    let bench = Bench::new([plans(&["A"])]);
+    let fixture = Fixture::new([plans(&["A"])]);
     let control = RunControl::new();
-    let runner = bench
+    let runner = fixture
         .runner()
         .pause_between_sessions(60 * MINUTE)
         .build()
@@ -147,9 +150,9 @@ async fn a_pause_between_sessions_can_be_interrupted() {
 
 #[tokio::test(start_paused = true)]
 async fn a_paused_run_holds_until_it_is_resumed() {
-    let bench = Bench::new([plans(&["A"]), passes("A")]);
+    let fixture = Fixture::new([plans(&["A"]), passes("A")]);
 
-    let report = run_with(&bench, async |control| {
+    let report = run_with(&fixture, async |control| {
         control.pause();
         tokio::time::sleep(30 * MINUTE).await;
         control.resume();
@@ -158,7 +161,7 @@ async fn a_paused_run_holds_until_it_is_resumed() {
 
     assert_eq!(report.exit, ExitReason::AllPassed);
     assert_eq!(
-        (bench.log.count("paused"), bench.log.count("resumed")),
+        (fixture.log.count("paused"), fixture.log.count("resumed")),
         (1, 1)
     );
     assert!(report.elapsed >= 30 * MINUTE, "{report:?}");
@@ -166,14 +169,14 @@ async fn a_paused_run_holds_until_it_is_resumed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_paused_before_it_starts_holds_from_its_start() {
-    let bench = Bench::new([plans(&["A"]), passes("A")]);
+    let fixture = Fixture::new([plans(&["A"]), passes("A")]);
     let control = RunControl::new();
     control.pause();
-    let runner = bench.runner().build().expect("parts fit");
+    let runner = fixture.runner().build().expect("parts fit");
 
     let (report, started_in_time) = tokio::join!(runner.run(&control), async {
         tokio::time::sleep(MINUTE).await;
-        let sessions = bench.agents.received().len();
+        let sessions = fixture.agents.received().len();
         control.resume();
         sessions
     });
@@ -183,9 +186,9 @@ async fn a_run_that_is_paused_before_it_starts_holds_from_its_start() {
 
 #[tokio::test(start_paused = true)]
 async fn a_paused_run_can_be_cancelled() {
-    let bench = Bench::new([plans(&["A"])]);
+    let fixture = Fixture::new([plans(&["A"])]);
 
-    let report = run_with(&bench, async |control| {
+    let report = run_with(&fixture, async |control| {
         control.pause();
         tokio::time::sleep(MINUTE).await;
         control.cancel();
@@ -197,19 +200,19 @@ async fn a_paused_run_can_be_cancelled() {
 
 #[tokio::test(start_paused = true)]
 async fn a_message_reaches_the_next_prompt_once() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A", "B"]),
         passes("A").expects_in_prompt("use tabs"),
         passes("B"),
     ]);
 
-    run_with(&bench, async |control| {
+    run_with(&fixture, async |control| {
         tokio::time::sleep(Duration::from_secs(1)).await;
         control.instruct("use tabs");
     })
     .await;
 
-    let prompts = bench.agents.prompts();
+    let prompts = fixture.agents.prompts();
     let count = prompts
         .iter()
         .filter(|prompt| prompt.contains("use tabs"))
@@ -227,15 +230,15 @@ async fn a_backend_that_can_be_steered_gets_the_message_at_once() {
         passes("A"),
     ]);
     let able = agents.capabilities().clone().with_steering(Support::Yes);
-    let bench = Bench::with(agents.with_capabilities(able));
+    let fixture = Fixture::with(agents.with_capabilities(able));
 
-    run_with(&bench, async |control| {
+    run_with(&fixture, async |control| {
         tokio::time::sleep(MINUTE).await;
         control.instruct("use tabs");
     })
     .await;
 
-    let received = bench.agents.received();
+    let received = fixture.agents.received();
     assert_eq!(received[0].steered, ["use tabs"]);
     assert!(!received[1].prompt.contains("use tabs"));
 }

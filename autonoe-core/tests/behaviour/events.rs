@@ -13,12 +13,12 @@ use autonoe_core::{
 use autonoe_testkit::{ModelUse, ScriptedBackend, SessionScript};
 use serde_json::{Value, json};
 
-use crate::behaviour::support::{Bench, create, passes, plans};
+use crate::behaviour::support::{Fixture, create, passes, plans};
 
 /// Returns the events with these names, in order.
-pub(crate) fn events_named(bench: &Bench, names: &[&str]) -> Vec<Value> {
+pub(crate) fn events_named(fixture: &Fixture, names: &[&str]) -> Vec<Value> {
     let is_wanted = |event: &Value| names.iter().any(|name| event["event"] == *name);
-    let mut events = bench.log.json();
+    let mut events = fixture.log.json();
     events.retain(is_wanted);
     events
 }
@@ -35,7 +35,7 @@ fn tokens(input: u64, output: u64) -> TokenUsage {
 // Shows: framework/callbacks/on-answer-stream-stream
 #[tokio::test(start_paused = true)]
 async fn an_agent_starts_with_its_prompt_and_ends_with_its_answer() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("plans")
             .says("I look around. ")
             .uses_tool("mcp__autonoe__create", create(&["A"]))
@@ -46,9 +46,9 @@ async fn an_agent_starts_with_its_prompt_and_ends_with_its_answer() {
         passes("A"),
     ]);
 
-    bench.run(bench.runner()).await;
+    fixture.run(fixture.runner()).await;
 
-    let reported = events_named(&bench, &["agent_started", "agent_ended", "agent_failed"]);
+    let reported = events_named(&fixture, &["agent_started", "agent_ended", "agent_failed"]);
     assert_eq!(reported.len(), 4);
     assert_eq!(reported[0]["prompt"], "Do the initializer work.");
     assert_eq!(reported[1]["answer"], "It is planned.");
@@ -84,13 +84,13 @@ async fn an_agent_that_does_not_finish_fails_once_without_output() {
             "quota_exceeded",
         ),
     ] {
-        let bench = Bench::new([script]);
+        let fixture = Fixture::new([script]);
 
-        bench
-            .run(bench.runner().max_iterations(1).max_retries(0))
+        fixture
+            .run(fixture.runner().max_iterations(1).max_retries(0))
             .await;
 
-        let reported = events_named(&bench, &["agent_ended", "agent_failed"]);
+        let reported = events_named(&fixture, &["agent_ended", "agent_failed"]);
         assert_eq!(reported.len(), 1, "{code}");
         assert_eq!(
             (&reported[0]["event"], &reported[0]["error"]["code"]),
@@ -101,7 +101,7 @@ async fn an_agent_that_does_not_finish_fails_once_without_output() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_agent_failed_and_so_did_its_open_calls() {
-    let bench = Bench::new([SessionScript::new("hangs in a call")
+    let fixture = Fixture::new([SessionScript::new("hangs in a call")
         .sends(StreamEvent::tool_invocation(
             "call-7",
             "Bash",
@@ -119,14 +119,14 @@ async fn a_cancelled_agent_failed_and_so_did_its_open_calls() {
         }
     };
 
-    let runner = bench
+    let runner = fixture
         .runner()
         .observer(Arc::new(observer))
         .build()
         .expect("parts fit");
     runner.run(&control).await;
 
-    let reported = events_named(&bench, &["tool_ended", "agent_failed", "session_ended"]);
+    let reported = events_named(&fixture, &["tool_ended", "agent_failed", "session_ended"]);
     assert_eq!(reported.len(), 3, "{reported:#?}");
     assert_eq!(
         (&reported[0]["callId"], &reported[0]["error"]),
@@ -144,7 +144,7 @@ async fn a_cancelled_agent_failed_and_so_did_its_open_calls() {
 async fn model_calls_are_reported_with_chunks_usage_and_cost() {
     let cost = Some(CostUsd::from_cents(2));
     let broken = Failure::retryable("RATE_LIMITED", "too many calls");
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("asks")
             .calls_model(
                 ModelUse::new("a-model", "Let me see.")
@@ -175,10 +175,12 @@ async fn model_calls_are_reported_with_chunks_usage_and_cost() {
         _ => {}
     };
 
-    let report = bench.run(bench.runner().observer(Arc::new(observer))).await;
+    let report = fixture
+        .run(fixture.runner().observer(Arc::new(observer)))
+        .await;
 
     let reported = events_named(
-        &bench,
+        &fixture,
         &[
             "session_started",
             "model_started",
@@ -247,16 +249,16 @@ async fn progress_is_shown_and_hidden_also_when_the_session_is_cut_off() {
             .says("x")
             .shows("thinking", Duration::from_secs(9000)),
     ]);
-    let bench = Bench::with(agents.unverified());
+    let fixture = Fixture::with(agents.unverified());
 
-    let runner = bench
+    let runner = fixture
         .runner()
         .idle_limit(Duration::from_secs(60))
         .max_retries(0);
-    bench.run(runner).await;
+    fixture.run(runner).await;
 
     let reported = events_named(
-        &bench,
+        &fixture,
         &["progress_started", "progress_ended", "session_ended"],
     );
     let names: Vec<_> = reported
@@ -290,7 +292,7 @@ async fn progress_surrounds_every_agent() {
         (says("panics").panics(), "agent_failed"),
         (says("hangs").hangs(), "agent_failed"),
     ] {
-        let bench = Bench::new([script]);
+        let fixture = Fixture::new([script]);
         let control = RunControl::new();
         let cancel = control.clone();
         let observer = move |event: &RunEvent<'_>| {
@@ -308,11 +310,11 @@ async fn progress_surrounds_every_agent() {
             }
         };
 
-        let runner = bench.runner().max_iterations(1).max_retries(0);
+        let runner = fixture.runner().max_iterations(1).max_retries(0);
         let runner = runner.observer(Arc::new(observer));
         runner.build().expect("parts fit").run(&control).await;
 
-        let mut names: Vec<_> = bench
+        let mut names: Vec<_> = fixture
             .log
             .json()
             .iter()
@@ -344,9 +346,9 @@ struct SpecRecorder {
 }
 
 impl SpecRecorder {
-    fn new(bench: &Bench) -> Self {
+    fn new(fixture: &Fixture) -> Self {
         Self {
-            agents: bench.agents.clone(),
+            agents: fixture.agents.clone(),
             last: Mutex::default(),
         }
     }
@@ -371,24 +373,24 @@ impl AgentClientFactory for SpecRecorder {
 
 #[tokio::test(start_paused = true)]
 async fn no_event_of_a_session_follows_its_end() {
-    let bench = Bench::new([plans(&["A"])]);
-    let agents = Arc::new(SpecRecorder::new(&bench));
+    let fixture = Fixture::new([plans(&["A"])]);
+    let agents = Arc::new(SpecRecorder::new(&fixture));
 
-    bench
-        .run(bench.runner().agents(agents.clone()).max_iterations(1))
+    fixture
+        .run(fixture.runner().agents(agents.clone()).max_iterations(1))
         .await;
-    let before = bench.log.json().len();
+    let before = fixture.log.json().len();
     let events = agents.last().events;
     events.debug("I am still here", None);
     drop(events.progress("working on"));
 
-    assert_eq!(bench.log.json().len(), before);
+    assert_eq!(fixture.log.json().len(), before);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_same_script_with_models_gives_the_same_ids() {
     let story = async || {
-        let bench = Bench::new([
+        let fixture = Fixture::new([
             SessionScript::new("asks")
                 .calls_model(ModelUse::new("a-model", "one"))
                 .calls_model(ModelUse::new("a-model", "two"))
@@ -396,8 +398,8 @@ async fn the_same_script_with_models_gives_the_same_ids() {
                 .ends(),
             passes("A"),
         ]);
-        bench.run(bench.runner()).await;
-        serde_json::to_string(&bench.log.json()).expect("it serialises")
+        fixture.run(fixture.runner()).await;
+        serde_json::to_string(&fixture.log.json()).expect("it serialises")
     };
 
     assert_eq!(story().await, story().await);
@@ -408,16 +410,16 @@ async fn the_same_script_with_models_gives_the_same_ids() {
 async fn a_run_can_be_part_of_a_trace_that_began_elsewhere() {
     let trace = "0af7651916cd43dd8448eb211c80319c";
     let parent = TraceContext::parse(&format!("00-{trace}-b7ad6b7169203331-00"), Some("a=1"));
-    let bench = Bench::new([plans(&["A"])]);
-    let agents = Arc::new(SpecRecorder::new(&bench));
+    let fixture = Fixture::new([plans(&["A"])]);
+    let agents = Arc::new(SpecRecorder::new(&fixture));
 
-    let runner = bench
+    let runner = fixture
         .runner()
         .agents(agents.clone())
         .trace(parent.expect("it is one"));
-    bench.run(runner.max_iterations(1)).await;
+    fixture.run(runner.max_iterations(1)).await;
 
-    let events = bench.log.json();
+    let events = fixture.log.json();
     assert!(events.iter().all(|event| event["traceId"] == trace));
     assert_eq!(events[0]["parentSpanId"], "b7ad6b7169203331");
     let session = events

@@ -15,16 +15,16 @@ use futures::{StreamExt, stream};
 use serde_json::json;
 
 use crate::behaviour::own_backend::{MINUTE, OwnBackend, done, planner, run_with, text_after};
-use crate::behaviour::support::{Bench, create, passes, plans, status};
+use crate::behaviour::support::{Fixture, create, passes, plans, status};
 
 #[tokio::test(start_paused = true)]
 async fn a_session_that_is_over_can_do_nothing_any_more() {
     let backend = planner(Duration::ZERO, |_| vec![done()]);
-    let bench = Bench::new([]);
+    let fixture = Fixture::new([]);
 
-    bench
+    fixture
         .run(
-            bench
+            fixture
                 .runner()
                 .agents(Arc::new(backend.clone()))
                 .max_iterations(2),
@@ -50,8 +50,8 @@ async fn two_runs_on_a_new_project_do_not_share_an_epoch() {
             .chain(stream::pending())
             .boxed()
     });
-    let bench = Bench::new([]);
-    let runner = || bench.runner().agents(Arc::new(backend.clone()));
+    let fixture = Fixture::new([]);
+    let runner = || fixture.runner().agents(Arc::new(backend.clone()));
 
     let second = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -78,18 +78,18 @@ async fn two_runs_on_a_new_project_do_not_share_an_epoch() {
 #[tokio::test(start_paused = true)]
 async fn a_run_that_was_overtaken_while_it_waited_starts_no_session() {
     let reset = "2026-01-01T05:00:00Z".parse().ok();
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A"]),
         SessionScript::new("hits the quota")
             .says("x")
             .hits_quota(reset),
     ]);
-    let other = Bench {
-        repository: bench.repository.clone(),
-        ..Bench::new([SessionScript::new("works").says("x").ends()])
+    let other = Fixture {
+        repository: fixture.repository.clone(),
+        ..Fixture::new([SessionScript::new("works").says("x").ends()])
     };
 
-    let report = run_with(bench.runner().on_quota(OnQuota::Wait), async |_| {
+    let report = run_with(fixture.runner().on_quota(OnQuota::Wait), async |_| {
         tokio::time::sleep(60 * MINUTE).await;
         other.run(other.runner().max_iterations(1)).await;
     })
@@ -103,12 +103,12 @@ async fn a_run_that_was_overtaken_while_it_waited_starts_no_session() {
 
 #[tokio::test(start_paused = true)]
 async fn paused_run_notices_external_ledger_changes() {
-    let bench = Bench::new([plans(&["A"])]);
+    let fixture = Fixture::new([plans(&["A"])]);
 
-    let report = run_with(bench.runner(), async |control| {
+    let report = run_with(fixture.runner(), async |control| {
         control.pause();
         tokio::time::sleep(MINUTE).await;
-        let snapshot = bench
+        let snapshot = fixture
             .repository
             .load()
             .await
@@ -123,7 +123,7 @@ async fn paused_run_notices_external_ledger_changes() {
             base: Some(snapshot.revision),
             epoch: snapshot.epoch,
         };
-        bench
+        fixture
             .repository
             .save(&state, fence)
             .await
@@ -176,8 +176,8 @@ impl DeliverableRepository for Faulty {
 #[tokio::test(start_paused = true)]
 async fn a_cancel_reaches_a_ledger_that_does_not_answer() {
     let idle = OwnBackend::new(|_| text_after(std::future::ready(()), vec![done()]));
-    let bench = Bench::new([]);
-    let runner = bench
+    let fixture = Fixture::new([]);
+    let runner = fixture
         .runner()
         .agents(Arc::new(idle))
         .repository(Arc::new(Faulty::new(false)));
@@ -198,9 +198,9 @@ async fn a_cancel_reaches_a_ledger_that_does_not_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn a_ledger_that_always_conflicts_ends_the_run() {
-    let bench = Bench::new([]);
-    let report = bench
-        .run(bench.runner().repository(Arc::new(Faulty::new(true))))
+    let fixture = Fixture::new([]);
+    let report = fixture
+        .run(fixture.runner().repository(Arc::new(Faulty::new(true))))
         .await;
 
     let ExitReason::Failed { error } = &report.exit else {
@@ -211,7 +211,7 @@ async fn a_ledger_that_always_conflicts_ends_the_run() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_makes_earlier_verification_stale() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("syncs")
             .uses_tool("mcp__autonoe__create", create(&["A", "B"]))
             .ends(),
@@ -219,12 +219,12 @@ async fn a_run_makes_earlier_verification_stale() {
             .uses_tool("mcp__autonoe__verify", json!({"deliverableId": "A"}))
             .ends(),
     ]);
-    bench
-        .run(bench.runner().mode(Mode::Sync).max_iterations(2))
+    fixture
+        .run(fixture.runner().mode(Mode::Sync).max_iterations(2))
         .await;
-    let second = Bench {
-        repository: bench.repository.clone(),
-        ..Bench::new([passes("A")])
+    let second = Fixture {
+        repository: fixture.repository.clone(),
+        ..Fixture::new([passes("A")])
     };
 
     second.run(second.runner().max_iterations(1)).await;

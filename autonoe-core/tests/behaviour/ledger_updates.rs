@@ -16,7 +16,7 @@ use autonoe_testkit::{SessionScript, ToolUse};
 use jiff::civil::date;
 use serde_json::json;
 
-use crate::behaviour::support::{Bench, create, passes, plans, status};
+use crate::behaviour::support::{Fixture, create, passes, plans, status};
 use crate::behaviour::tools::{Tools, code, context, ledger_store};
 
 // Shows: interfaces/tools/deliverable-repository
@@ -74,7 +74,7 @@ async fn another_process_that_saves_in_between_loses_nothing_either() {
 async fn parallel_calls_of_one_session_lose_nothing() {
     let ids: Vec<String> = (0..30).map(|number| format!("DL-{number}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&ids),
         SessionScript::new("marks all at once")
             .calls_at_once(
@@ -84,7 +84,7 @@ async fn parallel_calls_of_one_session_lose_nothing() {
             .ends(),
     ]);
 
-    let report = bench.run(bench.runner()).await;
+    let report = fixture.run(fixture.runner()).await;
 
     let reported = report.deliverables.expect("the ledger was read");
     assert_eq!((reported.passed, reported.total), (30, 30));
@@ -131,10 +131,10 @@ async fn a_repository_that_fails_is_an_io_error_for_the_agent() {
 // Shows: spec/5.2/corrupt
 #[tokio::test(start_paused = true)]
 async fn a_corrupt_ledger_ends_the_run_with_its_name() {
-    let bench = Bench::new([]);
+    let fixture = Fixture::new([]);
     let corrupt = Arc::new(Refusing(RepositoryErrorKind::Corrupt));
 
-    let report = bench.run(bench.runner().repository(corrupt)).await;
+    let report = fixture.run(fixture.runner().repository(corrupt)).await;
 
     assert_eq!(report.exit.code(), "failed");
     assert!(
@@ -147,13 +147,13 @@ async fn a_corrupt_ledger_ends_the_run_with_its_name() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_was_overtaken_cannot_write_any_more() {
-    let bench = Bench::new([plans(&["A"])]);
-    bench.run(bench.runner().max_iterations(1)).await;
-    let stale = ledger_store(bench.repository.clone());
+    let fixture = Fixture::new([plans(&["A"])]);
+    fixture.run(fixture.runner().max_iterations(1)).await;
+    let stale = ledger_store(fixture.repository.clone());
 
-    let second = Bench {
-        repository: bench.repository.clone(),
-        ..Bench::new([passes("A")])
+    let second = Fixture {
+        repository: fixture.repository.clone(),
+        ..Fixture::new([passes("A")])
     };
     second.run(second.runner()).await;
 
@@ -167,9 +167,9 @@ async fn a_run_that_was_overtaken_cannot_write_any_more() {
 async fn a_run_that_was_overtaken_stops() {
     let repository = Arc::new(MemoryRepository::new());
     let thief = repository.clone();
-    let bench = Bench {
+    let fixture = Fixture {
         repository,
-        ..Bench::new([SessionScript::new("is overtaken")
+        ..Fixture::new([SessionScript::new("is overtaken")
             .uses_tool("mcp__autonoe__create", create(&["A"]))
             .does(move |_| {
                 let takes_over = async {
@@ -190,7 +190,7 @@ async fn a_run_that_was_overtaken_stops() {
             .ends()])
     };
 
-    let report = bench.run(bench.runner()).await;
+    let report = fixture.run(fixture.runner()).await;
 
     let autonoe_core::ExitReason::Failed { error } = &report.exit else {
         panic!("{report:?}")
@@ -209,12 +209,12 @@ async fn a_ledger_with_the_last_epoch_is_not_taken_over_and_stays_as_it_is() {
     let state = LedgerState::new(date(2026, 1, 31));
     repository.save(&state, last).await.expect("the first one");
     let before = repository.load().await.expect("loads");
-    let bench = Bench {
+    let fixture = Fixture {
         repository: repository.clone(),
-        ..Bench::new([])
+        ..Fixture::new([])
     };
 
-    let report = bench.run(bench.runner()).await;
+    let report = fixture.run(fixture.runner()).await;
 
     let ExitReason::Failed { error } = &report.exit else {
         panic!("{report:?}")

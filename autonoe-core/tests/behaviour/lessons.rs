@@ -10,7 +10,7 @@ use autonoe_core::{ExitReason, Mode, RunControl};
 use autonoe_testkit::SessionScript;
 use serde_json::json;
 
-use crate::behaviour::support::{Bench, passes, plans};
+use crate::behaviour::support::{Fixture, passes, plans};
 
 fn ends_badly(outcome: SessionOutcome) -> SessionScript {
     SessionScript::new("ends badly")
@@ -27,12 +27,12 @@ async fn lesson_1_sessions_with_errors_do_not_reset_the_error_counter() {
         },
         SessionOutcome::BudgetExceeded,
     ] {
-        let bench = Bench::new(
+        let fixture = Fixture::new(
             std::iter::once(plans(&["A"]))
                 .chain(std::iter::repeat_n(ends_badly(outcome.clone()), 4)),
         );
 
-        let report = bench.run(bench.runner().max_retries(3)).await;
+        let report = fixture.run(fixture.runner().max_retries(3)).await;
 
         assert_eq!(report.exit.code(), "max_retries_exceeded", "{outcome:?}");
     }
@@ -40,7 +40,7 @@ async fn lesson_1_sessions_with_errors_do_not_reset_the_error_counter() {
 
 #[tokio::test(start_paused = true)]
 async fn lesson_2_a_stream_without_an_end_is_an_error_of_unknown_cost() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A"]),
         SessionScript::new("breaks off").uses_tool(
             "mcp__autonoe__set_status",
@@ -48,7 +48,7 @@ async fn lesson_2_a_stream_without_an_end_is_an_error_of_unknown_cost() {
         ),
     ]);
 
-    let report = bench.run(bench.runner().max_retries(0)).await;
+    let report = fixture.run(fixture.runner().max_retries(0)).await;
 
     let ExitReason::MaxRetriesExceeded { error } = &report.exit else {
         panic!("{report:?}")
@@ -62,7 +62,7 @@ async fn lesson_2_a_stream_without_an_end_is_an_error_of_unknown_cost() {
 // Shows: interfaces/session-runner/client
 #[tokio::test(start_paused = true)]
 async fn lesson_3_every_session_is_disposed_of_also_after_errors() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A"]),
         SessionScript::new("fails").fails(AgentErrorKind::Crashed, "it crashed"),
         SessionScript::new("breaks off").says("x"),
@@ -70,18 +70,18 @@ async fn lesson_3_every_session_is_disposed_of_also_after_errors() {
         passes("A"),
     ]);
 
-    bench.run(bench.runner()).await;
+    fixture.run(fixture.runner()).await;
 
-    assert_eq!((bench.agents.disposed(), bench.agents.alive()), (5, 0));
+    assert_eq!((fixture.agents.disposed(), fixture.agents.alive()), (5, 0));
 }
 
 // Shows: interfaces/agent-client/delay-between-sessions-default-3000
 #[tokio::test(start_paused = true)]
 async fn lesson_4_the_pause_between_sessions_can_be_interrupted() {
-    let bench = Bench::new([plans(&["A"])]);
+    let fixture = Fixture::new([plans(&["A"])]);
     let control = RunControl::new();
     let day = Duration::from_secs(24 * 3600);
-    let runner = bench
+    let runner = fixture
         .runner()
         .pause_between_sessions(day)
         .build()
@@ -97,7 +97,7 @@ async fn lesson_4_the_pause_between_sessions_can_be_interrupted() {
 
 #[tokio::test(start_paused = true)]
 async fn lesson_5_waiting_without_a_known_reset_does_not_exit() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A"]),
         SessionScript::new("hits the quota")
             .says("x")
@@ -105,8 +105,8 @@ async fn lesson_5_waiting_without_a_known_reset_does_not_exit() {
         passes("A"),
     ]);
 
-    let report = bench
-        .run(bench.runner().on_quota(autonoe_core::OnQuota::Wait))
+    let report = fixture
+        .run(fixture.runner().on_quota(autonoe_core::OnQuota::Wait))
         .await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
@@ -114,7 +114,7 @@ async fn lesson_5_waiting_without_a_known_reset_does_not_exit() {
 
 #[tokio::test(start_paused = true)]
 async fn lesson_7_verification_progress_survives_a_restart() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("syncs")
             .uses_tool(
                 "mcp__autonoe__create",
@@ -125,18 +125,18 @@ async fn lesson_7_verification_progress_survives_a_restart() {
             .uses_tool("mcp__autonoe__verify", json!({"deliverableId": "A"}))
             .ends(),
     ]);
-    bench
-        .run(bench.runner().mode(Mode::Sync).max_iterations(2))
+    fixture
+        .run(fixture.runner().mode(Mode::Sync).max_iterations(2))
         .await;
 
-    let state = bench.state().await;
+    let state = fixture.state().await;
 
     assert_eq!(state.verification.verified_count(&state.ledger), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn lesson_8_responses_carry_the_ids_of_their_calls() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A"]),
         SessionScript::new("works")
             .uses_tool("Bash", json!({"command": "ls"}))
@@ -147,10 +147,10 @@ async fn lesson_8_responses_carry_the_ids_of_their_calls() {
             .ends(),
     ]);
 
-    bench.run(bench.runner()).await;
+    fixture.run(fixture.runner()).await;
 
     let ids = |kind: &str| -> Vec<String> {
-        let events = bench.log.json();
+        let events = fixture.log.json();
         let stream = events.iter().map(|event| &event["stream"]);
         stream
             .filter(|event| event["type"] == kind)
@@ -165,7 +165,7 @@ async fn lesson_8_responses_carry_the_ids_of_their_calls() {
 #[tokio::test(start_paused = true)]
 async fn lesson_10_the_autonoe_guard_watches_every_tool_that_can_write() {
     let file = json!({"file_path": ".autonoe/status.json", "content": "", "edits": []});
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A"]),
         SessionScript::new("tries every way")
             .is_denied_by("autonoe-protection", "Write", file.clone())
@@ -188,7 +188,7 @@ async fn lesson_10_the_autonoe_guard_watches_every_tool_that_can_write() {
             .ends(),
     ]);
 
-    let report = bench.run(bench.runner()).await;
+    let report = fixture.run(fixture.runner()).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
 }
@@ -201,10 +201,10 @@ async fn lesson_11_an_empty_sync_is_not_all_verified() {
             .says("nothing here")
             .ends()
     };
-    let bench = Bench::new([empty(), empty()]);
+    let fixture = Fixture::new([empty(), empty()]);
 
-    let report = bench
-        .run(bench.runner().mode(Mode::Sync).max_retries(1))
+    let report = fixture
+        .run(fixture.runner().mode(Mode::Sync).max_retries(1))
         .await;
 
     let ExitReason::MaxRetriesExceeded { error } = &report.exit else {
@@ -215,7 +215,7 @@ async fn lesson_11_an_empty_sync_is_not_all_verified() {
 
 #[tokio::test(start_paused = true)]
 async fn lesson_12_a_denied_call_does_not_end_the_session() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A"]),
         SessionScript::new("goes on after a denial")
             .is_denied_by(
@@ -230,7 +230,7 @@ async fn lesson_12_a_denied_call_does_not_end_the_session() {
             .ends(),
     ]);
 
-    let report = bench.run(bench.runner()).await;
+    let report = fixture.run(fixture.runner()).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
 }

@@ -19,17 +19,17 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::behaviour::own_backend::{MINUTE, OwnBackend, client_of, done, planner, text_after};
-use crate::behaviour::support::{Bench, plans};
+use crate::behaviour::support::{Fixture, plans};
 
 #[tokio::test(start_paused = true)]
 async fn the_time_budget_counts_from_the_start_of_the_run() {
     let mut backend = planner(60 * MINUTE, |_| vec![done()]);
     backend.probe_takes = 5 * MINUTE;
-    let bench = Bench::new([]);
+    let fixture = Fixture::new([]);
     let budget = Budget::default().with_time(10 * MINUTE);
 
-    let report = bench
-        .run(bench.runner().agents(Arc::new(backend)).budget(budget))
+    let report = fixture
+        .run(fixture.runner().agents(Arc::new(backend)).budget(budget))
         .await;
 
     assert_eq!(
@@ -56,15 +56,15 @@ async fn the_time_budget_applies_while_a_backend_is_probed_and_a_session_set_up(
     let mut slow = planner(Duration::ZERO, |_| vec![done()]);
     slow.probe_takes = 60 * MINUTE;
     let quick = planner(Duration::ZERO, |_| vec![done()]);
-    let bench = Bench::new([]);
+    let fixture = Fixture::new([]);
     for runner in [
-        bench.runner().agents(Arc::new(slow)),
-        bench
+        fixture.runner().agents(Arc::new(slow)),
+        fixture
             .runner()
             .agents(Arc::new(quick))
             .instructions(Arc::new(Pending)),
     ] {
-        let report = bench.run(runner.budget(budget)).await;
+        let report = fixture.run(runner.budget(budget)).await;
 
         assert_eq!(
             report.exit,
@@ -209,14 +209,14 @@ async fn a_session_with_a_limit_of_zero_fails_by_the_name_of_its_call_and_is_not
 #[tokio::test(start_paused = true)]
 async fn a_session_that_never_began_costs_nothing() {
     let backend = planner(Duration::ZERO, |_| vec![done()]);
-    let bench = Bench::new([]);
+    let fixture = Fixture::new([]);
     let no_texts = Arc::new(FixedInstructions::default());
 
-    let runner = bench
+    let runner = fixture
         .runner()
         .agents(Arc::new(backend))
         .instructions(no_texts);
-    let report = bench.run(runner).await;
+    let report = fixture.run(runner).await;
 
     assert_eq!(report.exit.code(), "failed");
     assert_eq!(report.cost.exact(), Some(CostUsd::ZERO));
@@ -225,8 +225,8 @@ async fn a_session_that_never_began_costs_nothing() {
 #[tokio::test(start_paused = true)]
 async fn a_cost_budget_fails_on_sessions_that_do_not_report_cost() {
     let dollar = Budget::default().with_cost(CostUsd::from_cents(100));
-    let bench = Bench::new([plans(&["A"]).costs_unknown()]);
-    let report = bench.run(bench.runner().budget(dollar)).await;
+    let fixture = Fixture::new([plans(&["A"]).costs_unknown()]);
+    let report = fixture.run(fixture.runner().budget(dollar)).await;
     let ExitReason::Failed { error } = &report.exit else {
         panic!("{report:?}")
     };
@@ -240,13 +240,13 @@ async fn a_cost_budget_fails_on_sessions_that_do_not_report_cost() {
             vec![done()]
         }
     });
-    let bench = Bench::new([]);
-    let runner = bench
+    let fixture = Fixture::new([]);
+    let runner = fixture
         .runner()
         .agents(Arc::new(backend))
         .budget(dollar)
         .max_iterations(500);
-    let report = bench.run(runner).await;
+    let report = fixture.run(runner).await;
     assert_eq!(
         report.exit,
         ExitReason::BudgetExceeded {
@@ -262,11 +262,11 @@ async fn a_backend_that_spent_what_was_left_has_spent_the_budget_of_the_run() {
         let outcome = autonoe_core::agent::SessionOutcome::BudgetExceeded;
         vec![Ok(StreamEvent::end(outcome, None))]
     });
-    let bench = Bench::new([]);
+    let fixture = Fixture::new([]);
     let dime = Budget::default().with_cost(CostUsd::from_cents(10));
 
-    let report = bench
-        .run(bench.runner().agents(Arc::new(backend)).budget(dime))
+    let report = fixture
+        .run(fixture.runner().agents(Arc::new(backend)).budget(dime))
         .await;
 
     assert_eq!(
@@ -287,14 +287,14 @@ async fn a_cost_budget_tolerates_a_few_sessions_with_partly_unknown_cost() {
         let outcome = autonoe_core::agent::SessionOutcome::Completed;
         vec![Ok(known), Ok(cut), Ok(StreamEvent::end(outcome, None))]
     });
-    let bench = Bench::new([]);
-    let runner = bench
+    let fixture = Fixture::new([]);
+    let runner = fixture
         .runner()
         .agents(Arc::new(backend))
         .budget(Budget::default().with_cost(CostUsd::from_cents(100)))
         .max_iterations(500);
 
-    let report = bench.run(runner).await;
+    let report = fixture.run(runner).await;
 
     assert_eq!(
         report.exit,
@@ -330,10 +330,10 @@ async fn the_events_of_a_backend_are_heartbeats() {
             };
             text_after(work, vec![done()])
         });
-        let bench = Bench::new([]);
-        let runner = bench.runner().agents(Arc::new(backend)).max_iterations(1);
+        let fixture = Fixture::new([]);
+        let runner = fixture.runner().agents(Arc::new(backend)).max_iterations(1);
 
-        let report = bench.run(runner).await;
+        let report = fixture.run(runner).await;
 
         assert_eq!(report.elapsed, minutes * MINUTE, "{report:?}");
     }

@@ -9,7 +9,7 @@ use autonoe_core::{AgentError, CostUsd, RunReport, StreamEvent};
 use autonoe_testkit::SessionScript;
 
 use crate::behaviour::own_backend::{Item, MINUTE, done, planner, run_with};
-use crate::behaviour::support::{Bench, plans, status};
+use crate::behaviour::support::{Fixture, plans, status};
 
 /// Runs and sends it a message one second after its start.
 async fn run_and_instruct_to_use_tabs(runner: SessionRunnerBuilder) -> RunReport {
@@ -24,8 +24,8 @@ async fn run_and_instruct_to_use_tabs(runner: SessionRunnerBuilder) -> RunReport
 async fn a_control_that_panics_ends_neither_the_run_nor_keeps_it_from_disposing() {
     let mut backend = planner(MINUTE, |_| vec![done()]);
     backend.steer_panics = true;
-    let bench = Bench::new([]);
-    let runner = bench
+    let fixture = Fixture::new([]);
+    let runner = fixture
         .runner()
         .agents(Arc::new(backend.clone()))
         .max_iterations(2);
@@ -39,10 +39,10 @@ async fn a_control_that_panics_ends_neither_the_run_nor_keeps_it_from_disposing(
 
     let mut backend = planner(Duration::ZERO, |_| vec![done()]);
     backend.control_panics = true;
-    let bench = Bench::new([]);
-    bench
+    let fixture = Fixture::new([]);
+    fixture
         .run(
-            bench
+            fixture
                 .runner()
                 .agents(Arc::new(backend.clone()))
                 .max_iterations(2),
@@ -55,8 +55,8 @@ async fn a_control_that_panics_ends_neither_the_run_nor_keeps_it_from_disposing(
 async fn a_message_that_arrived_at_the_last_moment_is_not_sent_twice() {
     let mut backend = planner(Duration::from_secs(11), |_| vec![done()]);
     backend.steer_takes = Duration::from_secs(10);
-    let bench = Bench::new([]);
-    let runner = bench
+    let fixture = Fixture::new([]);
+    let runner = fixture
         .runner()
         .agents(Arc::new(backend.clone()))
         .max_iterations(2);
@@ -74,8 +74,8 @@ async fn a_message_to_a_crashed_session_is_sent_again() {
     let backend = planner(Duration::from_secs(11), move |number| {
         vec![if number == 1 { crashed() } else { done() }]
     });
-    let bench = Bench::new([]);
-    let runner = bench
+    let fixture = Fixture::new([]);
+    let runner = fixture
         .runner()
         .agents(Arc::new(backend.clone()))
         .max_iterations(2);
@@ -87,7 +87,7 @@ async fn a_message_to_a_crashed_session_is_sent_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_message_that_no_session_follows_is_in_the_report() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A"]),
         SessionScript::new("passes")
             .uses_tool("mcp__autonoe__set_status", status("A", "passed"))
@@ -95,7 +95,7 @@ async fn a_message_that_no_session_follows_is_in_the_report() {
             .ends(),
     ]);
 
-    let report = run_with(bench.runner(), async |control| {
+    let report = run_with(fixture.runner(), async |control| {
         tokio::time::sleep(MINUTE / 2).await;
         control.instruct("also do B");
     })
@@ -119,8 +119,8 @@ async fn a_message_that_the_agent_did_not_read_is_sent_to_the_next_session_once(
             vec![if number == 1 { end() } else { done() }]
         });
         backend.is_deaf = true;
-        let bench = Bench::new([]);
-        let runner = bench
+        let fixture = Fixture::new([]);
+        let runner = fixture
             .runner()
             .agents(Arc::new(backend.clone()))
             .max_iterations(2);

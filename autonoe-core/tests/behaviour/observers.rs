@@ -14,7 +14,7 @@ use autonoe_core::{
 use autonoe_testkit::{EventLog, SessionScript};
 use serde_json::{Map, Value, json};
 
-use crate::behaviour::support::{Bench, create, passes, plans, status};
+use crate::behaviour::support::{Fixture, create, passes, plans, status};
 
 // Shows: interfaces/tools/deliverable-status-notification-id-description
 // Shows: interfaces/tools/deliverable-status-callback, interfaces/tools/new-deliverables
@@ -22,7 +22,7 @@ use crate::behaviour::support::{Bench, create, passes, plans, status};
 async fn status_changes_include_the_previous_status() {
     let changes: Arc<Mutex<Vec<StatusChange>>> = Arc::default();
     let keep = changes.clone();
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A"]),
         SessionScript::new("marks twice")
             .uses_tool("mcp__autonoe__set_status", status("A", "pending"))
@@ -35,7 +35,9 @@ async fn status_changes_include_the_previous_status() {
         }
     };
 
-    bench.run(bench.runner().observer(Arc::new(observer))).await;
+    fixture
+        .run(fixture.runner().observer(Arc::new(observer)))
+        .await;
 
     let reported: Vec<_> = changes
         .lock()
@@ -69,15 +71,18 @@ async fn status_changes_include_the_previous_status() {
 // Shows: framework/callbacks/all-are-optional-synchronous
 #[tokio::test(start_paused = true)]
 async fn an_observer_that_panics_ends_neither_the_run_nor_the_news_for_others() {
-    let bench = Bench::new([plans(&["A"]), passes("A")]);
+    let fixture = Fixture::new([plans(&["A"]), passes("A")]);
     let panics: Arc<dyn RunObserver> = Arc::new(|_: &RunEvent<'_>| panic!("the observer panics"));
 
-    let runner = bench.runner().observer(panics);
-    let report = bench.run(runner).await;
+    let runner = fixture.runner().observer(panics);
+    let report = fixture.run(runner).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
     assert_eq!(
-        (bench.log.count("run_started"), bench.log.count("run_ended")),
+        (
+            fixture.log.count("run_started"),
+            fixture.log.count("run_ended")
+        ),
         (1, 1)
     );
 }
@@ -86,7 +91,7 @@ async fn an_observer_that_panics_ends_neither_the_run_nor_the_news_for_others() 
 #[tokio::test(start_paused = true)]
 async fn each_event_is_observed_in_order_before_the_run_continues() {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
-    let bench = Bench::new([plans(&["A"]), passes("A")]);
+    let fixture = Fixture::new([plans(&["A"]), passes("A")]);
     let thread = std::thread::current().id();
     let observer = |name: &'static str| {
         let seen = seen.clone();
@@ -99,13 +104,13 @@ async fn each_event_is_observed_in_order_before_the_run_continues() {
         }
     };
     // The run has one thread, and it calls one observer after the other.
-    let runner = bench.runner().observer(observer("first"));
+    let runner = fixture.runner().observer(observer("first"));
     let runner = runner.observer(observer("second"));
 
-    bench.run(runner).await;
+    fixture.run(runner).await;
 
     let seen = seen.lock().expect("not poisoned");
-    let events = bench.log.json();
+    let events = fixture.log.json();
     assert_eq!(seen.len(), 2 * events.len());
     for (calls, event) in seen.chunks(2).zip(&events) {
         let name = &event["event"];
@@ -129,12 +134,12 @@ fn an_event_is_observed_before_its_emitter_continues() {
 // Shows: framework/callbacks/all-receive-span-context-also
 #[tokio::test(start_paused = true)]
 async fn events_form_one_tree_of_run_sessions_and_calls() {
-    let bench = Bench::new([plans(&["A"]), passes("A")]);
+    let fixture = Fixture::new([plans(&["A"]), passes("A")]);
 
-    bench.run(bench.runner()).await;
+    fixture.run(fixture.runner()).await;
 
-    let events = bench.log.json();
-    let spans = bench.log.spans();
+    let events = fixture.log.json();
+    let spans = fixture.log.spans();
     let root = spans[0];
     assert_eq!(root.parent, None);
     assert!(spans.iter().all(|span| span.trace == root.trace));
@@ -188,9 +193,9 @@ async fn events_form_one_tree_of_run_sessions_and_calls() {
 #[tokio::test(start_paused = true)]
 async fn the_same_script_gives_the_same_events_byte_by_byte() {
     let story = async || {
-        let bench = Bench::new([plans(&["A"]), passes("A")]);
-        bench.run(bench.runner()).await;
-        serde_json::to_string(&bench.log.json()).expect("it serialises")
+        let fixture = Fixture::new([plans(&["A"]), passes("A")]);
+        fixture.run(fixture.runner()).await;
+        serde_json::to_string(&fixture.log.json()).expect("it serialises")
     };
 
     assert_eq!(story().await, story().await);
@@ -198,8 +203,8 @@ async fn the_same_script_gives_the_same_events_byte_by_byte() {
 
 #[tokio::test(start_paused = true)]
 async fn no_two_runs_share_an_id() {
-    let bench = Bench::new([]);
-    let runner = bench.runner().build().expect("parts fit");
+    let fixture = Fixture::new([]);
+    let runner = fixture.runner().build().expect("parts fit");
     let control = autonoe_core::RunControl::new();
     control.cancel();
 
@@ -227,8 +232,8 @@ impl TypedTool for Builder {
 
 // Shows: framework/tools/context.extra, framework/tools/context.metadata-title-metadata
 #[tokio::test(start_paused = true)]
-async fn a_tool_tells_its_progress_and_gets_the_embedders_data() {
-    let bench = Bench::new([
+async fn tool_reports_progress_and_receives_embedder_data() {
+    let fixture = Fixture::new([
         SessionScript::new("builds")
             .uses_tool("mcp__autonoe__build", json!({}))
             .uses_tool("mcp__autonoe__create", create(&["A"]))
@@ -238,11 +243,11 @@ async fn a_tool_tells_its_progress_and_gets_the_embedders_data() {
     let mut data = Map::new();
     data.insert("target".into(), json!("release"));
 
-    bench
-        .run(bench.runner().tool(Builder.into_tool()).tool_data(data))
+    fixture
+        .run(fixture.runner().tool(Builder.into_tool()).tool_data(data))
         .await;
 
-    let events = bench.log.json();
+    let events = fixture.log.json();
     let progress = events
         .iter()
         .find(|event| event["event"] == "tool_progress")
@@ -257,9 +262,9 @@ async fn a_tool_tells_its_progress_and_gets_the_embedders_data() {
     );
     assert_eq!(progress["callId"], "call-1-1");
     assert!(
-        bench.log.render().contains("Ok: \"release\""),
+        fixture.log.render().contains("Ok: \"release\""),
         "{}",
-        bench.log.render()
+        fixture.log.render()
     );
 }
 
@@ -269,7 +274,7 @@ async fn a_tool_tells_its_progress_and_gets_the_embedders_data() {
 // Shows: interfaces/session-runner/report
 #[tokio::test(start_paused = true)]
 async fn event_json_matches_snapshot() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("plans")
             .thinks("hm")
             .uses_tokens(
@@ -289,9 +294,9 @@ async fn event_json_matches_snapshot() {
         passes("A"),
     ]);
 
-    let runner = bench.runner().on_quota(autonoe_core::OnQuota::Wait);
-    bench.run(runner).await;
+    let runner = fixture.runner().on_quota(autonoe_core::OnQuota::Wait);
+    fixture.run(runner).await;
 
-    let lines: Vec<String> = bench.log.json().iter().map(Value::to_string).collect();
+    let lines: Vec<String> = fixture.log.json().iter().map(Value::to_string).collect();
     insta::assert_snapshot!(lines.join("\n"));
 }

@@ -14,7 +14,7 @@ use autonoe_core::{
 use autonoe_testkit::ScriptedBackend;
 use jiff::Timestamp;
 
-use crate::behaviour::support::Bench;
+use crate::behaviour::support::Fixture;
 
 /// Backend whose probe cancels the run.
 struct CancelledMeanwhile {
@@ -54,13 +54,13 @@ fn interrupted() -> RecordedRun {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_cancelled_while_it_resumes_is_interrupted() {
-    let bench = Bench::new([]);
+    let fixture = Fixture::new([]);
     let control = RunControl::new();
     let agents = CancelledMeanwhile {
-        agents: bench.agents.clone(),
+        agents: fixture.agents.clone(),
         control: control.clone(),
     };
-    let runner = bench.runner().agents(Arc::new(agents)).build();
+    let runner = fixture.runner().agents(Arc::new(agents)).build();
 
     let report = runner
         .expect("parts fit")
@@ -73,8 +73,8 @@ async fn a_run_that_is_cancelled_while_it_resumes_is_interrupted() {
 // Shows: beyond/mode-run-stays
 #[tokio::test(start_paused = true)]
 async fn a_run_cannot_be_resumed_as_a_sync_and_nothing_is_begun() {
-    let bench = Bench::new([]);
-    let runner = bench.runner().mode(Mode::Sync).build();
+    let fixture = Fixture::new([]);
+    let runner = fixture.runner().mode(Mode::Sync).build();
 
     let report = runner
         .expect("parts fit")
@@ -86,15 +86,15 @@ async fn a_run_cannot_be_resumed_as_a_sync_and_nothing_is_begun() {
     };
     assert_eq!(error.code, "wrong_mode");
     assert_eq!(error.message, "a run cannot be resumed as a sync");
-    assert_eq!(bench.agents.disposed(), 0);
+    assert_eq!(fixture.agents.disposed(), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_new_cost_limit_needs_a_backend_that_reports_its_cost() {
     let agents = ScriptedBackend::new([]);
     let unpriced = agents.capabilities().clone().with_cost(Support::No);
-    let bench = Bench::with(agents.with_capabilities(unpriced));
-    let runner = bench.runner().build();
+    let fixture = Fixture::with(agents.with_capabilities(unpriced));
+    let runner = fixture.runner().build();
     let given = LimitOverrides {
         budget: Budget::default().with_cost(CostUsd::from_cents(200)),
         ..LimitOverrides::default()

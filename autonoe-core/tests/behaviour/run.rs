@@ -8,20 +8,20 @@ use autonoe_core::run::Models;
 use autonoe_core::{CostUsd, DeliverableStatus, ExitReason};
 use autonoe_testkit::SessionScript;
 
-use crate::behaviour::support::{Bench, idles, passes, plans, status};
+use crate::behaviour::support::{Fixture, idles, passes, plans, status};
 
 // Shows: interfaces/session-runner/status-reader, interfaces/session-runner/result-iterations
 // Shows: interfaces/session-runner/exit-all-passed, interfaces/session-runner/run
 // Shows: spec/3.3/agent-client
 #[tokio::test(start_paused = true)]
 async fn plans_codes_and_ends_when_all_have_passed() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["DL-001", "DL-002"]).costs(CostUsd::from_cents(10)),
         passes("DL-001"),
         passes("DL-002"),
     ]);
 
-    let report = bench.run(bench.runner()).await;
+    let report = fixture.run(fixture.runner()).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
     assert_eq!((report.iterations, report.sessions), (3, 3));
@@ -32,8 +32,8 @@ async fn plans_codes_and_ends_when_all_have_passed() {
     );
     // Two pauses of three seconds; scripted sessions take no time.
     assert_eq!(report.elapsed, Duration::from_secs(6));
-    assert_eq!(bench.agents.disposed(), 3);
-    let instructions: Vec<_> = bench
+    assert_eq!(fixture.agents.disposed(), 3);
+    let instructions: Vec<_> = fixture
         .agents
         .received()
         .iter()
@@ -60,10 +60,10 @@ async fn a_run_can_read_and_write_the_project_use_commands_and_git_and_mark_deli
         .uses_tool("mcp__autonoe__list", serde_json::json!({}))
         .uses_tool("mcp__autonoe__set_status", status("A", "passed"))
         .ends();
-    let bench = Bench::new([plans(&["A"]), session]);
+    let fixture = Fixture::new([plans(&["A"]), session]);
 
-    let report = bench
-        .run(bench.runner().bash_policy(PolicyConfig::default()))
+    let report = fixture
+        .run(fixture.runner().bash_policy(PolicyConfig::default()))
         .await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
@@ -72,7 +72,7 @@ async fn a_run_can_read_and_write_the_project_use_commands_and_git_and_mark_deli
 // Shows: interfaces/session-runner/option-on-stream-event, spec/3.3/output-capture
 #[tokio::test(start_paused = true)]
 async fn the_log_of_a_run_reads_as_a_story() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("plans")
             .thinks("what is there to do?")
             .uses_tool(
@@ -93,18 +93,18 @@ async fn the_log_of_a_run_reads_as_a_story() {
             .ends(),
     ]);
 
-    bench.run(bench.runner()).await;
+    fixture.run(fixture.runner()).await;
 
-    insta::assert_snapshot!(bench.log.render());
+    insta::assert_snapshot!(fixture.log.render());
 }
 
 // Shows: spec/9.1/all-passed-any
 #[tokio::test(start_paused = true)]
 async fn a_finished_ledger_needs_no_session() {
-    let bench = Bench::new([plans(&["DL-001"]), passes("DL-001")]);
-    bench.run(bench.runner()).await;
+    let fixture = Fixture::new([plans(&["DL-001"]), passes("DL-001")]);
+    fixture.run(fixture.runner()).await;
 
-    let report = bench.run(bench.runner()).await;
+    let report = fixture.run(fixture.runner()).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
     assert_eq!(
@@ -119,7 +119,7 @@ async fn a_finished_ledger_needs_no_session() {
 // Shows: spec/3.4/success-even-if-some-are
 #[tokio::test(start_paused = true)]
 async fn blocked_work_does_not_keep_the_rest_from_success() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["DL-001", "DL-002"]),
         SessionScript::new("blocks one")
             .uses_tool("mcp__autonoe__set_status", status("DL-001", "blocked"))
@@ -127,7 +127,7 @@ async fn blocked_work_does_not_keep_the_rest_from_success() {
         passes("DL-002"),
     ]);
 
-    let report = bench.run(bench.runner()).await;
+    let report = fixture.run(fixture.runner()).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
     let reported = report.deliverables.expect("the ledger was read");
@@ -140,14 +140,14 @@ async fn blocked_work_does_not_keep_the_rest_from_success() {
 // Shows: interfaces/session-runner/exit-all-blocked
 #[tokio::test(start_paused = true)]
 async fn all_blocked_ends_without_success() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["DL-001"]),
         SessionScript::new("blocks")
             .uses_tool("mcp__autonoe__set_status", status("DL-001", "blocked"))
             .ends(),
     ]);
 
-    let report = bench.run(bench.runner()).await;
+    let report = fixture.run(fixture.runner()).await;
 
     assert_eq!(report.exit, ExitReason::AllBlocked);
     assert!(!report.exit.is_success());
@@ -157,9 +157,9 @@ async fn all_blocked_ends_without_success() {
 // Shows: interfaces/session-runner/exit-max-iterations
 #[tokio::test(start_paused = true)]
 async fn max_iterations_ends_the_run_in_part() {
-    let bench = Bench::new([plans(&["DL-001"]), idles()]);
+    let fixture = Fixture::new([plans(&["DL-001"]), idles()]);
 
-    let report = bench.run(bench.runner().max_iterations(2)).await;
+    let report = fixture.run(fixture.runner().max_iterations(2)).await;
 
     assert_eq!(report.exit, ExitReason::MaxIterations);
     assert_eq!(report.iterations, 2);
@@ -173,7 +173,7 @@ async fn costs_and_tokens_add_up_and_unknown_is_not_zero() {
         output: 20,
         ..TokenUsage::default()
     };
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("plans")
             .costs("0.1".parse().expect("an amount"))
             .uses_tokens(tokens, None)
@@ -194,7 +194,7 @@ async fn costs_and_tokens_add_up_and_unknown_is_not_zero() {
             .ends(),
     ]);
 
-    let report = bench.run(bench.runner()).await;
+    let report = fixture.run(fixture.runner()).await;
 
     assert_eq!(report.cost.to_string(), "at least $0.30 (1 cost unknown)");
     assert_eq!(report.cost.exact(), None);
@@ -208,11 +208,11 @@ async fn each_phase_has_its_own_model() {
         planning: Some("large".into()),
         implementation: Some("small".into()),
     };
-    let bench = Bench::new([plans(&["DL-001"]), passes("DL-001")]);
+    let fixture = Fixture::new([plans(&["DL-001"]), passes("DL-001")]);
 
-    bench.run(bench.runner().models(models)).await;
+    fixture.run(fixture.runner().models(models)).await;
 
-    let used: Vec<_> = bench
+    let used: Vec<_> = fixture
         .agents
         .received()
         .into_iter()
@@ -225,9 +225,9 @@ async fn each_phase_has_its_own_model() {
 #[tokio::test(start_paused = true)]
 async fn errors_in_a_row_end_the_run_with_the_last_one() {
     let broken = || SessionScript::new("breaks").fails(AgentErrorKind::Crashed, "it crashed");
-    let bench = Bench::new([plans(&["DL-001"]), broken(), broken()]);
+    let fixture = Fixture::new([plans(&["DL-001"]), broken(), broken()]);
 
-    let report = bench.run(bench.runner().max_retries(1)).await;
+    let report = fixture.run(fixture.runner().max_retries(1)).await;
 
     let ExitReason::MaxRetriesExceeded { error } = &report.exit else {
         panic!("it ended otherwise: {report:?}");
@@ -236,17 +236,17 @@ async fn errors_in_a_row_end_the_run_with_the_last_one() {
         (error.code.as_str(), error.message.as_str()),
         ("crashed", "it crashed")
     );
-    assert_eq!(bench.agents.disposed(), 3);
+    assert_eq!(fixture.agents.disposed(), 3);
 }
 
 // Shows: interfaces/session-runner/exit-reasons
 #[tokio::test(start_paused = true)]
 async fn an_authentication_error_is_not_retried() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("is refused").fails(AgentErrorKind::Authentication, "bad key")
     ]);
 
-    let report = bench.run(bench.runner()).await;
+    let report = fixture.run(fixture.runner()).await;
 
     assert_eq!(report.exit.code(), "failed");
     assert_eq!(report.sessions, 1);
@@ -260,9 +260,9 @@ async fn max_turns_is_neither_an_error_nor_a_success() {
             .says("x")
             .ends_with(SessionOutcome::MaxTurns)
     };
-    let bench = Bench::new([plans(&["DL-001"]), tired(), tired(), passes("DL-001")]);
+    let fixture = Fixture::new([plans(&["DL-001"]), tired(), tired(), passes("DL-001")]);
 
-    let report = bench.run(bench.runner().max_retries(0)).await;
+    let report = fixture.run(fixture.runner().max_retries(0)).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
 }
@@ -270,12 +270,12 @@ async fn max_turns_is_neither_an_error_nor_a_success() {
 // Shows: spec/a.3/instruction-resolver.resolve-name
 #[tokio::test(start_paused = true)]
 async fn the_prompt_is_the_instruction() {
-    let bench = Bench::new([plans(&["DL-001"]), passes("DL-001")]);
+    let fixture = Fixture::new([plans(&["DL-001"]), passes("DL-001")]);
 
-    bench.run(bench.runner()).await;
+    fixture.run(fixture.runner()).await;
 
     assert_eq!(
-        bench.agents.prompts(),
+        fixture.agents.prompts(),
         ["Do the initializer work.", "Do the coding work."]
     );
 }
@@ -284,7 +284,7 @@ async fn the_prompt_is_the_instruction() {
 async fn a_deliverable_goes_through_its_statuses() {
     let set = |to: &str| ("mcp__autonoe__set_status", status("DL-001", to));
     let (tool, blocked) = set("blocked");
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["DL-001"]),
         SessionScript::new("goes there and back")
             .uses_tool(tool, set("passed").1)
@@ -294,11 +294,11 @@ async fn a_deliverable_goes_through_its_statuses() {
             .ends(),
     ]);
 
-    let report = bench.run(bench.runner()).await;
+    let report = fixture.run(fixture.runner()).await;
 
     assert_eq!(report.exit, ExitReason::AllBlocked);
     assert_eq!(
-        bench.statuses().await,
+        fixture.statuses().await,
         [("DL-001".to_owned(), DeliverableStatus::Blocked)]
     );
 }

@@ -16,7 +16,7 @@ use autonoe_core::{Budget, ExitReason, Mode, RunControl, RunId};
 use autonoe_testkit::{ScriptedBackend, SessionScript};
 use jiff::Timestamp;
 
-use crate::behaviour::support::{Bench, idles, passes, plans};
+use crate::behaviour::support::{Fixture, idles, passes, plans};
 
 /// In-memory journal, which can be configured to fail on selected instructions.
 #[derive(Clone, Default)]
@@ -93,13 +93,13 @@ fn reviews_alternately(context: &SelectionContext) -> InstructionName {
 }
 
 /// Returns a builder that also has the text of `review`.
-fn runner(bench: &Bench) -> SessionRunnerBuilder {
+fn runner(fixture: &Fixture) -> SessionRunnerBuilder {
     let names = InstructionName::BUILT_IN.into_iter().chain([review()]);
     let texts = names.map(|name| {
         let text = format!("Do the {name} work.");
         (name, text)
     });
-    bench.runner().instructions(FixedInstructions::new(texts))
+    fixture.runner().instructions(FixedInstructions::new(texts))
 }
 
 fn failure_code(exit: &ExitReason) -> &str {
@@ -114,16 +114,16 @@ fn failure_code(exit: &ExitReason) -> &str {
 async fn the_workflow_selects_by_default_and_its_choice_is_not_recorded() {
     let mut journals = Vec::new();
     for explicit in [false, true] {
-        let bench = Bench::new([plans(&["A"]), idles(), passes("A")]);
+        let fixture = Fixture::new([plans(&["A"]), idles(), passes("A")]);
         let journal = MemoryJournal::default();
-        let builder = runner(&bench).journal(journal.clone());
+        let builder = runner(&fixture).journal(journal.clone());
         let builder = if explicit {
             builder.instruction_selector(Workflow::new(Mode::Run))
         } else {
             builder
         };
 
-        let report = bench.run(builder).await;
+        let report = fixture.run(builder).await;
 
         assert_eq!(report.exit, ExitReason::AllPassed);
         assert!(journal.selections().is_empty());
@@ -135,7 +135,7 @@ async fn the_workflow_selects_by_default_and_its_choice_is_not_recorded() {
 // Shows: interfaces/session-runner/selector
 #[tokio::test(start_paused = true)]
 async fn a_selected_instruction_decides_prompt_model_and_tools() {
-    let bench = Bench::new([plans(&["A"]), idles(), passes("A")]);
+    let fixture = Fixture::new([plans(&["A"]), idles(), passes("A")]);
     let journal = MemoryJournal::default();
     let models = Models {
         planning: Some("planner".into()),
@@ -148,9 +148,9 @@ async fn a_selected_instruction_decides_prompt_model_and_tools() {
         reviews_alternately(context)
     };
 
-    let report = bench
+    let report = fixture
         .run(
-            runner(&bench)
+            runner(&fixture)
                 .models(models)
                 .journal(journal.clone())
                 .instruction_selector(selector),
@@ -158,7 +158,7 @@ async fn a_selected_instruction_decides_prompt_model_and_tools() {
         .await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
-    let received = bench.agents.received();
+    let received = fixture.agents.received();
     let sessions: Vec<_> = received
         .iter()
         .map(|session| {
@@ -225,25 +225,25 @@ async fn a_selector_that_fails_or_panics_ends_the_run_without_an_agent() {
         (Arc::new(panics), "plugin_panicked"),
     ];
     for (selector, code) in selectors {
-        let bench = Bench::new([]);
-        let builder = runner(&bench).instruction_selector(selector);
+        let fixture = Fixture::new([]);
+        let builder = runner(&fixture).instruction_selector(selector);
 
-        let report = bench.run(builder).await;
+        let report = fixture.run(builder).await;
 
         assert_eq!(failure_code(&report.exit), code);
-        assert_eq!((report.sessions, bench.agents.received().len()), (1, 0));
+        assert_eq!((report.sessions, fixture.agents.received().len()), (1, 0));
         // Observers receive the start and the end of the session that failed.
         let events = ["session_started", "session_ended"];
-        assert_eq!(events.map(|event| bench.log.count(event)), [1, 1]);
+        assert_eq!(events.map(|event| fixture.log.count(event)), [1, 1]);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn messages_of_a_session_without_an_instruction_are_kept() {
-    let bench = Bench::new([]);
+    let fixture = Fixture::new([]);
     let control = RunControl::new();
     control.instruct("Use tabs.");
-    let runner = runner(&bench).instruction_selector(Undecided).build();
+    let runner = runner(&fixture).instruction_selector(Undecided).build();
 
     let report = runner.expect("parts fit").run(&control).await;
 
@@ -263,9 +263,9 @@ impl InstructionSelector for Hangs {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancel_ends_a_run_whose_selector_hangs() {
-    let bench = Bench::new([]);
+    let fixture = Fixture::new([]);
     let control = RunControl::new();
-    let runner = runner(&bench).instruction_selector(Hangs).build();
+    let runner = runner(&fixture).instruction_selector(Hangs).build();
     let runner = runner.expect("parts fit");
 
     let (report, ()) = tokio::join!(runner.run(&control), async {
@@ -275,49 +275,49 @@ async fn a_cancel_ends_a_run_whose_selector_hangs() {
 
     assert_eq!(report.exit, ExitReason::Interrupted);
     assert_eq!(report.elapsed, Duration::from_secs(60));
-    assert!(bench.agents.received().is_empty());
+    assert!(fixture.agents.received().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_time_budget_ends_a_run_whose_selector_hangs() {
-    let bench = Bench::new([]);
+    let fixture = Fixture::new([]);
     let budget = Budget::default().with_time(Duration::from_secs(60));
-    let builder = runner(&bench).budget(budget).instruction_selector(Hangs);
+    let builder = runner(&fixture).budget(budget).instruction_selector(Hangs);
 
-    let report = bench.run(builder).await;
+    let report = fixture.run(builder).await;
 
     let budget = BudgetKind::Time;
     assert_eq!(report.exit, ExitReason::BudgetExceeded { budget });
     assert_eq!(report.elapsed, Duration::from_secs(60));
-    assert!(bench.agents.received().is_empty());
+    assert!(fixture.agents.received().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_selection_that_cannot_be_recorded_ends_the_run_before_the_session() {
-    let bench = Bench::new([]);
+    let fixture = Fixture::new([]);
     let journal = MemoryJournal {
         refuses_selections: true,
         ..MemoryJournal::default()
     };
-    let builder = runner(&bench)
+    let builder = runner(&fixture)
         .journal(journal)
         .instruction_selector(|_: &SelectionContext| review());
 
-    let report = bench.run(builder).await;
+    let report = fixture.run(builder).await;
 
     assert_eq!(failure_code(&report.exit), "journal_unavailable");
-    assert!(bench.agents.received().is_empty());
+    assert!(fixture.agents.received().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_sync_whose_selector_never_plans_ends_as_stalled() {
     let sessions = std::iter::repeat_with(idles).take(5);
-    let bench = Bench::new(sessions);
-    let builder = runner(&bench)
+    let fixture = Fixture::new(sessions);
+    let builder = runner(&fixture)
         .mode(Mode::Sync)
         .instruction_selector(|_: &SelectionContext| review());
 
-    let report = bench.run(builder).await;
+    let report = fixture.run(builder).await;
 
     let mode = Mode::Sync;
     assert_eq!(report.exit, ExitReason::Stalled { sessions: 5, mode });
@@ -326,9 +326,9 @@ async fn a_sync_whose_selector_never_plans_ends_as_stalled() {
 #[tokio::test(start_paused = true)]
 async fn an_interrupted_session_has_its_selected_instruction_and_the_selector_is_called_again() {
     let hangs = SessionScript::new("hangs").says("working").hangs();
-    let bench = Bench::new([plans(&["A"]), hangs]);
+    let fixture = Fixture::new([plans(&["A"]), hangs]);
     let journal = MemoryJournal::default();
-    let builder = runner(&bench)
+    let builder = runner(&fixture)
         .journal(journal.clone())
         .instruction_selector(reviews_alternately);
     let first = builder.build().expect("parts fit");
@@ -360,10 +360,10 @@ async fn an_interrupted_session_has_its_selected_instruction_and_the_selector_is
         ),
     ] {
         let agents = ScriptedBackend::new([]).for_instruction(selected, [idles()]);
-        let resumed = Bench::with(agents);
+        let resumed = Fixture::with(agents);
         let journal = MemoryJournal::default();
         let runner = runner(&resumed)
-            .repository(bench.repository.clone())
+            .repository(fixture.repository.clone())
             .journal(journal.clone())
             .instruction_selector(selector)
             .build()

@@ -21,7 +21,7 @@ use autonoe_testkit::{CapturedLogs, ScriptedBackend, SessionScript, VirtualClock
 use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
-use crate::behaviour::support::{Bench, passes, plans};
+use crate::behaviour::support::{Fixture, passes, plans};
 
 fn spec() -> SessionSpec {
     let key = SessionKey {
@@ -56,7 +56,7 @@ async fn play_with(agents: &ScriptedBackend) -> (SessionReport, Vec<StreamEvent>
 // Shows: interfaces/agent-client/message-stream, interfaces/session/run-client-instruction-logger
 // Shows: interfaces/session/success-duration
 #[tokio::test(start_paused = true)]
-async fn a_session_tells_its_outcome_cost_duration_and_conversation() {
+async fn session_reports_outcome_cost_duration_and_conversation() {
     let script = SessionScript::new("works")
         .says("hello")
         .waits(Duration::from_secs(90))
@@ -262,10 +262,10 @@ async fn a_report_is_returned_whatever_the_backend_does() {
         ),
         (Fault::Able, "max_retries_exceeded", "empty_session"),
     ] {
-        let bench = Bench::new([]);
+        let fixture = Fixture::new([]);
 
-        let report = bench
-            .run(bench.runner().agents(Arc::new(Faulty(fault))))
+        let report = fixture
+            .run(fixture.runner().agents(Arc::new(Faulty(fault))))
             .await;
 
         let (ExitReason::Failed { error } | ExitReason::MaxRetriesExceeded { error }) =
@@ -295,12 +295,12 @@ async fn a_session_that_ends_before_its_query_has_a_duration() {
         (Budget::default(), "failed", 5000),
         (short, "budget_spent", 2000),
     ] {
-        let bench = Bench::new([]);
-        let runner = bench.runner().instructions(SlowInstructions);
+        let fixture = Fixture::new([]);
+        let runner = fixture.runner().instructions(SlowInstructions);
 
-        bench.run(runner.budget(budget)).await;
+        fixture.run(runner.budget(budget)).await;
 
-        let events = bench.log.json();
+        let events = fixture.log.json();
         let ended: Vec<_> = events
             .iter()
             .filter(|event| event["event"] == "session_ended")
@@ -316,9 +316,9 @@ async fn a_session_that_ends_before_its_query_has_a_duration() {
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_cannot_enforce_the_guards_is_not_started() {
     let weak = Capabilities::new("weak").with_hooks(HookCoverage::Partial);
-    let bench = Bench::with(ScriptedBackend::new([]).with_capabilities(weak));
+    let fixture = Fixture::with(ScriptedBackend::new([]).with_capabilities(weak));
 
-    let report = bench.run(bench.runner()).await;
+    let report = fixture.run(fixture.runner()).await;
 
     let ExitReason::Failed { error } = &report.exit else {
         panic!("it started: {report:?}")
@@ -332,9 +332,9 @@ async fn a_backend_that_cannot_enforce_the_guards_is_not_started() {
 #[tokio::test(start_paused = true)]
 async fn diagnostics_are_traced() {
     let logs = CapturedLogs::start();
-    let bench = Bench::new([plans(&["A"]).dispose_fails(), passes("A")]);
+    let fixture = Fixture::new([plans(&["A"]).dispose_fails(), passes("A")]);
 
-    bench.run(bench.runner()).await;
+    fixture.run(fixture.runner()).await;
 
     let warnings = logs.at_least(tracing::Level::WARN);
     assert_eq!(warnings.len(), 1, "{warnings:?}");

@@ -12,7 +12,7 @@ use autonoe_core::{AgentClientFactory, ExitReason};
 use autonoe_testkit::{ScriptedBackend, SessionScript};
 use serde_json::json;
 
-use crate::behaviour::support::{Bench, create, passes, status};
+use crate::behaviour::support::{Fixture, create, passes, status};
 
 #[tokio::test(start_paused = true)]
 async fn hooks_from_json_guard_a_run() {
@@ -20,7 +20,7 @@ async fn hooks_from_json_guard_a_run() {
         {"type": "core-deny-tool", "rule": "Bash(git push *)", "reason": "a person pushes"},
     ]))
     .expect("known tags");
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("tries to push")
             .uses_tool("mcp__autonoe__create", create(&["A"]))
             .uses_tool("Bash", json!({"command": "git status"}))
@@ -33,11 +33,11 @@ async fn hooks_from_json_guard_a_run() {
         passes("A"),
     ]);
     let context = SpecContext::new(ProjectPaths::new("/srv/project"));
-    let runner = hooks.iter().fold(bench.runner(), |runner, spec| {
+    let runner = hooks.iter().fold(fixture.runner(), |runner, spec| {
         runner.hook(spec.build(&context).expect("it builds"))
     });
 
-    let report = bench.run(runner).await;
+    let report = fixture.run(runner).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
 }
@@ -127,9 +127,11 @@ async fn a_backend_from_json_runs() {
     let agents = spec
         .build(&SpecContext::new(ProjectPaths::new("/srv/project")))
         .expect("it builds");
-    let bench = Bench::new([]);
+    let fixture = Fixture::new([]);
 
-    let report = bench.run(bench.runner().agents(Arc::clone(&agents))).await;
+    let report = fixture
+        .run(fixture.runner().agents(Arc::clone(&agents)))
+        .await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
     assert_eq!(report.cost.to_string(), "$0.50");

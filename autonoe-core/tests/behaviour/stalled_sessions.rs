@@ -10,7 +10,7 @@ use autonoe_core::run::{Workspace, WorkspaceSnapshot};
 use autonoe_core::{ExitReason, Mode, RunControl, RunEvent, RunEventKind};
 use autonoe_testkit::SessionScript;
 
-use crate::behaviour::support::{Bench, create, idles, passes, plans};
+use crate::behaviour::support::{Fixture, create, idles, passes, plans};
 
 /// Files whose state is a number.
 #[derive(Clone, Default)]
@@ -48,7 +48,7 @@ fn idle_after_plan(sessions: usize) -> Vec<SessionScript> {
 // Shows: interfaces/session-runner/exit-reasons
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_changes_nothing_is_stopped_after_five_sessions() {
-    let bench = Bench::new(idle_after_plan(5));
+    let fixture = Fixture::new(idle_after_plan(5));
     let seen = Arc::new(Mutex::new(Vec::new()));
     let progress = seen.clone();
     let observer = move |event: &RunEvent<'_>| {
@@ -57,8 +57,8 @@ async fn an_agent_that_changes_nothing_is_stopped_after_five_sessions() {
         }
     };
 
-    let runner = bench.runner().workspace(Arc::new(Files::default()));
-    let report = bench.run(runner.observer(Arc::new(observer))).await;
+    let runner = fixture.runner().workspace(Arc::new(Files::default()));
+    let report = fixture.run(runner.observer(Arc::new(observer))).await;
 
     assert_eq!(report.exit, stalled(5, Mode::Run));
     assert_eq!((report.iterations, report.sessions), (6, 6));
@@ -69,14 +69,14 @@ async fn an_agent_that_changes_nothing_is_stopped_after_five_sessions() {
 
 #[tokio::test(start_paused = true)]
 async fn the_limit_can_be_changed_and_zero_turns_it_off() {
-    let bench = Bench::new(idle_after_plan(2));
-    let runner = bench.runner().workspace(Arc::new(Files::default()));
-    let report = bench.run(runner.max_stalled_sessions(2)).await;
+    let fixture = Fixture::new(idle_after_plan(2));
+    let runner = fixture.runner().workspace(Arc::new(Files::default()));
+    let report = fixture.run(runner.max_stalled_sessions(2)).await;
     assert_eq!(report.exit, stalled(2, Mode::Run));
 
-    let bench = Bench::new(idle_after_plan(20).into_iter().chain([passes("A")]));
-    let runner = bench.runner().workspace(Arc::new(Files::default()));
-    let report = bench.run(runner.max_stalled_sessions(0)).await;
+    let fixture = Fixture::new(idle_after_plan(20).into_iter().chain([passes("A")]));
+    let runner = fixture.runner().workspace(Arc::new(Files::default()));
+    let report = fixture.run(runner.max_stalled_sessions(0)).await;
     assert_eq!(report.exit, ExitReason::AllPassed);
 }
 
@@ -87,9 +87,11 @@ async fn a_changed_file_and_a_changed_ledger_are_progress() {
     for progress in [files.changed_by_session(), passes("A"), passes("B")] {
         scripts.extend([idles(), idles(), idles(), idles(), progress]);
     }
-    let bench = Bench::new(scripts);
+    let fixture = Fixture::new(scripts);
 
-    let report = bench.run(bench.runner().workspace(Arc::new(files))).await;
+    let report = fixture
+        .run(fixture.runner().workspace(Arc::new(files)))
+        .await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
 }
@@ -100,13 +102,13 @@ async fn a_run_continues_if_its_files_cannot_be_measured() {
     let panics: Arc<dyn Workspace> =
         Arc::new(|| -> io::Result<WorkspaceSnapshot> { panic!("a defect of the plugin") });
     for workspace in [None, Some(fails), Some(panics)] {
-        let bench = Bench::new(idle_after_plan(9).into_iter().chain([passes("A")]));
+        let fixture = Fixture::new(idle_after_plan(9).into_iter().chain([passes("A")]));
         let runner = match workspace {
-            Some(workspace) => bench.runner().workspace(workspace),
-            None => bench.runner(),
+            Some(workspace) => fixture.runner().workspace(workspace),
+            None => fixture.runner(),
         };
 
-        let report = bench.run(runner).await;
+        let report = fixture.run(runner).await;
 
         assert_eq!(report.exit, ExitReason::AllPassed);
     }
@@ -120,10 +122,10 @@ async fn a_sync_that_verifies_nothing_is_stopped_whatever_happens_to_files() {
         .ends();
     // Tests leave files behind, and notes are written.
     let verifies = std::iter::repeat_with(|| files.changed_by_session()).take(5);
-    let bench = Bench::new([syncs].into_iter().chain(verifies));
+    let fixture = Fixture::new([syncs].into_iter().chain(verifies));
 
-    let runner = bench.runner().mode(Mode::Sync);
-    let report = bench.run(runner.workspace(Arc::new(files.clone()))).await;
+    let runner = fixture.runner().mode(Mode::Sync);
+    let report = fixture.run(runner.workspace(Arc::new(files.clone()))).await;
 
     assert_eq!(report.exit, stalled(5, Mode::Sync));
     assert_eq!(report.sessions, 6);
@@ -131,7 +133,7 @@ async fn a_sync_that_verifies_nothing_is_stopped_whatever_happens_to_files() {
 
 #[tokio::test]
 async fn a_snapshot_that_takes_long_does_not_delay_a_cancellation() {
-    let bench = Bench::new([]);
+    let fixture = Fixture::new([]);
     let (control, (release, hold)) = (RunControl::new(), mpsc::channel::<()>());
     let (cancel, hold) = (control.clone(), Mutex::new(hold));
     let workspace = move || {
@@ -140,7 +142,7 @@ async fn a_snapshot_that_takes_long_does_not_delay_a_cancellation() {
         let _ = hold.lock().expect("not poisoned").recv();
         Ok(WorkspaceSnapshot::new("late"))
     };
-    let runner = bench.runner().workspace(Arc::new(workspace)).build();
+    let runner = fixture.runner().workspace(Arc::new(workspace)).build();
 
     let report = runner.expect("parts fit").run(&control).await;
 

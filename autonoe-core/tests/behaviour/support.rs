@@ -1,4 +1,4 @@
-//! [`Bench`], the fixture of behaviour tests.
+//! [`Fixture`], the fixture of behaviour tests.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 pub(crate) const PROJECT: &str = "/srv/project";
 
 /// A run with a scripted agent, whose parts can be inspected afterwards.
-pub(crate) struct Bench {
+pub(crate) struct Fixture {
     pub(crate) agents: Arc<ScriptedBackend>,
     pub(crate) repository: Arc<MemoryRepository>,
     pub(crate) log: Arc<EventLog>,
 }
 
-impl Bench {
+impl Fixture {
     pub(crate) fn new(scripts: impl IntoIterator<Item = SessionScript>) -> Self {
         Self::with(ScriptedBackend::new(scripts))
     }

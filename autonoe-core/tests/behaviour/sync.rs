@@ -5,7 +5,7 @@ use autonoe_core::{DeliverableStatus, ExitReason, Mode};
 use autonoe_testkit::SessionScript;
 use serde_json::json;
 
-use crate::behaviour::support::{Bench, create, passes, plans, status};
+use crate::behaviour::support::{Fixture, create, passes, plans, status};
 
 fn verifies(ids: &[&str]) -> SessionScript {
     let script = SessionScript::new("verifies");
@@ -20,7 +20,7 @@ fn verifies(ids: &[&str]) -> SessionScript {
 // Shows: interfaces/session-runner/exit-all-verified, spec/9.5/there-match
 #[tokio::test(start_paused = true)]
 async fn syncs_verifies_and_ends_when_all_are_verified() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("syncs")
             .uses_tool("mcp__autonoe__create", create(&["A", "B", "C"]))
             .uses_tool("mcp__autonoe__deprecate", json!({"deliverableId": "C"}))
@@ -32,13 +32,13 @@ async fn syncs_verifies_and_ends_when_all_are_verified() {
         verifies(&["B"]),
     ]);
 
-    let report = bench.run(bench.runner().mode(Mode::Sync)).await;
+    let report = fixture.run(fixture.runner().mode(Mode::Sync)).await;
 
     assert_eq!(report.exit, ExitReason::AllVerified);
     let reported = report.deliverables.expect("the ledger was read");
     assert_eq!((reported.verified, reported.verified_total), (2, 2));
     assert_eq!((reported.passed, reported.total), (1, 2));
-    let instructions: Vec<_> = bench
+    let instructions: Vec<_> = fixture
         .agents
         .received()
         .iter()
@@ -51,9 +51,9 @@ async fn syncs_verifies_and_ends_when_all_are_verified() {
 // Shows: framework/tools/registry-tools, spec/3.2/tool-names, spec/3.3/deliverable-tools
 #[tokio::test(start_paused = true)]
 async fn each_instruction_has_its_tools() {
-    let bench = Bench::new([plans(&["A"]), passes("A")]);
-    bench.run(bench.runner()).await;
-    let synced = Bench::new([
+    let fixture = Fixture::new([plans(&["A"]), passes("A")]);
+    fixture.run(fixture.runner()).await;
+    let synced = Fixture::new([
         SessionScript::new("syncs")
             .uses_tool("mcp__autonoe__create", create(&["A"]))
             .ends(),
@@ -61,7 +61,7 @@ async fn each_instruction_has_its_tools() {
     ]);
     synced.run(synced.runner().mode(Mode::Sync)).await;
 
-    let tools: Vec<_> = [bench.agents.received(), synced.agents.received()]
+    let tools: Vec<_> = [fixture.agents.received(), synced.agents.received()]
         .into_iter()
         .flatten()
         .map(|session| (session.instruction.to_string(), session.tools.join(" ")))
@@ -81,7 +81,7 @@ async fn each_instruction_has_its_tools() {
 
 #[tokio::test(start_paused = true)]
 async fn a_tool_of_another_instruction_is_denied() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("tries to mark in planning")
             .uses_tool("mcp__autonoe__create", create(&["A"]))
             .is_denied_by("grants", "mcp__autonoe__set_status", status("A", "passed"))
@@ -89,7 +89,7 @@ async fn a_tool_of_another_instruction_is_denied() {
         passes("A"),
     ]);
 
-    let report = bench.run(bench.runner()).await;
+    let report = fixture.run(fixture.runner()).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
 }
@@ -99,7 +99,7 @@ async fn a_tool_of_another_instruction_is_denied() {
 #[tokio::test(start_paused = true)]
 async fn in_sync_mode_only_the_note_may_be_written() {
     let write = |path: &str| json!({"file_path": path, "content": "x"});
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("syncs")
             .uses_tool("mcp__autonoe__create", create(&["A"]))
             .uses_tool("Write", write("/srv/project/.autonoe-note.md"))
@@ -114,7 +114,7 @@ async fn in_sync_mode_only_the_note_may_be_written() {
         verifies(&["A"]),
     ]);
 
-    let report = bench.run(bench.runner().mode(Mode::Sync)).await;
+    let report = fixture.run(fixture.runner().mode(Mode::Sync)).await;
 
     assert_eq!(report.exit, ExitReason::AllVerified);
 }
@@ -125,7 +125,7 @@ async fn a_sync_can_read_all_files_look_at_git_and_update_the_ledger() {
     let file = |path: &str| json!({ "file_path": path });
     let bash = |command: &str| json!({ "command": command });
     let one = |id: &str| json!({ "deliverableId": id });
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("syncs")
             .uses_tool("mcp__autonoe__create", create(&["A", "B"]))
             .uses_tool("mcp__autonoe__deprecate", one("B"))
@@ -144,9 +144,9 @@ async fn a_sync_can_read_all_files_look_at_git_and_update_the_ledger() {
             .ends(),
     ]);
 
-    let report = bench
+    let report = fixture
         .run(
-            bench
+            fixture
                 .runner()
                 .mode(Mode::Sync)
                 .bash_policy(PolicyConfig::default()),
@@ -159,11 +159,11 @@ async fn a_sync_can_read_all_files_look_at_git_and_update_the_ledger() {
 // Shows: spec/9.5/there-new, spec/8.3/sync-strategy
 #[tokio::test(start_paused = true)]
 async fn a_sync_adds_new_deliverables_as_pending_and_keeps_the_others() {
-    let bench = Bench::new([plans(&["A", "B"]), passes("A")]);
-    bench.run(bench.runner().max_iterations(2)).await;
-    let synced = Bench {
-        repository: bench.repository.clone(),
-        ..Bench::new([SessionScript::new("syncs")
+    let fixture = Fixture::new([plans(&["A", "B"]), passes("A")]);
+    fixture.run(fixture.runner().max_iterations(2)).await;
+    let synced = Fixture {
+        repository: fixture.repository.clone(),
+        ..Fixture::new([SessionScript::new("syncs")
             .uses_tool("mcp__autonoe__create", create(&["C"]))
             .ends()])
     };
@@ -184,22 +184,22 @@ async fn a_sync_adds_new_deliverables_as_pending_and_keeps_the_others() {
 
 #[tokio::test(start_paused = true)]
 async fn an_interrupted_sync_keeps_its_progress_and_a_finished_one_starts_afresh() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("syncs")
             .uses_tool("mcp__autonoe__create", create(&["A", "B"]))
             .ends(),
         verifies(&["A"]),
     ]);
-    let report = bench
-        .run(bench.runner().mode(Mode::Sync).max_iterations(2))
+    let report = fixture
+        .run(fixture.runner().mode(Mode::Sync).max_iterations(2))
         .await;
     let reported = report.deliverables.expect("the ledger was read");
     assert_eq!((reported.verified, reported.verified_total), (1, 2));
 
     // A new run verifies the rest.
-    let second = Bench {
-        repository: bench.repository.clone(),
-        ..Bench::new([
+    let second = Fixture {
+        repository: fixture.repository.clone(),
+        ..Fixture::new([
             SessionScript::new("finds nothing new")
                 .says("unchanged")
                 .ends(),
@@ -210,9 +210,9 @@ async fn an_interrupted_sync_keeps_its_progress_and_a_finished_one_starts_afresh
     assert_eq!(report.exit, ExitReason::AllVerified);
 
     // The next run verifies everything again.
-    let third = Bench {
-        repository: bench.repository.clone(),
-        ..Bench::new([
+    let third = Fixture {
+        repository: fixture.repository.clone(),
+        ..Fixture::new([
             SessionScript::new("finds nothing new")
                 .says("unchanged")
                 .ends(),
@@ -230,11 +230,11 @@ async fn an_interrupted_sync_keeps_its_progress_and_a_finished_one_starts_afresh
 // Shows: spec/9.5/there-removed
 #[tokio::test(start_paused = true)]
 async fn a_removed_deliverable_keeps_its_record_and_no_longer_counts() {
-    let bench = Bench::new([plans(&["A", "B"]), passes("A")]);
-    bench.run(bench.runner().max_iterations(2)).await;
-    let synced = Bench {
-        repository: bench.repository.clone(),
-        ..Bench::new([
+    let fixture = Fixture::new([plans(&["A", "B"]), passes("A")]);
+    fixture.run(fixture.runner().max_iterations(2)).await;
+    let synced = Fixture {
+        repository: fixture.repository.clone(),
+        ..Fixture::new([
             SessionScript::new("syncs")
                 .uses_tool("mcp__autonoe__deprecate", json!({"deliverableId": "B"}))
                 .ends(),

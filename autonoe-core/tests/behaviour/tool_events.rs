@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::behaviour::events::events_named;
 use crate::behaviour::own_backend::{OwnBackend, done};
-use crate::behaviour::support::{Bench, create, passes};
+use crate::behaviour::support::{Fixture, create, passes};
 
 #[derive(Deserialize, JsonSchema)]
 struct Pages {
@@ -75,7 +75,7 @@ const DENIED: &str = r#"denied by file-scope: "/etc/passwd" is outside the proje
 #[tokio::test(start_paused = true)]
 async fn a_tool_call_ends_with_its_result_and_what_became_of_it() {
     let print = |count: Value| ToolUse::new("mcp__autonoe__print", json!({ "count": count }));
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("prints")
             .calls(print(json!("3")))
             .calls(print(json!(10)).expecting(Expectation::Fails))
@@ -118,9 +118,9 @@ async fn a_tool_call_ends_with_its_result_and_what_became_of_it() {
         }
     };
 
-    bench
+    fixture
         .run(
-            bench
+            fixture
                 .runner()
                 .tool(Printer.into_tool())
                 .observer(Arc::new(observer)),
@@ -188,15 +188,15 @@ async fn a_tool_call_ends_with_its_result_and_what_became_of_it() {
             json!({"success": false, "error": "PERMISSION_DENIED", "message": DENIED}),
         ]
     );
-    let json = &events_named(&bench, &["tool_ended"])[0];
+    let json = &events_named(&fixture, &["tool_ended"])[0];
     assert_eq!(
         (&json["title"], &json["metadata"]),
         (&json!("Printed"), &json!({"pages": 3}))
     );
     assert_eq!(json["output"], Value::Null, "it stands in the event before");
     let (details, progress) = (
-        events_named(&bench, &["debug"]),
-        events_named(&bench, &["tool_progress"]),
+        events_named(&fixture, &["debug"]),
+        events_named(&fixture, &["tool_progress"]),
     );
     assert_eq!(
         (&details[0]["spanId"], &progress[0]["spanId"]),
@@ -206,7 +206,7 @@ async fn a_tool_call_ends_with_its_result_and_what_became_of_it() {
         (&details[0]["message"], &details[0]["data"]),
         (&json!("the printer is warm"), &json!({"celsius": 40}))
     );
-    let traces = events_named(&bench, &["trace"]);
+    let traces = events_named(&fixture, &["trace"]);
     assert_eq!(
         (&traces[0]["message"], &traces[0]["data"]),
         (&json!("a page is fed"), &json!({"tray": 2}))
@@ -217,7 +217,7 @@ async fn a_tool_call_ends_with_its_result_and_what_became_of_it() {
 // Shows: framework/tools/result-title-metadata-output
 #[tokio::test(start_paused = true)]
 async fn an_error_in_the_metadata_is_a_failure_with_title_and_details() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("prints")
             .calls(
                 ToolUse::new("mcp__autonoe__print", json!({"count": 100}))
@@ -235,10 +235,10 @@ async fn an_error_in_the_metadata_is_a_failure_with_title_and_details() {
         }
     };
 
-    let runner = bench.runner().tool(Printer.into_tool());
-    bench.run(runner.observer(Arc::new(observer))).await;
+    let runner = fixture.runner().tool(Printer.into_tool());
+    fixture.run(runner.observer(Arc::new(observer))).await;
 
-    let mut ended = events_named(&bench, &["tool_ended"]).swap_remove(0);
+    let mut ended = events_named(&fixture, &["tool_ended"]).swap_remove(0);
     let place = ended.as_object_mut().expect("an object");
     for name in [
         "at",
@@ -300,13 +300,13 @@ async fn a_call_without_an_id_ends_with_its_title_and_code() {
             .chain(stream::iter([response("a"), response("b"), done()]))
             .boxed()
     });
-    let bench = Bench::with(ScriptedBackend::new([]));
+    let fixture = Fixture::with(ScriptedBackend::new([]));
 
-    let runner = bench.runner().agents(Arc::new(backend));
+    let runner = fixture.runner().agents(Arc::new(backend));
     let runner = runner.tool(Printer.into_tool()).max_iterations(1);
-    bench.run(runner).await;
+    fixture.run(runner).await;
 
-    let ended: Vec<_> = events_named(&bench, &["tool_ended"])
+    let ended: Vec<_> = events_named(&fixture, &["tool_ended"])
         .iter()
         .map(|event| {
             json!([
@@ -324,7 +324,7 @@ async fn a_call_without_an_id_ends_with_its_title_and_code() {
             json!(["b", "ok", null, "Printed"]),
         ]
     );
-    let progress = events_named(&bench, &["tool_progress"]);
+    let progress = events_named(&fixture, &["tool_progress"]);
     let mut ids = [&progress[0]["callId"], &progress[1]["callId"]].map(Value::to_string);
     ids.sort();
     assert_eq!(ids, ["\"a\"", "\"b\""]);
@@ -347,15 +347,15 @@ async fn a_call_that_was_announced_by_another_name_ends_as_other_without_title_a
             ]))
             .boxed()
     });
-    let bench = Bench::with(ScriptedBackend::new([]));
+    let fixture = Fixture::with(ScriptedBackend::new([]));
 
-    let runner = bench.runner().agents(Arc::new(backend));
+    let runner = fixture.runner().agents(Arc::new(backend));
     let runner = runner.tool(Printer.into_tool()).max_iterations(1);
-    bench.run(runner).await;
+    fixture.run(runner).await;
 
-    let ended = &events_named(&bench, &["tool_ended"])[0];
+    let ended = &events_named(&fixture, &["tool_ended"])[0];
     let details = ["callId", "tool", "title", "error"].map(|key| &ended[key]);
     assert_eq!(json!(details), json!(["a", "other", null, null]));
-    let progress = events_named(&bench, &["tool_progress"]);
+    let progress = events_named(&fixture, &["tool_progress"]);
     assert_eq!(progress[0]["callId"], Value::Null);
 }

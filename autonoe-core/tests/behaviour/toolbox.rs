@@ -10,7 +10,7 @@ use autonoe_testkit::SessionScript;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::behaviour::support::{Bench, create, passes};
+use crate::behaviour::support::{Fixture, create, passes};
 use crate::behaviour::tools::{code, context};
 
 struct Panicking;
@@ -60,7 +60,7 @@ async fn a_panic_of_a_tool_is_an_error_and_other_tools_continue() {
 
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_panics_in_a_run_does_not_end_it() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("uses it")
             .fails_tool("mcp__autonoe__panicking", json!({}))
             .uses_tool("mcp__autonoe__create", create(&["A"]))
@@ -68,7 +68,9 @@ async fn a_tool_that_panics_in_a_run_does_not_end_it() {
         passes("A"),
     ]);
 
-    let report = bench.run(bench.runner().tool(Panicking.into_tool())).await;
+    let report = fixture
+        .run(fixture.runner().tool(Panicking.into_tool()))
+        .await;
 
     assert!(report.exit.is_success(), "{report}");
 }

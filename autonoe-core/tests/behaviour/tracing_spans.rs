@@ -7,7 +7,7 @@ use autonoe_core::run::{SPAN_TARGET, TraceContent};
 use autonoe_testkit::{CapturedSpan, CapturedSpans, ModelUse, SessionScript};
 use serde_json::{Value, json};
 
-use crate::behaviour::support::{Bench, create, passes};
+use crate::behaviour::support::{Fixture, create, passes};
 
 fn script() -> SessionScript {
     let used = TokenUsage {
@@ -34,11 +34,11 @@ fn script() -> SessionScript {
 
 async fn traced(content: TraceContent) -> (Vec<CapturedSpan>, Vec<Value>) {
     let spans = CapturedSpans::start();
-    let bench = Bench::new([script(), passes("A")]);
-    bench.run(bench.runner().trace_content(content)).await;
+    let fixture = Fixture::new([script(), passes("A")]);
+    fixture.run(fixture.runner().trace_content(content)).await;
     let mut all = spans.all();
     all.retain(|span| span.target == SPAN_TARGET);
-    (all, bench.log.json())
+    (all, fixture.log.json())
 }
 
 // Shows: framework/models/telemetry-helpers-spans
@@ -176,7 +176,7 @@ async fn spans_contain_content_when_enabled() {
 #[tokio::test(start_paused = true)]
 async fn a_session_that_fails_closes_its_spans_with_the_error() {
     let spans = CapturedSpans::start();
-    let bench = Bench::new([SessionScript::new("fails")
+    let fixture = Fixture::new([SessionScript::new("fails")
         .sends(autonoe_core::StreamEvent::tool_invocation(
             "call-7",
             "Bash",
@@ -184,7 +184,7 @@ async fn a_session_that_fails_closes_its_spans_with_the_error() {
         ))
         .fails(AgentErrorKind::Authentication, "who are you")]);
 
-    bench.run(bench.runner()).await;
+    fixture.run(fixture.runner()).await;
 
     let mut all = spans.all();
     all.retain(|span| span.target == SPAN_TARGET);

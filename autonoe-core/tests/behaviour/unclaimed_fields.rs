@@ -10,7 +10,7 @@ use autonoe_core::tool::McpServer;
 use autonoe_core::{ExitReason, RunControl, SessionOrder};
 
 use crate::behaviour::own_backend::planner;
-use crate::behaviour::support::Bench;
+use crate::behaviour::support::Fixture;
 
 type Set<T> = fn(T) -> T;
 
@@ -45,9 +45,11 @@ async fn a_run_that_sets_one_ends_before_its_first_session() {
     ];
     for (field, set) in fields {
         let backend = planner(Duration::ZERO, |_| Vec::new());
-        let bench = Bench::new([]);
+        let fixture = Fixture::new([]);
 
-        let report = bench.run(set(bench.runner().agents(backend.clone()))).await;
+        let report = fixture
+            .run(set(fixture.runner().agents(backend.clone())))
+            .await;
 
         let ExitReason::Failed { error } = &report.exit else {
             panic!("{field}: {report}");
@@ -73,7 +75,7 @@ async fn a_session_that_sets_one_does_not_reach_the_backend() {
     ];
     for (field, set) in fields {
         let backend = planner(Duration::ZERO, |_| Vec::new());
-        let runner = Bench::new([]).runner().agents(backend.clone());
+        let runner = Fixture::new([]).runner().agents(backend.clone());
         let sessions = runner.build_sessions().expect("parts fit");
         let control = RunControl::new();
         let open = sessions.open(FlowStart::new("review"), &control);

@@ -6,7 +6,7 @@ use autonoe_core::run::QuotaBackoff;
 use autonoe_core::{ExitReason, OnQuota, RunControl};
 use autonoe_testkit::SessionScript;
 
-use crate::behaviour::support::{Bench, passes, plans};
+use crate::behaviour::support::{Fixture, passes, plans};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -19,31 +19,31 @@ fn quota(resets_at: Option<&str>) -> SessionScript {
 // Shows: interfaces/session-runner/option-wait-for-quota, spec/3.4/wait-progress
 #[tokio::test(start_paused = true)]
 async fn a_five_hour_quota_wait_takes_no_time_and_ticks_each_second() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A"]),
         quota(Some("2026-01-01T05:00:03Z")),
         passes("A"),
     ]);
 
-    let report = bench.run(bench.runner().on_quota(OnQuota::Wait)).await;
+    let report = fixture.run(fixture.runner().on_quota(OnQuota::Wait)).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
     assert_eq!(report.elapsed, 5 * HOUR + Duration::from_secs(3));
     assert_eq!((report.iterations, report.sessions), (2, 3));
-    assert_eq!(bench.log.count("wait_tick"), 5 * 3600);
+    assert_eq!(fixture.log.count("wait_tick"), 5 * 3600);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_tick_has_the_remaining_time_and_the_reset_time() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A"]),
         quota(Some("2026-01-01T00:01:03Z")),
         passes("A"),
     ]);
 
-    bench.run(bench.runner().on_quota(OnQuota::Wait)).await;
+    fixture.run(fixture.runner().on_quota(OnQuota::Wait)).await;
 
-    let ticks: Vec<_> = bench
+    let ticks: Vec<_> = fixture
         .log
         .json()
         .into_iter()
@@ -57,15 +57,15 @@ async fn a_tick_has_the_remaining_time_and_the_reset_time() {
 
 #[tokio::test(start_paused = true)]
 async fn without_a_known_reset_it_backs_off_and_never_exits_silently() {
-    let bench = Bench::new([plans(&["A"]), quota(None), quota(None), passes("A")]);
+    let fixture = Fixture::new([plans(&["A"]), quota(None), quota(None), passes("A")]);
     let backoff = QuotaBackoff {
         first: HOUR,
         longest: 8 * HOUR,
     };
 
-    let report = bench
+    let report = fixture
         .run(
-            bench
+            fixture
                 .runner()
                 .on_quota(OnQuota::Wait)
                 .quota_backoff(backoff),
@@ -78,13 +78,13 @@ async fn without_a_known_reset_it_backs_off_and_never_exits_silently() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reset_in_the_past_backs_off_instead_of_asking_at_full_speed() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A"]),
         quota(Some("2025-06-01T00:00:00Z")),
         passes("A"),
     ]);
 
-    let report = bench.run(bench.runner().on_quota(OnQuota::Wait)).await;
+    let report = fixture.run(fixture.runner().on_quota(OnQuota::Wait)).await;
 
     assert_eq!(report.elapsed, Duration::from_secs(300 + 3));
 }
@@ -92,9 +92,9 @@ async fn a_reset_in_the_past_backs_off_instead_of_asking_at_full_speed() {
 // Shows: interfaces/session-runner/exit-quota-exceeded
 #[tokio::test(start_paused = true)]
 async fn quota_without_waiting_ends_the_run() {
-    let bench = Bench::new([plans(&["A"]), quota(Some("2026-01-01T05:00:00Z"))]);
+    let fixture = Fixture::new([plans(&["A"]), quota(Some("2026-01-01T05:00:00Z"))]);
 
-    let report = bench.run(bench.runner()).await;
+    let report = fixture.run(fixture.runner()).await;
 
     assert_eq!(report.exit, ExitReason::QuotaExceeded);
     assert_eq!(report.elapsed, Duration::from_secs(3));
@@ -102,9 +102,9 @@ async fn quota_without_waiting_ends_the_run() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_wait_ends_at_once() {
-    let bench = Bench::new([plans(&["A"]), quota(Some("2026-01-01T05:00:00Z"))]);
+    let fixture = Fixture::new([plans(&["A"]), quota(Some("2026-01-01T05:00:00Z"))]);
     let control = RunControl::new();
-    let runner = bench
+    let runner = fixture
         .runner()
         .on_quota(OnQuota::Wait)
         .build()
@@ -146,7 +146,7 @@ async fn a_suspended_machine_does_not_wait_twice() {
             Box::pin(tokio::time::sleep(duration))
         }
     }
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A"]),
         quota(Some("1970-01-01T05:00:00Z")),
         passes("A"),
@@ -154,21 +154,21 @@ async fn a_suspended_machine_does_not_wait_twice() {
     let clock = Arc::new(Suspended {
         seconds: AtomicI64::new(0),
     });
-    let runner = bench
+    let runner = fixture
         .runner()
         .on_quota(OnQuota::Wait)
         .pause_between_sessions(Duration::ZERO)
         .clock(clock);
 
-    let report = bench.run(runner).await;
+    let report = fixture.run(runner).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
-    assert_eq!(bench.log.count("wait_tick"), 1);
+    assert_eq!(fixture.log.count("wait_tick"), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_idle_session_is_ended_as_an_error() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A"]),
         SessionScript::new("falls silent")
             .says("one moment")
@@ -176,11 +176,11 @@ async fn an_idle_session_is_ended_as_an_error() {
         passes("A"),
     ]);
 
-    let report = bench.run(bench.runner().idle_limit(HOUR)).await;
+    let report = fixture.run(fixture.runner().idle_limit(HOUR)).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
     assert_eq!(report.elapsed, HOUR + Duration::from_secs(6));
-    let ended = &bench
+    let ended = &fixture
         .log
         .json()
         .into_iter()
@@ -190,13 +190,13 @@ async fn an_idle_session_is_ended_as_an_error() {
         .as_ref()
         .map(|event| event["result"]["error"]["code"].clone());
     assert_eq!(code, Some("idle".into()));
-    assert_eq!(bench.agents.disposed(), 3);
+    assert_eq!(fixture.agents.disposed(), 3);
 }
 
 #[tokio::test(start_paused = true)]
 async fn session_with_occasional_events_is_not_idle() {
     let minutes = Duration::from_secs(50 * 60);
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("is slow")
             .waits(minutes)
             .says("still here")
@@ -210,17 +210,17 @@ async fn session_with_occasional_events_is_not_idle() {
         passes("A"),
     ]);
 
-    let report = bench.run(bench.runner().idle_limit(HOUR)).await;
+    let report = fixture.run(fixture.runner().idle_limit(HOUR)).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_disposal_that_hangs_is_left_alone_after_its_limit() {
-    let bench = Bench::new([plans(&["A"]).dispose_hangs(), passes("A")]);
+    let fixture = Fixture::new([plans(&["A"]).dispose_hangs(), passes("A")]);
     let limit = Duration::from_secs(20);
 
-    let report = bench.run(bench.runner().dispose_limit(limit)).await;
+    let report = fixture.run(fixture.runner().dispose_limit(limit)).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
     assert_eq!(report.elapsed, limit + Duration::from_secs(3));
@@ -228,13 +228,13 @@ async fn a_disposal_that_hangs_is_left_alone_after_its_limit() {
 
 #[tokio::test(start_paused = true)]
 async fn a_disposal_that_fails_or_panics_does_not_end_the_run() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         plans(&["A", "B"]).dispose_fails(),
         passes("A").dispose_panics(),
         passes("B"),
     ]);
 
-    let report = bench.run(bench.runner()).await;
+    let report = fixture.run(fixture.runner()).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
 }

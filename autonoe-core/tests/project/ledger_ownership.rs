@@ -65,7 +65,7 @@ async fn open(open_project: &OpenProject) -> OpenSessions {
 }
 
 #[tokio::test]
-async fn a_book_is_of_no_use_after_the_run_lock_was_released() {
+async fn ledger_store_is_unusable_after_the_run_lock_is_released() {
     let project = planned();
     let open_project = open_project(&project).await;
     let open = open(&open_project).await;

@@ -33,7 +33,7 @@ impl Folders {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_conforms() {
+async fn file_repository_conforms() {
     let folders = Arc::new(Folders::default());
     let fresh = {
         let folders = folders.clone();

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_and_pages_of_others_are_turned_away() {
+    fn rejects_foreign_host_names_and_origins() {
         let cookie = "cookie: autonoe-dashboard=0123456789abcdef";
         let bearer = "authorization: Bearer 0123456789abcdef";
         for (line, headers) in [
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_of_a_secret_is_its_own_and_does_not_tell_it() {
+    fn view_folder_is_unique_and_does_not_reveal_the_token() {
         let folders = ["0123456789abcdef", "0123456789abcdeF"].map(|secret| {
             let token = ViewToken::new(secret).expect("long enough");
             assert_eq!(folder(&token), folder(&token));

@@ -38,16 +38,16 @@ type Refusal = (StatusCode, String);
 
 /// Handles one request of the connection `place`.
 pub(super) async fn answer(
-    desk: &ServerState,
+    state: &ServerState,
     place: &PooledConnection,
     request: Request<Incoming>,
 ) -> Response<Body> {
-    let answered = match authorize(desk, &request) {
+    let answered = match authorize(state, &request) {
         Ok(_) if !place.authenticate() => Err(refused(
             StatusCode::SERVICE_UNAVAILABLE,
             "too many connections",
         )),
-        Ok((entrance, route)) => serve(desk, entrance, route, request).await,
+        Ok((entrance, route)) => serve(state, entrance, route, request).await,
         Err(refused) => Err(refused),
     };
     answered.unwrap_or_else(|(status, why)| {
@@ -60,12 +60,12 @@ pub(super) async fn answer(
 }
 
 fn authorize(
-    desk: &ServerState,
+    state: &ServerState,
     request: &Request<Incoming>,
 ) -> Result<(TokenSource, Route), Refusal> {
     let (uri, headers) = (request.uri(), request.headers());
     // A client without the token cannot find out which addresses exist.
-    let (token, folder, exposure) = (&desk.token, &desk.folder, &desk.exposure);
+    let (token, folder, exposure) = (&state.token, &state.folder, &state.exposure);
     let entrance = authenticate(token, folder, exposure, request.method(), uri, headers);
     let entrance = entrance.map_err(|status| match status {
         StatusCode::UNAUTHORIZED => refused(
@@ -77,7 +77,7 @@ fn authorize(
             "requests are allowed only from the page of this server",
         ),
     })?;
-    let path = within(&desk.folder, uri.path()).unwrap_or(uri.path());
+    let path = within(&state.folder, uri.path()).unwrap_or(uri.path());
     let route = route(request.method(), path).map_err(|status| match status {
         StatusCode::METHOD_NOT_ALLOWED => refused(status, "method not allowed"),
         _ => refused(status, "not found"),
@@ -86,59 +86,59 @@ fn authorize(
 }
 
 async fn serve(
-    desk: &ServerState,
+    state: &ServerState,
     entrance: TokenSource,
     route: Route,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Refusal> {
     match route {
-        Route::Page => Ok(desk.page.respond(&desk.folder, cookie(desk, entrance)?)),
+        Route::Page => Ok(state.page.respond(&state.folder, cookie(state, entrance)?)),
         Route::Dashboard => {
-            let fleet = desk.site.newest_fleet().ok_or_else(not_found)?;
+            let fleet = state.site.newest_fleet().ok_or_else(not_found)?;
             let text = serde_json::to_string(&*fleet)
                 .map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
             Ok(json(StatusCode::OK, text))
         }
         Route::Run => {
-            let run = desk.site.newest_run().ok_or_else(not_found)?;
+            let run = state.site.newest_run().ok_or_else(not_found)?;
             let text = serde_json::to_string(&*run)
                 .map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
             Ok(json(StatusCode::OK, text))
         }
         Route::RunDocument => {
-            let run = desk.site.newest_run().ok_or_else(not_found)?;
+            let run = state.site.newest_run().ok_or_else(not_found)?;
             Ok(document(run.document.to_string()))
         }
         Route::Events => {
-            let permit = desk
+            let permit = state
                 .streams
                 .clone()
                 .try_acquire_owned()
                 .map_err(|_| refused(StatusCode::SERVICE_UNAVAILABLE, "too many open pages"))?;
-            let ending = desk.ending.clone();
-            Ok(stream::respond(&desk.site, ending, &desk.limits, permit))
+            let ending = state.ending.clone();
+            Ok(stream::respond(&state.site, ending, &state.limits, permit))
         }
         Route::ActOnRun(action) => {
             let (head, body) = request.into_parts();
-            let body = receive(body, &desk.limits).await?;
+            let body = receive(body, &state.limits).await?;
             let text = run_text(action, &head.headers, &body)?;
-            send_run_intent(desk, RunIntent { action, text })
+            send_run_intent(state, RunIntent { action, text })
         }
         Route::Act { member, verb } => {
             let (head, body) = request.into_parts();
-            let body = receive(body, &desk.limits).await?;
+            let body = receive(body, &state.limits).await?;
             let action = action(verb, &head.headers, &body)?;
-            send_intent(desk, member, action)
+            send_intent(state, member, action)
         }
     }
 }
 
 /// Returns the cookie for a browser that sent the token in the URL.
-fn cookie(desk: &ServerState, entrance: TokenSource) -> Result<Option<HeaderValue>, Refusal> {
+fn cookie(state: &ServerState, entrance: TokenSource) -> Result<Option<HeaderValue>, Refusal> {
     if entrance != TokenSource::Url {
         return Ok(None);
     }
-    let (folder, secret) = (&desk.folder, desk.token.reveal());
+    let (folder, secret) = (&state.folder, state.token.reveal());
     let cookie = format!("{NAME}={secret}; Path={folder}/; HttpOnly; SameSite=Strict");
     let mut cookie = HeaderValue::try_from(cookie)
         .map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
@@ -231,11 +231,11 @@ fn is_json(kind: Option<&HeaderValue>) -> bool {
 
 /// Sends an intent to the driver. 202 means accepted, not carried out.
 fn send_intent(
-    desk: &ServerState,
+    state: &ServerState,
     member: MemberRowId,
     action: FleetAction,
 ) -> Result<Response<Body>, Refusal> {
-    let part = desk.site.fleet.as_ref().ok_or_else(not_found)?;
+    let part = state.site.fleet.as_ref().ok_or_else(not_found)?;
     let fleet = part.source.newest();
     let Some(found) = fleet.member(&member) else {
         return Err(refused(StatusCode::NOT_FOUND, "unknown member"));
@@ -255,8 +255,8 @@ fn send_intent(
 }
 
 /// Sends an intent to the process of the run. 202 means accepted, not carried out.
-fn send_run_intent(desk: &ServerState, intent: RunIntent) -> Result<Response<Body>, Refusal> {
-    let part = desk.site.run.as_ref().ok_or_else(not_found)?;
+fn send_run_intent(state: &ServerState, intent: RunIntent) -> Result<Response<Body>, Refusal> {
+    let part = state.site.run.as_ref().ok_or_else(not_found)?;
     let view = part.view.borrow().clone();
     if !view.actions.contains(&intent.action) {
         let (action, phase) = (intent.action.name(), view.phase.name());

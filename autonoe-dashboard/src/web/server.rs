@@ -115,7 +115,7 @@ pub(super) fn start(
         ending: ending.clone(),
         over: CancellationToken::new(),
     };
-    let desk = Arc::new(ServerState {
+    let state = Arc::new(ServerState {
         folder: folder(&token),
         token,
         page: Page::new(&site.style),
@@ -127,7 +127,7 @@ pub(super) fn start(
     });
     let accepting = accept(
         listener,
-        desk,
+        state,
         server.connections.clone(),
         server.over.clone(),
     );
@@ -197,16 +197,16 @@ impl Drop for DashboardServer {
 
 async fn accept(
     listener: TcpListener,
-    desk: Arc<ServerState>,
+    state: Arc<ServerState>,
     connections: TaskTracker,
     over: CancellationToken,
 ) {
-    let limits = &desk.limits;
+    let limits = &state.limits;
     let pool = ConnectionPool::new(limits.unauthenticated, limits.connections);
-    while let Some(accepted) = desk.ending.run_until_cancelled(listener.accept()).await {
+    while let Some(accepted) = state.ending.run_until_cancelled(listener.accept()).await {
         match accepted {
             Ok((connection, _)) => {
-                let connection = handle_connection(connection, desk.clone(), pool.add());
+                let connection = handle_connection(connection, state.clone(), pool.add());
                 let over = over.clone();
                 connections.spawn(async move {
                     over.run_until_cancelled(connection).await;
@@ -220,18 +220,22 @@ async fn accept(
     }
 }
 
-async fn handle_connection(connection: TcpStream, desk: Arc<ServerState>, place: PooledConnection) {
+async fn handle_connection(
+    connection: TcpStream,
+    state: Arc<ServerState>,
+    place: PooledConnection,
+) {
     tokio::select! {
-        () = serve_requests(connection, &desk, &place) => {}
-        () = wait_to_refuse(&desk, &place) => {
+        () = serve_requests(connection, &state, &place) => {}
+        () = wait_to_refuse(&state, &place) => {
             tracing::debug!("a connection for the dashboard did not send the token in time");
         }
     }
 }
 
 /// Waits until an unauthenticated connection must be closed.
-async fn wait_to_refuse(desk: &ServerState, place: &PooledConnection) {
-    if timeout(desk.limits.head_time, place.evicted())
+async fn wait_to_refuse(state: &ServerState, place: &PooledConnection) {
+    if timeout(state.limits.head_time, place.evicted())
         .await
         .is_ok()
     {
@@ -242,15 +246,15 @@ async fn wait_to_refuse(desk: &ServerState, place: &PooledConnection) {
     }
 }
 
-async fn serve_requests(connection: TcpStream, desk: &ServerState, place: &PooledConnection) {
-    let limits = &desk.limits;
+async fn serve_requests(connection: TcpStream, state: &ServerState, place: &PooledConnection) {
+    let limits = &state.limits;
     // Without this, Nagle's algorithm and delayed ACKs hold back small events.
     let _ = connection.set_nodelay(true);
     let mut connection = TimeoutStream::new(connection);
     connection.set_write_timeout(Some(limits.write_time));
     let service =
         service_fn(
-            |request| async move { Ok::<_, Infallible>(answer(desk, place, request).await) },
+            |request| async move { Ok::<_, Infallible>(answer(state, place, request).await) },
         );
     let mut served = pin!(
         http1::Builder::new()
@@ -260,7 +264,7 @@ async fn serve_requests(connection: TcpStream, desk: &ServerState, place: &Poole
             .max_buf_size(limits.head_bytes.max(MIN_HEAD_BYTES))
             .serve_connection(TokioIo::new(Box::pin(connection)), service)
     );
-    let ended = match desk.ending.run_until_cancelled(served.as_mut()).await {
+    let ended = match state.ending.run_until_cancelled(served.as_mut()).await {
         Some(ended) => ended,
         None => {
             served.as_mut().graceful_shutdown();

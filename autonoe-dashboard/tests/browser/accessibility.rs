@@ -54,7 +54,7 @@ fn pictures() -> PathBuf {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_is_readable_on_a_telephone_and_at_a_desk_by_day_and_by_night() {
+async fn dashboard_is_readable_on_mobile_and_desktop_in_light_and_dark_mode() {
     let mut setting = Fixture::start(fleet()).await;
     let url = setting.server.url();
     let browser = &mut setting.browser;

@@ -73,7 +73,7 @@ fn without_members_no_key_asks_for_anything() {
 }
 
 #[test]
-fn a_kill_hits_who_was_asked_about_whatever_changed_meanwhile() {
+fn kill_affects_the_confirmed_member_even_if_the_selection_changed() {
     let before = fleet();
     let (view, _) = press(Key::Char('k'), &before, &ViewState::default());
 

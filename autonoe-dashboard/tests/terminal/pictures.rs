@@ -55,7 +55,7 @@ fn details_of_a_failed_member_say_why() {
 }
 
 #[test]
-fn a_question_is_in_the_table_and_whole_in_the_details() {
+fn shows_a_question_in_the_table_and_in_full_in_the_details() {
     let mut fleet = fleet();
     fleet.members[0].question = Some(
         "The task handlers is stuck: 3 iterations without progress. At last: there is no file \
@@ -83,7 +83,7 @@ fn a_question_is_in_the_table_and_whole_in_the_details() {
 }
 
 #[test]
-fn the_keys_are_shown() {
+fn shows_the_key_bindings() {
     insta::assert_snapshot!(picture(&fleet(), &[Key::Char('?')], (80, 24)));
 }
 

@@ -12,7 +12,7 @@ use crate::error::{FlowError, FlowErrorKind};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Runs commands as child processes in a directory, like `Commands`.
+/// Runs commands as child processes in a directory, like [`ProcessRunner`].
 ///
 /// ```
 /// use std::time::Duration;

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_inside_is_read_and_nothing_is_none() {
+    fn reads_a_file_in_the_folder_and_returns_none_if_missing() {
         let dir = tempfile::tempdir().expect("a folder");
         fs::create_dir(dir.path().join("prompts")).expect("writable");
         fs::write(dir.path().join("prompts/a.md"), "text").expect("writable");

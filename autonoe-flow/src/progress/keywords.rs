@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn no_words_never_hold() {
+    fn empty_keyword_list_never_matches() {
         for mode in [KeywordMode::Any, KeywordMode::All] {
             assert!(!mode.holds(&[], |_| true), "{mode:?}");
         }

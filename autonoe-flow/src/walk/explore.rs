@@ -28,7 +28,7 @@ pub(crate) enum Verdict {
 
 /// The state of a path: the current step, and what happened before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Situation {
+struct PathState {
     step: usize,
     /// Consecutive visits of this step; 0 if the limit is irrelevant.
     in_a_row: u32,
@@ -115,7 +115,7 @@ impl<'a> Explorer<'a> {
         let Some(entry) = self.index.get(&self.registry.entry_step) else {
             return Verdict::Finishes;
         };
-        let first = Situation {
+        let first = PathState {
             step: *entry,
             in_a_row: u32::from(self.counts_rows),
             iterations: 0,
@@ -133,7 +133,7 @@ impl<'a> Explorer<'a> {
             for successor in self.successors(now) {
                 match successor {
                     Successor::Finished => can_finish.push(at),
-                    Successor::Situation(next) => {
+                    Successor::PathState(next) => {
                         let number = *known.entry(next).or_insert_with(|| {
                             all.push(next);
                             before.push(Vec::new());
@@ -171,7 +171,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    fn successors(&self, now: Situation) -> Vec<Successor> {
+    fn successors(&self, now: PathState) -> Vec<Successor> {
         let node = &self.steps[now.step];
         if node.is_broken {
             return vec![Successor::Finished];
@@ -180,12 +180,13 @@ impl<'a> Explorer<'a> {
         for way in &node.ways {
             for happened in &way.counts {
                 let then = self.after(now, happened);
-                let may_hold = self.holds(then, Where::AtStep, Reachability::Possible);
+                let may_hold = self.holds(then, StepPosition::AtStep, Reachability::Possible);
                 if !node.is_gateway && may_hold {
                     found.push(Successor::Finished);
                 }
                 // A condition that certainly holds ends the path here.
-                if !self.holds(then, Where::AtStep, Reachability::Certain) || node.is_gateway {
+                if !self.holds(then, StepPosition::AtStep, Reachability::Certain) || node.is_gateway
+                {
                     found.extend(self.arrive(then, way));
                 }
             }
@@ -193,9 +194,9 @@ impl<'a> Explorer<'a> {
         found
     }
 
-    fn arrive(&self, mut then: Situation, way: &OutEdge) -> Option<Successor> {
+    fn arrive(&self, mut then: PathState, way: &OutEdge) -> Option<Successor> {
         let Target::Step(id) = way.to.as_ref()? else {
-            let is_complete = self.holds(then, Where::AtEnd, Reachability::Possible);
+            let is_complete = self.holds(then, StepPosition::AtEnd, Reachability::Possible);
             return is_complete.then_some(Successor::Finished);
         };
         let Some(next) = self.index.get(id) else {
@@ -209,10 +210,10 @@ impl<'a> Explorer<'a> {
             }
         }
         then.step = *next;
-        Some(Successor::Situation(then))
+        Some(Successor::PathState(then))
     }
 
-    fn after(&self, mut now: Situation, happened: &VisitCounts) -> Situation {
+    fn after(&self, mut now: PathState, happened: &VisitCounts) -> PathState {
         let iterations = now.iterations.saturating_add(happened.iterations);
         now.iterations = iterations.min(self.most_iterations);
         let checks = now.checks.saturating_add(happened.checks);
@@ -226,11 +227,11 @@ impl<'a> Explorer<'a> {
         now
     }
 
-    fn holds(&self, then: Situation, place: Where, reachability: Reachability) -> bool {
+    fn holds(&self, then: PathState, place: StepPosition, reachability: Reachability) -> bool {
         // The flow cannot be complete before the first answer.
         then.is_answered
             && self.formula.holds(&|leaf| match leaf {
-                Formula::End => place == Where::AtEnd,
+                Formula::End => place == StepPosition::AtEnd,
                 Formula::Iterations(number) => {
                     then.iterations >= (*number).min(self.most_iterations)
                 }
@@ -248,7 +249,7 @@ impl<'a> Explorer<'a> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Where {
+enum StepPosition {
     AtStep,
     AtEnd,
 }
@@ -262,5 +263,5 @@ enum Reachability {
 
 enum Successor {
     Finished,
-    Situation(Situation),
+    PathState(PathState),
 }

@@ -84,7 +84,7 @@ fn a_prompt_that_is_nowhere_is_an_error_that_names_every_place() {
 }
 
 #[test]
-fn a_prompt_that_is_there_and_broken_is_an_error_and_not_passed_over() {
+fn broken_prompt_file_is_an_error_instead_of_a_fallback() {
     let folder = flow();
     let resolver = PromptResolver::new(&load(&folder.dir).expect("it can be loaded"));
     for (path, told) in [
@@ -137,7 +137,7 @@ fn variables_are_filled_by_name_and_an_undefined_one_stays() {
 
 // Shows: flows/prompts/system
 #[test]
-fn the_system_prompt_is_filled_too_and_none_is_none() {
+fn fills_the_system_prompt_if_there_is_one() {
     let folder = flow();
     let variables = Variables::from([("role".parse().expect("a name"), "a critic".to_owned())]);
     let with = PromptResolver::new(&load(&folder.dir).expect("it can be loaded"));

@@ -161,10 +161,10 @@ impl Flow {
     }
 
     fn every_situation_is_fine(&self) -> bool {
-        type Situation = (usize, u32, Facts);
-        let first: Situation = (0, 1, Facts::default());
-        let mut following: HashMap<Situation, Vec<Situation>> = HashMap::new();
-        let mut finishing: HashSet<Situation> = HashSet::new();
+        type PathState = (usize, u32, Facts);
+        let first: PathState = (0, 1, Facts::default());
+        let mut following: HashMap<PathState, Vec<PathState>> = HashMap::new();
+        let mut finishing: HashSet<PathState> = HashSet::new();
         let mut open = vec![first];
         while let Some(now) = open.pop() {
             if following.contains_key(&now) {
@@ -230,7 +230,7 @@ impl Flow {
         }
         // A state is fine if it finishes, or if a successor is fine.
         loop {
-            let more: Vec<Situation> = following
+            let more: Vec<PathState> = following
                 .iter()
                 .filter(|(now, next)| {
                     !finishing.contains(*now) && next.iter().any(|it| finishing.contains(it))

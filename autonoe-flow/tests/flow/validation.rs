@@ -189,7 +189,7 @@ fn a_loop_between_steps_is_allowed_when_it_can_be_left() {
 
 // Shows: flows/transitions/loops
 #[test]
-fn a_circle_is_fine_when_something_else_completes_the_flow() {
+fn accepts_a_cycle_if_another_condition_completes_the_flow() {
     let circle = json!({"entryStep": "a", "steps": {"a": step("b"), "b": step("a")}});
     for (kind, config) in [
         ("keywordSignal", json!({"keywords": ["DONE"]})),

@@ -92,7 +92,7 @@ impl AlertLog {
     ///
     /// The file cannot be read.
     pub fn read(&self) -> Result<AlertHistory, AlertError> {
-        let read = refuse_what_is_no_file(&self.path).and_then(|()| fs::read(&self.path));
+        let read = require_regular_file(&self.path).and_then(|()| fs::read(&self.path));
         match read {
             Ok(bytes) => Ok(AlertHistory::parse(&bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(AlertHistory::default()),
@@ -134,7 +134,7 @@ impl AlertHistory {
 }
 
 /// Refuses a pipe, because reading it would block, and a symlink, because it may point anywhere.
-fn refuse_what_is_no_file(path: &Path) -> io::Result<()> {
+fn require_regular_file(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if !found.is_file() => Err(io::Error::other("it is not a file")),
         Ok(_) => Ok(()),

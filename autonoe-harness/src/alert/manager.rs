@@ -237,27 +237,27 @@ impl fmt::Debug for AlertManager {
 }
 
 /// Alerts queued for a slow sink. Further alerts are only in the log.
-const WAITING: usize = 1_000;
+const QUEUE_LEN: usize = 1_000;
 
 /// A sink and the task that delivers alerts to it.
 #[derive(Debug)]
 pub(super) struct Delivery {
     name: String,
-    queue: mpsc::Sender<Letter>,
+    queue: mpsc::Sender<DeliveryCommand>,
 }
 
 #[derive(Debug)]
-enum Letter {
+enum DeliveryCommand {
     Alert(Arc<Alert>),
     /// Signals that every earlier alert in the queue was delivered or given up.
-    Mark(oneshot::Sender<()>),
+    Flush(oneshot::Sender<()>),
 }
 
 impl Delivery {
     pub(super) fn start(sink: Arc<dyn AlertSink>, deadline: Duration) -> Self {
-        let (queue, letters) = mpsc::channel(WAITING);
+        let (queue, commands) = mpsc::channel(QUEUE_LEN);
         let name = sink.name().to_owned();
-        tokio::spawn(deliver(sink, letters, deadline));
+        tokio::spawn(deliver(sink, commands, deadline));
         Self { name, queue }
     }
 
@@ -265,7 +265,7 @@ impl Delivery {
     pub(super) fn send(&self, alert: &Arc<Alert>) {
         if self
             .queue
-            .try_send(Letter::Alert(Arc::clone(alert)))
+            .try_send(DeliveryCommand::Alert(Arc::clone(alert)))
             .is_err()
         {
             tracing::warn!(
@@ -279,7 +279,7 @@ impl Delivery {
     /// Waits until every queued alert was delivered or given up.
     pub(super) async fn flush(&self) {
         let (mark, reached) = oneshot::channel();
-        if self.queue.send(Letter::Mark(mark)).await.is_ok() {
+        if self.queue.send(DeliveryCommand::Flush(mark)).await.is_ok() {
             // An error means that the task has ended, with nothing left to deliver.
             let _ = reached.await;
         }
@@ -288,13 +288,13 @@ impl Delivery {
 
 async fn deliver(
     sink: Arc<dyn AlertSink>,
-    mut letters: mpsc::Receiver<Letter>,
+    mut commands: mpsc::Receiver<DeliveryCommand>,
     deadline: Duration,
 ) {
-    while let Some(letter) = letters.recv().await {
-        match letter {
-            Letter::Alert(alert) => deliver_one(&sink, alert, deadline).await,
-            Letter::Mark(mark) => {
+    while let Some(command) = commands.recv().await {
+        match command {
+            DeliveryCommand::Alert(alert) => deliver_one(&sink, alert, deadline).await,
+            DeliveryCommand::Flush(mark) => {
                 // The caller of `flush` may be gone.
                 let _ = mark.send(());
             }

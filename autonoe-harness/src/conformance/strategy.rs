@@ -90,26 +90,26 @@ pub fn strategy(strategy: &dyn Strategy) -> Conformance {
 
 /// Creates a fleet from a seed: equal seeds give equal fleets.
 fn fleet(seed: u64, success: Option<bool>) -> SimulatedFleet {
-    let mut dice = Dice(seed);
-    let members = (0..dice.roll(9)).map(|_| {
-        let mut member = SimulatedMember::succeeds(Duration::from_millis(dice.roll(50)));
-        member.success = success.unwrap_or(dice.roll(2) == 0);
-        member.deliverables_passed = dice.roll(3);
-        member.criteria_passed = dice.roll(3);
-        member.tests_passed = (dice.roll(3) > 0).then(|| dice.roll(4));
-        member.failures = u32::try_from(dice.roll(4)).unwrap_or_default();
+    let mut rng = SplitMix64(seed);
+    let members = (0..rng.next_below(9)).map(|_| {
+        let mut member = SimulatedMember::succeeds(Duration::from_millis(rng.next_below(50)));
+        member.success = success.unwrap_or(rng.next_below(2) == 0);
+        member.deliverables_passed = rng.next_below(3);
+        member.criteria_passed = rng.next_below(3);
+        member.tests_passed = (rng.next_below(3) > 0).then(|| rng.next_below(4));
+        member.failures = u32::try_from(rng.next_below(4)).unwrap_or_default();
         member
     });
     let members: Vec<_> = members.collect();
-    let room = usize::try_from(dice.roll(10)).unwrap_or_default();
+    let room = usize::try_from(rng.next_below(10)).unwrap_or_default();
     SimulatedFleet::new(members).max_concurrent(room)
 }
 
 /// Deterministic pseudo-random numbers (splitmix64).
-struct Dice(u64);
+struct SplitMix64(u64);
 
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
+impl SplitMix64 {
+    fn next_below(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -230,7 +230,7 @@ impl SimulatedFleet {
     /// The strategy violates its contract; the text describes the violation.
     pub fn run(&self, strategy: &dyn Strategy) -> Result<SimulationReport, String> {
         let names = (0..self.members.len()).map(|number| MemberId::new(number.to_string()));
-        let mut course = Course {
+        let mut simulation = Simulation {
             simulated: self,
             fleet: Fleet::new(names),
             ends: Vec::new(),
@@ -240,7 +240,7 @@ impl SimulatedFleet {
         };
         // Each member starts, stops and ends at most once.
         for _ in 0..=4 * self.members.len() {
-            if let Some(end) = course.step(strategy)? {
+            if let Some(end) = simulation.step(strategy)? {
                 return Ok(end);
             }
         }
@@ -248,7 +248,7 @@ impl SimulatedFleet {
     }
 }
 
-struct Course<'a> {
+struct Simulation<'a> {
     simulated: &'a SimulatedFleet,
     fleet: Fleet,
     /// End times of the running members.
@@ -258,7 +258,7 @@ struct Course<'a> {
     most_at_once: usize,
 }
 
-impl Course<'_> {
+impl Simulation<'_> {
     fn step(&mut self, strategy: &dyn Strategy) -> Result<Option<SimulationReport>, String> {
         let orders = strategy.decide(&self.fleet);
         if orders != strategy.decide(&self.fleet) {

@@ -261,7 +261,7 @@ impl FleetMachine {
     }
 
     /// Charges the whole allowance of a member whose spending is unknown.
-    fn write_off(&mut self, member: &MemberId) {
+    fn charge_whole_allowance(&mut self, member: &MemberId) {
         self.settle(member, &self.allowance(member).all_spent());
     }
 
@@ -295,7 +295,7 @@ impl FleetMachine {
     pub fn on_not_started(&mut self, now: Timestamp, member: &MemberId, error: &EngineError) {
         let why = format!("cannot start the member: {error}");
         let result = if error.is_unknown_result() {
-            self.write_off(member);
+            self.charge_whole_allowance(member);
             MemberReport::lost(member.clone(), why)
         } else {
             self.settle(member, &Spending::default());
@@ -504,7 +504,7 @@ impl FleetMachine {
         for (member, outcome) in ends {
             match outcome {
                 Ok(outcome) => self.take_outcome(now, &member, &outcome),
-                Err(error) => self.lose(now, member, &error),
+                Err(error) => self.mark_lost(now, member, &error),
             }
         }
     }
@@ -609,11 +609,11 @@ impl FleetMachine {
     }
 
     /// Gives up a member whose run has an unknown outcome.
-    fn lose(&mut self, now: Timestamp, member: MemberId, error: &EngineError) {
+    fn mark_lost(&mut self, now: Timestamp, member: MemberId, error: &EngineError) {
         if !self.is_at_work(&member) {
             return;
         }
-        self.write_off(&member);
+        self.charge_whole_allowance(&member);
         let error = format!("the outcome of the run is unknown: {error}");
         self.end(now, MemberReport::lost(member, error));
     }
@@ -653,7 +653,7 @@ impl FleetMachine {
                     self.timed_out.insert(member.clone(), why.clone());
                     self.stops.push_back((member, why));
                 }
-                Some(MemberState::Stopping) => self.leave_behind(now, member),
+                Some(MemberState::Stopping) => self.give_up_on(now, member),
                 Some(MemberState::Waiting | MemberState::Ended { .. }) | None => {
                     self.deadlines.remove(&member);
                 }
@@ -675,9 +675,9 @@ impl FleetMachine {
         FleetStep::Wait { until: until.min() }
     }
 
-    fn leave_behind(&mut self, now: Timestamp, member: MemberId) {
+    fn give_up_on(&mut self, now: Timestamp, member: MemberId) {
         tracing::error!(fleet = %self.name, %member, "a member does not stop");
-        self.write_off(&member);
+        self.charge_whole_allowance(&member);
         self.left_behind.push(member.clone());
         let patience = format_duration(self.strategy_run.stop_timeout);
         let error = format!("the member did not stop within {patience}");

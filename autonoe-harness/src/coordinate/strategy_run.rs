@@ -62,7 +62,7 @@ pub struct StrategyRun {
     #[serde(
         rename = "stopTimeoutMs",
         with = "serde_formats::millis",
-        default = "patience"
+        default = "default_stop_timeout"
     )]
     pub stop_timeout: Duration,
     /// The budget of all members together; unlimited by default.
@@ -78,7 +78,7 @@ fn time() -> Duration {
     Duration::from_secs(60 * 60)
 }
 
-fn patience() -> Duration {
+fn default_stop_timeout() -> Duration {
     Duration::from_secs(2 * 60)
 }
 
@@ -90,7 +90,7 @@ impl StrategyRun {
             members: Vec::new(),
             max_concurrent: at_once(),
             time: time(),
-            stop_timeout: patience(),
+            stop_timeout: default_stop_timeout(),
             budget: Allowance::default(),
         }
     }

@@ -12,7 +12,7 @@ use super::connection::DatabaseError;
 use crate::state::StateError;
 
 /// Time to wait for locks of other processes.
-const PATIENCE: Duration = Duration::from_secs(20);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Delay between attempts to open the file, where SQLite does not wait for locks by itself.
 const NAP: Duration = Duration::from_millis(10);
@@ -32,7 +32,7 @@ pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, StateError> {
     loop {
         match open_once(path, kind) {
             // SQLite needs exclusive access to switch to the write-ahead log and to recover it.
-            Err(trouble) if trouble.is_busy() && begun.elapsed() < PATIENCE => {
+            Err(trouble) if trouble.is_busy() && begun.elapsed() < LOCK_TIMEOUT => {
                 std::thread::sleep(NAP);
             }
             opened => return opened.map_err(|trouble| trouble.into_state_error(path, OPENING)),
@@ -62,7 +62,7 @@ fn open_once(path: &Path, kind: &Kind) -> Result<Connection, DatabaseError> {
         _ => path.to_owned(),
     };
     let mut connection = Connection::open_with_flags(real, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(LOCK_TIMEOUT)?;
     if is_empty(&connection)? {
         create(&mut connection, path, kind)?;
     } else {

@@ -30,7 +30,7 @@ impl FleetRun {
         mut report: FleetReport,
     ) -> Result<FleetReport, FleetRunError> {
         for member in &report.left_behind {
-            self.end_for_good(member).await;
+            self.kill_member(member).await;
         }
         // Conversations of a member that was killed.
         for member in &self.order.members {
@@ -50,13 +50,13 @@ impl FleetRun {
                 match merged {
                     Ok(commit) => {
                         report.merged = Some(commit);
-                        self.discard_all_but_ways(trees, winner).await?;
+                        self.discard_losing_worktrees(trees, winner).await?;
                     }
                     Err(NotMerged::Because(why)) => report.not_merged = Some(why),
                     Err(NotMerged::Error(error)) => return Err(*error),
                 }
             }
-            report.kept = self.tidy(trees).await?;
+            report.kept = self.remove_empty_worktrees(trees).await?;
         }
         report.result.success &= report.not_merged.is_none();
         for member in &mut report.result.results {
@@ -86,7 +86,7 @@ impl FleetRun {
     }
 
     /// Kills a member that did not end after it was stopped, with its whole process tree.
-    async fn end_for_good(&self, member: &MemberId) {
+    async fn kill_member(&self, member: &MemberId) {
         let folder = self.home.member_folder(&self.order.name, member);
         let Ok(handle) = folder.map_err(Into::into).and_then(MemberHandle::open) else {
             // Without a folder, the member is a task of another engine.
@@ -118,7 +118,7 @@ impl FleetRun {
         let Some(name) = tree_of(&winner.work) else {
             return Err(NotMerged::Because("it has no worktree".to_owned()));
         };
-        let tree = self.take_up(trees, name).await?;
+        let tree = self.open_when_free(trees, name).await?;
         let Some(tree) = tree else {
             let merged = recorder
                 .merged_commit()
@@ -194,7 +194,7 @@ impl FleetRun {
 
     /// Removes the worktrees of the losers, and that of the winner, whose work is merged.
     /// Exploration worktrees of the winner are kept.
-    async fn discard_all_but_ways(
+    async fn discard_losing_worktrees(
         &self,
         trees: &Worktrees,
         winner: &FleetMember,
@@ -204,7 +204,7 @@ impl FleetRun {
             let is_others = self.is_of(&name).is_some_and(|it| it.id != winner.id);
             if is_others || of_winner == Some(&name) {
                 // Opening the worktree waits until no process uses it.
-                self.take_up(trees, &name).await?;
+                self.open_when_free(trees, &name).await?;
                 trees.discard(&name).await?;
             }
         }
@@ -222,13 +222,16 @@ impl FleetRun {
     }
 
     /// Removes worktrees without work, and returns the locations of the others.
-    async fn tidy(&self, trees: &Worktrees) -> Result<Vec<WorkLocation>, IsolationError> {
+    async fn remove_empty_worktrees(
+        &self,
+        trees: &Worktrees,
+    ) -> Result<Vec<WorkLocation>, IsolationError> {
         let mut kept = Vec::new();
         // Exploration worktrees come before the worktree that they branched from, because that one
         // decides whether they contain work. Their names begin with its name.
         for name in trees.remaining().await?.into_iter().rev() {
             let place = trees.location(&name);
-            match self.take_up(trees, &name).await {
+            match self.open_when_free(trees, &name).await {
                 Ok(Some(tree)) => {
                     if let Err(error) = tree.remove().await {
                         tracing::info!(%error, "kept a worktree with work that is not merged");
@@ -247,7 +250,7 @@ impl FleetRun {
     }
 
     /// Opens a worktree, once the process that used it is gone.
-    async fn take_up(
+    async fn open_when_free(
         &self,
         trees: &Worktrees,
         name: &str,

@@ -140,7 +140,7 @@ pub(super) fn to_bytes(path: &Path, value: &impl Serialize) -> Result<Vec<u8>, F
 }
 
 /// Time to wait for a lock that is only held for moments.
-const PATIENCE: Duration = Duration::from_secs(2);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Delay between two attempts.
 const NAP: Duration = Duration::from_millis(1);
@@ -175,7 +175,7 @@ impl FolderLock {
         let begun = Instant::now();
         loop {
             match Self::acquire(path) {
-                Err(FolderError::Held { .. }) if begun.elapsed() < PATIENCE => {
+                Err(FolderError::Held { .. }) if begun.elapsed() < LOCK_TIMEOUT => {
                     std::thread::sleep(NAP);
                 }
                 taken => return taken,

@@ -139,7 +139,7 @@ pub(super) fn is_self_contained(dir: &Path) -> bool {
 const GONE: &str = "gone";
 
 impl SyncRepo<'_> {
-    fn aside(&self) -> PathBuf {
+    fn quarantine_dir(&self) -> PathBuf {
         self.synced_project.home.join("repositories-of-agents")
     }
 
@@ -148,9 +148,9 @@ impl SyncRepo<'_> {
         if path.symlink_metadata().is_err() {
             return Ok(());
         }
-        let aside = self.aside();
-        create_folder(&aside)?;
-        let free = (1..).map(|number: u32| aside.join(number.to_string()));
+        let quarantine_dir = self.quarantine_dir();
+        create_folder(&quarantine_dir)?;
+        let free = (1..).map(|number: u32| quarantine_dir.join(number.to_string()));
         let mut free = free.filter(|path| path.symlink_metadata().is_err());
         match free.next() {
             Some(free) => fs::rename(path, free),
@@ -164,16 +164,16 @@ impl SyncRepo<'_> {
     ///
     /// No session may be running in the project: it could still be using one of them.
     pub(super) async fn clean_quarantine(&self) -> Result<(), SyncError> {
-        let aside = self.aside();
-        let gone = aside.join(GONE);
+        let quarantine_dir = self.quarantine_dir();
+        let gone = quarantine_dir.join(GONE);
         // Left by a killed process.
         remove(&gone).map_err(IsolationError::io(&gone))?;
-        let entries = match fs::read_dir(&aside) {
+        let entries = match fs::read_dir(&quarantine_dir) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            entries => entries.map_err(IsolationError::io(&aside))?,
+            entries => entries.map_err(IsolationError::io(&quarantine_dir))?,
         };
         for entry in entries {
-            let entry = entry.map_err(IsolationError::io(&aside))?;
+            let entry = entry.map_err(IsolationError::io(&quarantine_dir))?;
             let (dir, name) = (entry.path(), entry.file_name());
             let Some(name) = name.to_str() else { continue };
             if !self.keep_names_of(&dir, name).await? {

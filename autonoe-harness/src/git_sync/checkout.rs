@@ -39,7 +39,7 @@ impl SyncRepo<'_> {
         }
         self.not_set_back(seen).await?;
         self.check_files(to).await?;
-        self.keep_what_is_nowhere_else(to).await?;
+        self.back_up_unique_content(to).await?;
         self.set_ref(TARGET, to).await?;
         self.go(to, trailer).await
     }
@@ -102,7 +102,7 @@ impl SyncRepo<'_> {
     }
 
     /// Keeps content of the project that is neither in its current commit nor in the target.
-    async fn keep_what_is_nowhere_else(&self, to: &str) -> Result<(), SyncError> {
+    async fn back_up_unique_content(&self, to: &str) -> Result<(), SyncError> {
         let here = self.commit_of(CURRENT).await?;
         let agents = self.agents_head().await?;
         let tree = self.stage_all().await?;

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{SyncError, SyncedProject};
 
-type Beat<'a> = &'a (dyn Fn(RunProgress) + Send + Sync);
+type HeartbeatFn<'a> = &'a (dyn Fn(RunProgress) + Send + Sync);
 
 /// Interval of heartbeats.
 const BEAT: Duration = Duration::from_secs(5);
@@ -28,7 +28,7 @@ const BEAT: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Time to wait for another session in the project, before publishing or ending the run.
-const PATIENCE: Duration = Duration::from_secs(60);
+const RUNNING_SESSION_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Time that a remote has to answer after a cancellation.
 const GRACE: Duration = Duration::from_secs(10);
@@ -123,7 +123,7 @@ impl SyncedSessionHost {
         &self,
         key: &SessionKey,
         epoch: Epoch,
-        beat: Beat<'_>,
+        on_heartbeat: HeartbeatFn<'_>,
         cancelled: &CancellationToken,
     ) -> Result<(), SessionHostError> {
         loop {
@@ -132,7 +132,7 @@ impl SyncedSessionHost {
                 self.clock.sleep(GRACE).await;
             };
             let taken = tokio::select! {
-                taken = self.beating(beat, self.synced_project.take_over(epoch)) => taken,
+                taken = self.with_heartbeats(on_heartbeat, self.synced_project.take_over(epoch)) => taken,
                 () = unwanted => return Err(SessionHostError::Cancelled(key.clone())),
             };
             match taken {
@@ -142,7 +142,7 @@ impl SyncedSessionHost {
             if cancelled.is_cancelled() {
                 return Err(SessionHostError::Cancelled(key.clone()));
             }
-            beat(RunProgress::default());
+            on_heartbeat(RunProgress::default());
             tokio::select! {
                 () = cancelled.cancelled() => {}
                 () = self.clock.sleep(POLL_INTERVAL) => {}
@@ -179,11 +179,11 @@ impl SyncedSessionHost {
 
     /// Returns whether to keep waiting for a session that is running in the project.
     fn waits_since(&self, began: Timestamp) -> bool {
-        self.clock.now().duration_since(began).unsigned_abs() < PATIENCE
+        self.clock.now().duration_since(began).unsigned_abs() < RUNNING_SESSION_TIMEOUT
     }
 
     /// Completes when another host has taken over, and returns its epoch.
-    async fn overtaken(&self, epoch: Epoch) -> Epoch {
+    async fn wait_for_takeover(&self, epoch: Epoch) -> Epoch {
         let mut known = None;
         loop {
             self.clock.sleep(self.watch).await;
@@ -209,13 +209,17 @@ impl SyncedSessionHost {
     }
 
     /// Waits for `work`, and emits heartbeats in the meantime.
-    async fn beating<T>(&self, beat: Beat<'_>, work: impl Future<Output = T>) -> T {
+    async fn with_heartbeats<T>(
+        &self,
+        on_heartbeat: HeartbeatFn<'_>,
+        work: impl Future<Output = T>,
+    ) -> T {
         let mut work = pin!(work);
         loop {
             tokio::select! {
                 biased;
                 done = &mut work => return done,
-                () = self.clock.sleep(BEAT) => beat(RunProgress::default()),
+                () = self.clock.sleep(BEAT) => on_heartbeat(RunProgress::default()),
             }
         }
     }
@@ -267,7 +271,7 @@ impl SessionHost for SyncedSessionHost {
         key: &SessionKey,
         epoch: Epoch,
         session: HostedSession,
-        beat: &(dyn Fn(RunProgress) + Send + Sync),
+        on_heartbeat: &(dyn Fn(RunProgress) + Send + Sync),
         cancelled: CancellationToken,
     ) -> Result<HostedOutcome, SessionHostError> {
         let failed = |failure| SessionHostError::Failed {
@@ -277,17 +281,18 @@ impl SessionHost for SyncedSessionHost {
         InvalidValue::check_time("watch_every(0)", self.watch)
             .map_err(|invalid| failed(Failure::from(&invalid)))?;
         self.is_ours(&key.run).map_err(failed)?;
-        self.acquire_run(key, epoch, beat, &cancelled).await?;
+        self.acquire_run(key, epoch, on_heartbeat, &cancelled)
+            .await?;
         let outcome = tokio::select! {
             biased;
-            outcome = self.inner.attach_or_start(key, epoch, session, beat, cancelled) => outcome?,
+            outcome = self.inner.attach_or_start(key, epoch, session, on_heartbeat, cancelled) => outcome?,
             // Dropped, so that no record is made here that other hosts will never see.
-            latest = self.overtaken(epoch) => {
+            latest = self.wait_for_takeover(epoch) => {
                 return Err(SessionHostError::Fenced { requested: epoch, latest });
             }
         };
         let publishing = self.publish(epoch, Some(key.number));
-        let published = self.beating(beat, publishing).await;
+        let published = self.with_heartbeats(on_heartbeat, publishing).await;
         published.map_err(|error| error.to_session_error(key, epoch))?;
         Ok(outcome)
     }

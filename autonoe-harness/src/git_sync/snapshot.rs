@@ -127,7 +127,7 @@ impl SyncRepo<'_> {
         }
         let mut in_the_way = Vec::new();
         for path in output.stdout.split(|byte| *byte == 0) {
-            if let Some(found) = self.in_the_way_of(path) {
+            if let Some(found) = self.blocking_path(path) {
                 in_the_way.extend_from_slice(&found);
                 in_the_way.push(0);
             }
@@ -151,7 +151,7 @@ impl SyncRepo<'_> {
 
     /// Returns the existing path that blocks the creation of a file at `path` or of one of its
     /// parent folders.
-    fn in_the_way_of(&self, path: &[u8]) -> Option<Vec<u8>> {
+    fn blocking_path(&self, path: &[u8]) -> Option<Vec<u8>> {
         let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
         let ends = slashes.map(|(at, _)| at).chain([path.len()]);
         for end in ends.filter(|end| *end > 0) {

@@ -113,11 +113,11 @@ impl SyncedProject {
         create_folder(&folder).map_err(IsolationError::io(&folder))?;
         let home = home.canonicalize().map_err(IsolationError::io(home))?;
         let project = Project::find(&home, Some(Path::new("project")))?;
-        let courier = home.join("courier.git");
+        let sync_dir = home.join("courier.git");
         let repository = Repository {
             top: project.root().to_owned(),
-            dir: courier.clone(),
-            common: courier,
+            dir: sync_dir.clone(),
+            common: sync_dir,
         };
         let settings = SETTINGS.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let git = Git::new(commands, TEN_MINUTES);
@@ -178,10 +178,10 @@ impl SyncedProject {
     /// The remote is unreachable, a session is running in the project, or the branch has foreign
     /// commits.
     pub async fn checkout(&self) -> Result<Option<Epoch>, SyncError> {
-        let courier = self.sync_repo().await?;
-        let seen = courier.fetch_state().await?;
-        let trailer = courier.branch_trailer(&seen, None).await?;
-        courier.checkout(&seen, trailer.as_ref()).await?;
+        let sync_dir = self.sync_repo().await?;
+        let seen = sync_dir.fetch_state().await?;
+        let trailer = sync_dir.branch_trailer(&seen, None).await?;
+        sync_dir.checkout(&seen, trailer.as_ref()).await?;
         Ok(trailer.map(|stamp| stamp.epoch))
     }
 
@@ -215,9 +215,9 @@ impl SyncedProject {
     ///
     /// The remote is unreachable, or the branch has foreign commits.
     pub async fn epoch(&self) -> Result<Option<Epoch>, SyncError> {
-        let courier = self.sync_repo().await?;
-        let seen = courier.fetch_state().await?;
-        let trailer = courier.branch_trailer(&seen, None).await?;
+        let sync_dir = self.sync_repo().await?;
+        let seen = sync_dir.fetch_state().await?;
+        let trailer = sync_dir.branch_trailer(&seen, None).await?;
         Ok(trailer.map(|stamp| stamp.epoch))
     }
 
@@ -237,13 +237,13 @@ impl SyncedProject {
     ///
     /// Git cannot be run.
     pub async fn kept(&self) -> Result<Vec<KeptWork>, SyncError> {
-        let courier = self.sync_repo().await?;
+        let sync_dir = self.sync_repo().await?;
         let list = [
             "for-each-ref",
             "--format=%(refname) %(objectname)",
             sync_refs::KEPT,
         ];
-        let list = courier.run_ok(&list).await?;
+        let list = sync_dir.run_ok(&list).await?;
         let kept = list.lines().filter_map(|line| {
             let (name, commit) = line.split_once(' ')?;
             Some(KeptWork {
@@ -256,9 +256,9 @@ impl SyncedProject {
 
     /// Checks that no host has taken over since an epoch.
     pub(super) async fn check(&self, epoch: Epoch) -> Result<(), SyncError> {
-        let courier = self.sync_repo().await?;
-        let seen = courier.fetch_state().await?;
-        courier.branch_trailer(&seen, Some(epoch)).await.map(drop)
+        let sync_dir = self.sync_repo().await?;
+        let seen = sync_dir.fetch_state().await?;
+        sync_dir.branch_trailer(&seen, Some(epoch)).await.map(drop)
     }
 
     pub(super) fn sync_repo_dir(&self) -> PathBuf {

@@ -90,7 +90,7 @@ impl Worktree {
             check_clean(git, &place).await?;
             let command = ["rev-parse", "--verify", &base_ref];
             let from = git.run_ok(&self.trees.repo, &command).await?;
-            self.bring_in(author, &from).await?;
+            self.merge_base_into_branch(author, &from).await?;
             let checked = git.run_ok(self.root(), &["rev-parse", "HEAD"]).await?;
             // The merge of the base may have removed it.
             self.make_folder()?;
@@ -154,7 +154,11 @@ impl Worktree {
     ///
     /// The merge commit is created without the worktree. The worktree is only updated when there
     /// are no conflicts, in a step that can be repaired.
-    async fn bring_in(&self, author: &Author, base: &str) -> Result<(), IsolationError> {
+    async fn merge_base_into_branch(
+        &self,
+        author: &Author,
+        base: &str,
+    ) -> Result<(), IsolationError> {
         let (git, folder) = (&self.trees.git, self.root());
         let command = ["merge-base", "--is-ancestor", base, "HEAD"];
         if git.try_run(folder, &command).await?.is_success() {

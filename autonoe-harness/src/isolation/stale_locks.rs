@@ -12,7 +12,7 @@ use super::IsolationError;
 const INEXACT: Duration = Duration::from_secs(2);
 
 /// Time to wait for a running git process to end.
-const PATIENCE: Duration = Duration::from_secs(10);
+const STALE_LOCK_AGE: Duration = Duration::from_secs(10);
 
 /// Time that a lock that other programs could have created must stay unchanged before it counts as
 /// left behind: longer than any program but git keeps one.
@@ -60,7 +60,7 @@ pub(super) async fn remove_locks(
             };
             seen = Some((now, at));
             match owner(file, made, folders) {
-                Some(pid) if began.elapsed() > PATIENCE => {
+                Some(pid) if began.elapsed() > STALE_LOCK_AGE => {
                     let file = file.clone();
                     return Err(IsolationError::Busy { file, pid });
                 }

@@ -18,13 +18,13 @@ use crate::folder::MemberFolder;
 /// Its environment consists of the variables set here, without those of this process.
 ///
 /// ```
-/// use autonoe_harness::manager::Survival;
+/// use autonoe_harness::manager::MemberLifetime;
 /// use autonoe_harness::MemberCommand;
 ///
 /// let program = MemberCommand::new("/usr/bin/autonoe")
 ///     .args(["harness", "work"])
 ///     .env("PATH", "/usr/bin:/bin")
-///     .survival(Survival::DiesWithManager);
+///     .member_lifetime(MemberLifetime::BoundToManager);
 /// # drop(program);
 /// ```
 #[derive(Clone)]
@@ -34,7 +34,7 @@ pub struct MemberCommand {
     env: BTreeMap<OsString, OsString>,
     env_for: Option<EnvFor>,
     directory: Option<PathBuf>,
-    pub(super) survival: Survival,
+    pub(super) member_lifetime: MemberLifetime,
 }
 
 /// Returns the variables for an order.
@@ -45,11 +45,11 @@ const START_MARKER: &str = "AUTONOE_HARNESS_START";
 
 /// Behaviour of members when the manager ends, for whatever reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Survival {
+pub enum MemberLifetime {
     /// They end with it. Each receives `SIGINT` and releases its run (see
     /// `MemberServer::shutdown_signal`); a later manager resumes it.
     #[default]
-    DiesWithManager,
+    BoundToManager,
     /// They keep running, and a later manager finds them.
     Outlives,
 }
@@ -63,7 +63,7 @@ impl MemberCommand {
             env: BTreeMap::new(),
             env_for: None,
             directory: None,
-            survival: Survival::default(),
+            member_lifetime: MemberLifetime::default(),
         }
     }
 
@@ -113,8 +113,8 @@ impl MemberCommand {
 
     /// Sets the behaviour of members when the manager ends.
     #[must_use]
-    pub fn survival(mut self, survival: Survival) -> Self {
-        self.survival = survival;
+    pub fn member_lifetime(mut self, member_lifetime: MemberLifetime) -> Self {
+        self.member_lifetime = member_lifetime;
         self
     }
 
@@ -153,7 +153,7 @@ impl fmt::Debug for MemberCommand {
         f.debug_struct("MemberCommand")
             .field("program", &self.program)
             .field("variables", &self.env.keys())
-            .field("survival", &self.survival)
+            .field("survival", &self.member_lifetime)
             .finish_non_exhaustive()
     }
 }

@@ -36,7 +36,7 @@ use crate::strategy::MemberId;
 /// time](Self::kill_after). Process liveness is only known on Linux.
 ///
 /// Dropping the manager ends the members that it has started, unless they
-/// [outlive](super::Survival) it.
+/// [outlive](super::MemberLifetime) it.
 ///
 /// ```no_run
 /// use std::time::Duration;

@@ -4,5 +4,5 @@ mod member_command;
 mod member_manager;
 mod supervisor;
 
-pub use member_command::{MemberCommand, Survival};
+pub use member_command::{MemberCommand, MemberLifetime};
 pub use member_manager::{FoundMember, MemberManager};

@@ -15,7 +15,7 @@ use autonoe_process::{
 use tokio::io::AsyncReadExt;
 use tokio::task::JoinSet;
 
-use super::Survival;
+use super::MemberLifetime;
 use super::member_manager::{Shared, Workers};
 use crate::folder::FolderLock;
 use crate::folder::{FolderError, MemberFolder, MemberLog, MemberView};
@@ -51,13 +51,13 @@ pub(super) struct Supervisor {
     /// Number of refused starts.
     refusals: u32,
     /// Last line of stderr of the last lost process.
-    complaint: Option<String>,
+    last_stderr_line: Option<String>,
 }
 
 /// A process that was started.
 enum Child {
     Tied(Process, Stdout),
-    Outliving(DetachedProcess),
+    Detached(DetachedProcess),
     Task(JoinSet<Result<ServeOutcome, FolderError>>),
 }
 
@@ -68,7 +68,7 @@ impl Supervisor {
             folder,
             losses,
             refusals: 0,
-            complaint: None,
+            last_stderr_line: None,
         }
     }
 
@@ -164,12 +164,12 @@ impl Supervisor {
             }
         };
         let (exit, complaints) = child
-            .accompany(self.serving(view.epoch, lock), self.settled())
+            .wait_for_exit(self.serving(view.epoch, lock), self.settled())
             .await;
         let ended = self.folder.outcome()?.is_some();
         if !ended {
             self.losses += 1;
-            self.complaint = complaints.lines().last().map(str::to_owned);
+            self.last_stderr_line = complaints.lines().last().map(str::to_owned);
         }
         if !ended || !exit.is_success() {
             self.log(&format!("the process {exit}"));
@@ -197,8 +197,8 @@ impl Supervisor {
                 view.epoch.0,
                 pluralize(self.shared.restarts as usize, "restart")
             );
-            if let Some(complaint) = &self.complaint {
-                message.push_str(&format!("; its last error output: {complaint}"));
+            if let Some(last_stderr_line) = &self.last_stderr_line {
+                message.push_str(&format!("; its last error output: {last_stderr_line}"));
             }
             let failure = Failure::retryable("harness_lost", message);
             return Some(RunOutcome::failed(failure).with_spent(view.spending_lower_bound()));
@@ -225,14 +225,14 @@ impl Supervisor {
             .map_err(|error| unmarked(error.into()))?;
         let launch = program.launch(&self.folder, &order, &marker);
         let launch = launch.map_err(|error| unmarked(error.into()))?;
-        match program.survival {
-            Survival::DiesWithManager => {
+        match program.member_lifetime {
+            MemberLifetime::BoundToManager => {
                 let StartedProcess {
                     process, stdout, ..
                 } = launch.start().await?;
                 Ok(Child::Tied(process, stdout))
             }
-            Survival::Outlives => Ok(Child::Outliving(launch.start_detached().await?)),
+            MemberLifetime::Outlives => Ok(Child::Detached(launch.start_detached().await?)),
         }
     }
 
@@ -319,14 +319,14 @@ async fn kill_when_overdue(shared: Arc<Shared>, folder: MemberFolder) -> Infalli
 
 impl Child {
     /// Waits for the end of the process, kills its remains, and returns the end of its stderr.
-    async fn accompany(
+    async fn wait_for_exit(
         self,
         serving: impl Future<Output = ()>,
         settled: impl Future<Output = ()>,
     ) -> (Exit, String) {
         match self {
-            Self::Outliving(process) => {
-                let exit = beside(serving, process.exited()).await;
+            Self::Detached(process) => {
+                let exit = run_until(serving, process.exited()).await;
                 (exit, String::new())
             }
             Self::Task(mut task) => {
@@ -339,14 +339,14 @@ impl Child {
                 };
                 tokio::select! {
                     biased;
-                    served = beside(serving, served) => served,
+                    served = run_until(serving, served) => served,
                     // Dropping the task ends it.
                     () = settled => (Exit::Unknown, "its task was killed".to_owned()),
                 }
             }
             Self::Tied(process, mut stdout) => {
                 let others = async { tokio::join!(serving, drain(&mut stdout)) };
-                let exit = beside(others, process.exited()).await;
+                let exit = run_until(others, process.exited()).await;
                 let end = process.shutdown(ShutdownPolicy::kill_at_once()).await;
                 (exit, end.stderr_tail)
             }
@@ -375,7 +375,7 @@ pub(crate) fn is_transient(error: &LaunchError) -> bool {
 }
 
 /// Waits for `exited`, and runs `others` in the meantime.
-async fn beside<O, T>(others: impl Future<Output = O>, exited: impl Future<Output = T>) -> T {
+async fn run_until<O, T>(others: impl Future<Output = O>, exited: impl Future<Output = T>) -> T {
     let others = async {
         others.await;
         future::pending().await

@@ -83,17 +83,21 @@ impl Ladder {
         self.rungs.iter().map(|rung| rung.typetag_name())
     }
 
-    /// Returns the next recovery step, and records it in `climb`.
-    pub fn next_step(&self, climb: &mut RecoveryAttempt, context: &LoopContext) -> Recovery {
+    /// Returns the next recovery step, and records it in `recovery_attempt`.
+    pub fn next_step(
+        &self,
+        recovery_attempt: &mut RecoveryAttempt,
+        context: &LoopContext,
+    ) -> Recovery {
         let mut passed_over = Vec::new();
-        while let Some(rung) = self.rungs.get(climb.rung) {
+        while let Some(rung) = self.rungs.get(recovery_attempt.rung) {
             let context = LoopContext {
-                used: climb.used.clone(),
+                used: recovery_attempt.used.clone(),
                 ..context.clone()
             };
             match step(&**rung, &context) {
                 Some(Ok(step)) => {
-                    climb.used.push(step.label.clone());
+                    recovery_attempt.used.push(step.label.clone());
                     return Recovery {
                         step: Some((rung.typetag_name().to_owned(), step)),
                         skipped: passed_over,
@@ -106,8 +110,8 @@ impl Ladder {
                     reason: why,
                 }),
             }
-            climb.rung += 1;
-            climb.used.clear();
+            recovery_attempt.rung += 1;
+            recovery_attempt.used.clear();
         }
         Recovery {
             step: None,

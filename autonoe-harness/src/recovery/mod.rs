@@ -9,7 +9,7 @@ mod strategies;
 pub use ladder::{Ladder, Recovery, RecoveryAttempt, SkippedStrategy};
 pub use port::{
     Attendance, ExplorationBranch, LoopContext, RECOVERY_PORT, RecoveryChange, RecoveryStep,
-    RecoveryStrategy, WorkingPlace,
+    RecoveryStrategy, WorkFolderKind,
 };
 pub use strategies::{
     AskPerson, BackendModel, Escalation, Exploration, MutationKind, PromptMutation,

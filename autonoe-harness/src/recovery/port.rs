@@ -166,7 +166,7 @@ pub struct LoopContext {
     /// The spending of the most expensive iteration so far.
     pub costliest_iteration: Spending,
     /// The kind of working folder.
-    pub working_place: WorkingPlace,
+    pub work_folder_kind: WorkFolderKind,
     /// Whether a person can be asked.
     pub attendance: Attendance,
     /// The labels of the steps that the strategy has already taken.
@@ -176,7 +176,7 @@ pub struct LoopContext {
 /// Kind of an agent's working folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum WorkingPlace {
+pub enum WorkFolderKind {
     /// A plain folder.
     Folder,
     /// A worktree of its own, from which others can be created.
@@ -207,7 +207,7 @@ impl LoopContext {
             backend_failed: false,
             free: Allowance::default(),
             costliest_iteration: Spending::default(),
-            working_place: WorkingPlace::Folder,
+            work_folder_kind: WorkFolderKind::Folder,
             attendance: Attendance::Unattended,
             used: Vec::new(),
         }

@@ -19,17 +19,17 @@ fn context(reasons: Vec<StuckReason>) -> LoopContext {
         reasons,
     };
     let mut context = LoopContext::new(task, "codex", report);
-    context.working_place = WorkingPlace::Worktree;
+    context.work_folder_kind = WorkFolderKind::Worktree;
     context.attendance = Attendance::Attended;
     context
 }
 
 /// Applies the whole ladder, and returns the labels of its steps and the skipped strategies.
 fn steps(ladder: &Ladder, context: &LoopContext) -> (Vec<(String, String)>, Vec<SkippedStrategy>) {
-    let (mut climb, mut steps, mut passed_over) =
+    let (mut recovery_attempt, mut steps, mut passed_over) =
         (RecoveryAttempt::default(), Vec::new(), Vec::new());
     for _ in 0..1000 {
-        let recovery = ladder.next_step(&mut climb, context);
+        let recovery = ladder.next_step(&mut recovery_attempt, context);
         passed_over.extend(recovery.skipped);
         match recovery.step {
             Some((strategy, step)) => steps.push((strategy, step.label)),
@@ -110,7 +110,7 @@ fn a_strategy_that_cannot_help_is_skipped_with_a_reason() {
         ),
         (|_| {}, "escalate", "no further backend"),
         (
-            |it| it.working_place = WorkingPlace::Folder,
+            |it| it.work_folder_kind = WorkFolderKind::Folder,
             "explore",
             "no worktree",
         ),
@@ -300,15 +300,15 @@ proptest! {
             },
             sessions: 1,
         };
-        let (mut climb, mut rung, mut used) = (RecoveryAttempt::default(), 0, Vec::new());
+        let (mut recovery_attempt, mut rung, mut used) = (RecoveryAttempt::default(), 0, Vec::new());
         for count in 0.. {
             prop_assert!(count < 200, "it never ends");
-            let recovery = ladder.next_step(&mut climb, &context);
+            let recovery = ladder.next_step(&mut recovery_attempt, &context);
             let Some((_, step)) = recovery.step else { break };
-            prop_assert!(climb.rung >= rung);
-            if climb.rung > rung {
+            prop_assert!(recovery_attempt.rung >= rung);
+            if recovery_attempt.rung > rung {
                 used.clear();
-                rung = climb.rung;
+                rung = recovery_attempt.rung;
             }
             prop_assert!(!used.contains(&step.label), "{step:?}");
             used.push(step.label.clone());

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Attendance, ExplorationBranch, LoopContext, RecoveryChange, RecoveryStep, RecoveryStrategy,
-    WorkingPlace,
+    WorkFolderKind,
 };
 use crate::budget::Allowance;
 use crate::pluralize::pluralize;
@@ -384,7 +384,7 @@ impl Exploration {
 #[typetag::serde(name = "explore")]
 impl RecoveryStrategy for Exploration {
     fn can_apply(&self, context: &LoopContext) -> Result<(), String> {
-        if context.working_place == WorkingPlace::Folder {
+        if context.work_folder_kind == WorkFolderKind::Folder {
             return Err("the agent has no worktree to branch from".to_owned());
         }
         if self.each(context) == 0 {

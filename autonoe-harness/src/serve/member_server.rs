@@ -73,7 +73,7 @@ pub struct MemberServer {
     runner: Arc<dyn JobRunner>,
     clock: Arc<dyn Clock>,
     every: Duration,
-    patience: Duration,
+    takeover_timeout: Duration,
     stop_patience: Duration,
     leave: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
@@ -101,7 +101,7 @@ impl MemberServer {
             runner: Arc::new(runner),
             clock: Arc::new(SystemClock),
             every: Self::POLL_INTERVAL,
-            patience: Duration::from_secs(10),
+            takeover_timeout: Duration::from_secs(10),
             stop_patience: Self::STOP_TIMEOUT,
             leave: Box::pin(future::pending()),
         }
@@ -124,22 +124,22 @@ impl MemberServer {
     /// Sets how long a run may take to end after a stop request; 30 seconds by default. After that
     /// it is killed, with its process tree, and counts as cancelled.
     #[must_use]
-    pub fn stop_timeout(mut self, patience: Duration) -> Self {
-        self.stop_patience = patience;
+    pub fn stop_timeout(mut self, takeover_timeout: Duration) -> Self {
+        self.stop_patience = takeover_timeout;
         self
     }
 
     /// Sets when this process has to leave, for example on a signal that its coordinator died. The
     /// run is cancelled, and its process tree is killed. It stays without an outcome unless it
-    /// succeeds within `patience`.
+    /// succeeds within `takeover_timeout`.
     #[must_use]
     pub fn shutdown_signal(
         mut self,
         leave: impl Future<Output = ()> + Send + 'static,
-        patience: Duration,
+        takeover_timeout: Duration,
     ) -> Self {
         self.leave = Box::pin(leave);
-        self.patience = patience;
+        self.takeover_timeout = takeover_timeout;
         self
     }
 
@@ -155,7 +155,7 @@ impl MemberServer {
             runner,
             clock,
             every,
-            patience,
+            takeover_timeout,
             stop_patience,
             mut leave,
         } = self;
@@ -189,13 +189,13 @@ impl MemberServer {
             let tick = clock.sleep(every);
             tokio::select! {
                 biased;
-                done = work.join_next() => break Woken::Done(Box::new(done)),
-                () = &mut leave => break Woken::Leave,
-                () = &mut given_up => break Woken::Stubborn,
+                done = work.join_next() => break LoopExit::Done(Box::new(done)),
+                () = &mut leave => break LoopExit::Shutdown,
+                () = &mut given_up => break LoopExit::StopTimedOut,
                 () = tick => {}
             }
             if !served.folder_exists() {
-                break Woken::FolderGone;
+                break LoopExit::FolderGone;
             }
             served.record_progress(reported.borrow_and_update().clone());
             served.poll_or_log();
@@ -205,15 +205,15 @@ impl MemberServer {
             }
         };
         let (is_done, is_folder_gone) = (
-            matches!(woken, Woken::Done(_)),
-            matches!(woken, Woken::FolderGone),
+            matches!(woken, LoopExit::Done(_)),
+            matches!(woken, LoopExit::FolderGone),
         );
         let done = match woken {
-            Woken::Done(done) => Some(*done),
-            Woken::Stubborn => None,
-            Woken::Leave | Woken::FolderGone => {
+            LoopExit::Done(done) => Some(*done),
+            LoopExit::StopTimedOut => None,
+            LoopExit::Shutdown | LoopExit::FolderGone => {
                 served.control().cancel();
-                let over = clock.sleep(patience);
+                let over = clock.sleep(takeover_timeout);
                 tokio::select! {
                     biased;
                     done = work.join_next() => Some(done),
@@ -253,13 +253,13 @@ async fn lock(folder: &MemberFolder, clock: &dyn Clock) -> Result<FolderLock, Fo
 }
 
 /// Reason why the loop ended.
-enum Woken {
+enum LoopExit {
     /// The run has ended.
     Done(Box<Option<Result<RunOutcome, JoinError>>>),
     /// This process has to leave.
-    Leave,
+    Shutdown,
     /// The run did not end after a stop request.
-    Stubborn,
+    StopTimedOut,
     /// The folder is gone.
     FolderGone,
 }

@@ -294,7 +294,7 @@ impl ServedFolder {
         let outcome = self.folder.record_outcome(&outcome, now)?;
         self.report_undelivered().await;
         self.state.status = status_of(&outcome);
-        self.let_go();
+        self.clear_process();
         Ok(ServeOutcome::Ended(outcome.into()))
     }
 
@@ -312,11 +312,11 @@ impl ServedFolder {
         self.sweep().await;
         self.note(MemberFact::Released)?;
         self.state.status = MemberStatus::Pending;
-        self.let_go();
+        self.clear_process();
         Ok(ServeOutcome::Released)
     }
 
-    fn let_go(&mut self) {
+    fn clear_process(&mut self) {
         self.state.process = None;
         self.is_dirty = true;
         // The outcome is what counts, and a dead process is recognised as such.

@@ -11,7 +11,7 @@ use super::messages::WaitOutcome;
 use super::task_loop::Work;
 use super::turn::{Turn, TurnContext, TurnError};
 use crate::executor::{ExecuteError, Task};
-use crate::recovery::{LoopContext, RecoveryChange, WorkingPlace};
+use crate::recovery::{LoopContext, RecoveryChange, WorkFolderKind};
 
 /// End of a task, or of one explored approach.
 pub(super) enum TaskEnd {
@@ -205,9 +205,9 @@ impl Work<'_> {
         let task = attempt.task;
         loop {
             let context = self.loop_context(attempt);
-            let mut climb = self.state.task_state(&task.id).climb;
+            let mut recovery_attempt = self.state.task_state(&task.id).recovery_attempt;
             let ladder = self.order.ladder_of(&task.id);
-            let recovery = ladder.next_step(&mut climb, &context);
+            let recovery = ladder.next_step(&mut recovery_attempt, &context);
             let Some((strategy, step)) = recovery.step else {
                 let reasons = context.report.reasons.iter().map(ToString::to_string);
                 let reasons: Vec<_> = reasons.chain(context.problem).collect();
@@ -229,7 +229,7 @@ impl Work<'_> {
                 strategy,
                 step,
                 skipped: recovery.skipped,
-                attempt: climb,
+                attempt: recovery_attempt,
             };
             self.record(&recovered).await?;
             match self.apply(attempt, change).await? {
@@ -297,9 +297,9 @@ impl Work<'_> {
         context.free = self.account.free();
         context.costliest_iteration = self.state.costliest_iteration();
         context.attendance = self.order.attendance;
-        context.working_place = match self.worktree {
-            Some(_) => WorkingPlace::Worktree,
-            None => WorkingPlace::Folder,
+        context.work_folder_kind = match self.worktree {
+            Some(_) => WorkFolderKind::Worktree,
+            None => WorkFolderKind::Folder,
         };
         context
     }

@@ -70,10 +70,15 @@ impl Work<'_> {
                 .await;
             let end = match self.state.passed_on(tree.branch()) {
                 Some(_) => TaskEnd::Done,
-                None => self.try_way(&mut place, &task, begun, iterations).await?,
+                None => {
+                    self.try_exploration(&mut place, &task, begun, iterations)
+                        .await?
+                }
             };
             let budget = VerificationBudget::new(self.account.free());
-            let outcome = self.conclude_way(&tree, &place, &task, end, &budget).await;
+            let outcome = self
+                .conclude_exploration(&tree, &place, &task, end, &budget)
+                .await;
             self.charge_checks(&budget).await?;
             let (merged, kept, words) = match &outcome {
                 Conclusion::Merged(left) => (true, left.clone(), "its work is merged".to_owned()),
@@ -104,7 +109,7 @@ impl Work<'_> {
         Ok(TaskEnd::Failed(reasons.join("; ")))
     }
 
-    async fn try_way(
+    async fn try_exploration(
         &mut self,
         place: &mut TurnContext,
         task: &Task,
@@ -162,7 +167,7 @@ impl Work<'_> {
     }
 
     /// Merges work that passed, and keeps other work.
-    async fn conclude_way(
+    async fn conclude_exploration(
         &self,
         tree: &Worktree,
         place: &TurnContext,
@@ -177,7 +182,7 @@ impl Work<'_> {
         }
         match end {
             TaskEnd::Done => {}
-            TaskEnd::Failed(why) => return Conclusion::Kept(put_away(tree).await, why),
+            TaskEnd::Failed(why) => return Conclusion::Kept(remove_folder(tree).await, why),
             TaskEnd::Stopped => return Conclusion::Stopped(tree.place()),
         }
         let Some(passed) = self.state.passed_on(tree.branch()) else {
@@ -212,7 +217,7 @@ enum Conclusion {
 }
 
 /// Removes the folder of committed work; returns the location of the work, if there is any.
-async fn put_away(tree: &Worktree) -> Option<WorkLocation> {
+async fn remove_folder(tree: &Worktree) -> Option<WorkLocation> {
     if tree.remove().await.is_ok() {
         return None;
     }

@@ -57,7 +57,7 @@ pub struct RecoveredState {
     /// The reported spending of ended iterations and of checks.
     spent: Spending,
     /// The maximum spending of an iteration, per kind.
-    dearest: Spending,
+    costliest: Spending,
     /// The iteration that started and has not ended.
     open: Option<Open>,
     cut_off: u32,
@@ -122,9 +122,9 @@ impl RecoveredState {
             WorkEvent::Recovered {
                 task,
                 step,
-                attempt: climb,
+                attempt: recovery_attempt,
                 ..
-            } => self.task(task).is_helped(step, climb),
+            } => self.task(task).is_helped(step, recovery_attempt),
             WorkEvent::Explored {
                 task,
                 branch,
@@ -234,7 +234,7 @@ impl RecoveredState {
 
     /// Returns the maximum spending of an iteration, per kind.
     pub(super) fn costliest_iteration(&self) -> Spending {
-        self.dearest
+        self.costliest
     }
 
     /// Opens an account with the allowance that earlier processes of the run have left.
@@ -246,7 +246,7 @@ impl RecoveredState {
     pub(super) fn open_account(&self, allowance: Allowance, turns: u32) -> Account {
         let mut account = Account::new(allowance);
         account.charge(&self.spent);
-        let mut estimate = self.dearest;
+        let mut estimate = self.costliest;
         let part = |all: u64| all / u64::from(turns.max(1));
         if estimate.spent.cost.known_usd == CostUsd::ZERO {
             let all = allowance.budget.cost_usd.map_or(0, CostUsd::picos);
@@ -332,7 +332,7 @@ impl RecoveredState {
         let interrupted = *interrupted || *end == ExecutionOutcome::Cancelled;
         let spending = self.reported_part(spending, interrupted);
         self.spent.merge(&spending);
-        self.dearest.raise_to(&spending);
+        self.costliest.raise_to(&spending);
         let ids = told
             .iter()
             .filter_map(|DeliveredMessage { id, .. }| id.clone());
@@ -409,7 +409,7 @@ pub(super) struct TaskState {
     pub(super) working_time: Duration,
     /// The end of the wait for its quota.
     pub(super) waits_until: Option<Timestamp>,
-    pub(super) climb: RecoveryAttempt,
+    pub(super) recovery_attempt: RecoveryAttempt,
     /// The recovery change after which no iteration has started.
     pub(super) changed: Option<RecoveryChange>,
     /// The explored approaches of that change.
@@ -504,8 +504,8 @@ impl TaskState {
         self.waits_until = Some(until);
     }
 
-    fn is_helped(&mut self, step: &RecoveryStep, climb: &RecoveryAttempt) {
-        self.climb = climb.clone();
+    fn is_helped(&mut self, step: &RecoveryStep, recovery_attempt: &RecoveryAttempt) {
+        self.recovery_attempt = recovery_attempt.clone();
         self.changed = Some(step.change.clone());
         self.exploration = ExplorationState::default();
         let before = self.conversation.take();

@@ -279,7 +279,7 @@ async fn a_fleet_without_time_is_refused_by_the_name_of_the_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn events_are_data() {
+async fn fleet_events_serialise_to_json() {
     let fixture = Arc::new(Fixture::default());
     let lines = Arc::new(std::sync::Mutex::new(Vec::new()));
     let kept = lines.clone();

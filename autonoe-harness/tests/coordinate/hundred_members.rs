@@ -13,9 +13,9 @@ use crate::coordinate::regressions::{fleet, run};
 const MEMBERS: usize = 100;
 
 /// Pseudo-random numbers: the same for the same seed, on every machine.
-struct Dice(u64);
+struct SplitMix64(u64);
 
-impl Dice {
+impl SplitMix64 {
     fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -24,14 +24,14 @@ impl Dice {
     }
 }
 
-fn act(dice: &mut Dice) -> Act {
-    let end = match dice.below(10) {
+fn act(rng: &mut SplitMix64) -> Act {
+    let end = match rng.below(10) {
         0 => End::Panics,
         1 | 2 => End::Fails,
         3 => End::Boasts,
         _ => End::Succeeds,
     };
-    Act::new(1 + dice.below(120), end).costing(dice.below(10))
+    Act::new(1 + rng.below(120), end).costing(rng.below(10))
 }
 
 fn name(n: usize) -> String {
@@ -82,18 +82,18 @@ impl Strategy for Chosen {
     }
 }
 
-struct Course {
+struct FleetTrace {
     report: FleetReport,
     seen: MemberActivity,
     told: Vec<String>,
     time: std::time::Duration,
 }
 
-async fn course(seed: u64, strategy: Box<dyn Strategy>) -> Course {
-    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+async fn run_fleet(seed: u64, strategy: Box<dyn Strategy>) -> FleetTrace {
+    let mut rng = SplitMix64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let allowance = Allowance::new(Budget::default().with_cost(CostUsd::from_cents(10)));
     let members: Vec<_> = (0..MEMBERS)
-        .map(|n| act(&mut dice).member(&name(n)).allowance(allowance))
+        .map(|n| act(&mut rng).member(&name(n)).allowance(allowance))
         .collect();
     let (fixture, told, begun) = (
         Arc::new(Fixture::default()),
@@ -105,7 +105,7 @@ async fn course(seed: u64, strategy: Box<dyn Strategy>) -> Course {
         .members(members)
         .budget(whole);
     let report = run(told.watch(coordinator)).await;
-    Course {
+    FleetTrace {
         report,
         seen: fixture.seen(),
         told: told.lines(),
@@ -124,7 +124,7 @@ fn hundred_members_end_the_same_for_one_seed() {
     };
     for (strategy, make) in strategies() {
         for seed in 1..=8 {
-            let [one, other] = [(); 2].map(|()| runtime().block_on(course(seed, make())));
+            let [one, other] = [(); 2].map(|()| runtime().block_on(run_fleet(seed, make())));
 
             let what = format!("{strategy}, seed {seed}");
             assert_eq!(one.report, other.report, "{what}");

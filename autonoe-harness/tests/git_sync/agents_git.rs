@@ -77,9 +77,9 @@ async fn commits_that_were_not_published_are_kept() {
 
     assert_eq!(log(&one), "first");
     let kept = one.synced_project().kept().await.expect("it is listed");
-    let courier = fixture.path("one/courier.git");
+    let sync_dir = fixture.path("one/courier.git");
     git(
-        &courier,
+        &sync_dir,
         &["merge-base", "--is-ancestor", &made, &kept[0].name],
     );
 }
@@ -143,16 +143,16 @@ async fn quarantined_repositories_are_deleted_and_their_unknown_commits_kept() {
     let mut expected = vec![attempt.clone(), stash.clone()];
     expected.sort();
     assert_eq!(kept, expected);
-    let courier = fixture.path("one/courier.git");
-    let show = |file: String| git(&courier, &["show", &file]);
+    let sync_dir = fixture.path("one/courier.git");
+    let show = |file: String| git(&sync_dir, &["show", &file]);
     assert_eq!(show(format!("{attempt}:attempt.txt")), "committed");
     assert_eq!(show(format!("{stash}:a.txt")), "stashed");
     // No ref of the search is left.
     assert_eq!(
-        git(&courier, &["for-each-ref", "refs/git-sync/quarantine/"]),
+        git(&sync_dir, &["for-each-ref", "refs/git-sync/quarantine/"]),
         ""
     );
-    git(&courier, &["fsck", "--strict"]);
+    git(&sync_dir, &["fsck", "--strict"]);
 }
 
 #[tokio::test]
@@ -193,9 +193,9 @@ async fn a_quarantined_repository_stays_if_a_ref_points_to_no_commit() {
         one.attach(3, Epoch(3)).await.expect("it runs");
 
         assert_eq!(aside(&fixture, "one"), ["1"]);
-        let courier = fixture.path("one/courier.git");
+        let sync_dir = fixture.path("one/courier.git");
         assert_eq!(
-            git(&courier, &["for-each-ref", "refs/git-sync/quarantine/"]),
+            git(&sync_dir, &["for-each-ref", "refs/git-sync/quarantine/"]),
             ""
         );
     }

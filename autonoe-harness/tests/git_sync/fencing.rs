@@ -47,9 +47,9 @@ async fn a_host_that_was_overtaken_cannot_push_and_the_remote_stays_as_it_is() {
         panic!("{kept:?}");
     };
     let show = format!("{}:late.txt", kept.commit);
-    let courier = fixture.path("one/courier.git");
+    let sync_dir = fixture.path("one/courier.git");
     assert_eq!(
-        crate::git_sync::fixture::git(&courier, &["show", &show]),
+        crate::git_sync::fixture::git(&sync_dir, &["show", &show]),
         "too late"
     );
     assert_eq!(recorded(&one), [1, 2, 3]);

@@ -116,15 +116,15 @@ async fn a_sync_repository_with_other_settings_is_repaired() {
     let trap = Trap::new(&fixture);
     let one = fixture.host("one");
     one.attach(1, Epoch(1)).await.expect("it runs");
-    let courier = fixture.path("one/courier.git");
+    let sync_dir = fixture.path("one/courier.git");
     for key in [
         "core.sshCommand",
         "filter.trap.clean",
         "core.alternateRefsCommand",
     ] {
-        git(&courier, &["config", key, trap.command()]);
+        git(&sync_dir, &["config", key, trap.command()]);
     }
-    git(&courier, &["config", "url./elsewhere.insteadOf", "/"]);
+    git(&sync_dir, &["config", "url./elsewhere.insteadOf", "/"]);
     one.write(".gitattributes", "* filter=trap\n");
 
     one.attach(2, Epoch(1)).await.expect("it runs");

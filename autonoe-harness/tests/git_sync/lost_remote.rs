@@ -92,8 +92,8 @@ async fn a_session_that_another_host_repeated_counts_there_and_the_local_work_is
         panic!("{kept:?}");
     };
     let show = format!("{}:half.txt", kept.name);
-    let courier = fixture.path("one/courier.git");
-    assert_eq!(git(&courier, &["show", &show]), "half");
+    let sync_dir = fixture.path("one/courier.git");
+    assert_eq!(git(&sync_dir, &["show", &show]), "half");
 }
 
 #[tokio::test]

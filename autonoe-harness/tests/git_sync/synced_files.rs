@@ -179,9 +179,9 @@ async fn an_ignored_file_in_the_way_is_kept() {
     let [kept] = &kept[..] else {
         panic!("{kept:?}");
     };
-    let courier = fixture.path("one/courier.git");
+    let sync_dir = fixture.path("one/courier.git");
     for file in ["x.log", "y.log/z"] {
         let show = format!("{}:{file}", kept.name);
-        assert_eq!(git(&courier, &["show", &show]), "of one");
+        assert_eq!(git(&sync_dir, &["show", &show]), "of one");
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use autonoe_core::RunId;
 use autonoe_core::engine::RunSpec;
 use autonoe_harness::folder::MemberFolder;
-use autonoe_harness::manager::Survival;
+use autonoe_harness::manager::MemberLifetime;
 use autonoe_harness::strategy::MemberId;
 use autonoe_harness::{MemberCommand, MemberManager};
 use serde_json::Value;
@@ -43,7 +43,7 @@ impl Fixture {
     }
 
     pub(crate) fn manager(&self) -> MemberManager {
-        manager(&self.root(), Survival::DiesWithManager)
+        manager(&self.root(), MemberLifetime::BoundToManager)
     }
 
     pub(crate) fn is_gone(&self, id: &str) -> bool {
@@ -75,8 +75,8 @@ impl Drop for Fixture {
 }
 
 /// A manager whose members are this program in another role.
-pub(crate) fn manager(root: &Path, survival: Survival) -> MemberManager {
-    MemberManager::new(root, program().survival(survival)).every(OFTEN)
+pub(crate) fn manager(root: &Path, member_lifetime: MemberLifetime) -> MemberManager {
+    MemberManager::new(root, program().member_lifetime(member_lifetime)).every(OFTEN)
 }
 
 pub(crate) fn program() -> MemberCommand {

@@ -8,7 +8,7 @@ use autonoe_core::RunId;
 use autonoe_core::engine::{Engine, Placement};
 use autonoe_core::time::Epoch;
 use autonoe_harness::folder::MemberStatus;
-use autonoe_harness::manager::Survival;
+use autonoe_harness::manager::MemberLifetime;
 use serde_json::{Value, json};
 
 use crate::handles::fixture::{Fixture, eventually, lives, manager, order, within};
@@ -32,17 +32,17 @@ fn manager_that_dies() {
         .expect("a runtime");
     let Some(root) = std::env::var_os(MANAGER) else {
         // Not started as a manager: a missing folder has no members.
-        let found = manager(Path::new("/nowhere"), Survival::default()).list();
+        let found = manager(Path::new("/nowhere"), MemberLifetime::default()).list();
         assert_eq!(found.expect("nothing is wrong with it").len(), 0);
         return;
     };
-    let survival = if std::env::var_os(SURVIVAL).is_some() {
-        Survival::Outlives
+    let member_lifetime = if std::env::var_os(SURVIVAL).is_some() {
+        MemberLifetime::Outlives
     } else {
-        Survival::DiesWithManager
+        MemberLifetime::BoundToManager
     };
     runtime.block_on(async {
-        let manager = manager(Path::new(&root), survival);
+        let manager = manager(Path::new(&root), member_lifetime);
         let job: Value = serde_json::from_str(&std::env::var(JOB).expect("set")).expect("JSON");
         let name = job["job"].as_str().expect("a name");
         let run = order("a", name, job["input"].clone());
@@ -59,7 +59,7 @@ fn manager_that_dies() {
 struct Host(Child);
 
 impl Host {
-    fn start(fixture: &Fixture, survival: Survival, job: &Value) -> Self {
+    fn start(fixture: &Fixture, member_lifetime: MemberLifetime, job: &Value) -> Self {
         let mut command = Command::new(std::env::current_exe().expect("this program"));
         command
             .args([
@@ -72,7 +72,7 @@ impl Host {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        if survival == Survival::Outlives {
+        if member_lifetime == MemberLifetime::Outlives {
             command.env(SURVIVAL, OsStr::new("yes"));
         }
         Self(command.spawn().expect("it starts"))
@@ -97,7 +97,7 @@ async fn a_manager_that_is_killed_leaves_no_process() {
     let fixture = Fixture::new();
     let input = json!({"folder": fixture.path()});
     let job = json!({"job": "tree", "input": input});
-    let mut host = Host::start(&fixture, Survival::DiesWithManager, &job);
+    let mut host = Host::start(&fixture, MemberLifetime::BoundToManager, &job);
     let mut pids = Vec::new();
     for name in ["child", "detached", "orphan"] {
         pids.push(fixture.wait_for_file(name).await.parse().expect("a number"));
@@ -122,7 +122,7 @@ async fn after_a_full_restart_runs_resume_and_no_instruction_is_lost() {
     let fixture = Fixture::new();
     let input = json!({"does": "collect", "count": 2});
     let job = json!({"job": HANDLE_JOB, "input": input});
-    let mut host = Host::start(&fixture, Survival::DiesWithManager, &job);
+    let mut host = Host::start(&fixture, MemberLifetime::BoundToManager, &job);
     eventually("its start", || {
         fixture
             .folder("a")
@@ -162,7 +162,7 @@ async fn members_that_outlive_their_manager_are_found_by_the_next() {
     let fixture = Fixture::new();
     let input = json!({"does": "collect", "count": 1});
     let job = json!({"job": HANDLE_JOB, "input": input});
-    let mut host = Host::start(&fixture, Survival::Outlives, &job);
+    let mut host = Host::start(&fixture, MemberLifetime::Outlives, &job);
     eventually("its start", || {
         fixture
             .folder("a")
@@ -172,7 +172,7 @@ async fn members_that_outlive_their_manager_are_found_by_the_next() {
     .await;
 
     host.kill();
-    let manager = manager(&fixture.root(), Survival::Outlives);
+    let manager = manager(&fixture.root(), MemberLifetime::Outlives);
     let listed = manager.list().expect("readable");
     let view = listed[0].1.as_ref().expect("readable").clone();
     let pid = view.pid.expect("it lives on");

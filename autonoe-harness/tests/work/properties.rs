@@ -43,7 +43,7 @@ enum End {
 }
 
 /// Runs scripted turns, and nothing after them.
-struct Puppet {
+struct ScriptedExecutor {
     turns: Vec<Turn>,
     had: AtomicUsize,
     read: Mutex<Vec<String>>,
@@ -51,7 +51,7 @@ struct Puppet {
 }
 
 #[async_trait]
-impl Executor for Puppet {
+impl Executor for ScriptedExecutor {
     fn cli_name(&self) -> &str {
         "puppet"
     }
@@ -175,7 +175,7 @@ proptest! {
             .build()
             .expect("a runtime");
         runtime.block_on(async {
-            let puppet = Arc::new(Puppet {
+            let puppet = Arc::new(ScriptedExecutor {
                 turns,
                 had: AtomicUsize::new(0),
                 read: Mutex::default(),

@@ -28,7 +28,7 @@ use crate::protocol::{Incoming, error_response, parse_message};
 pub const TOKEN_VARIABLE: &str = "AUTONOE_MCP_TOKEN";
 
 /// Maximum time to sign off at the run.
-const SIGN_OFF_TIMEOUT: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Error code of a request that the run did not answer.
 const NOT_ANSWERED: ErrorCode = ErrorCode(-32000);
@@ -139,7 +139,7 @@ impl Bridge {
         })
         .await;
         self.tasks.shutdown().await;
-        let _ = timeout(SIGN_OFF_TIMEOUT, self.run.sign_off()).await;
+        let _ = timeout(CLOSE_TIMEOUT, self.run.close_session()).await;
         ended
     }
 
@@ -344,7 +344,7 @@ impl RunClient {
     }
 
     /// Signs the client off at the run.
-    pub(super) async fn sign_off(&self) {
+    pub(super) async fn close_session(&self) {
         if self.client.is_some() {
             let _ = self.send(Method::DELETE, Vec::new()).await;
         }

@@ -27,15 +27,15 @@ use crate::http_client::Http;
 
 /// An agent that has initialized a session.
 pub(crate) struct Agent {
-    service: RunningService<RoleClient, Ears>,
+    service: RunningService<RoleClient, ProgressRecorder>,
     heard: Arc<Mutex<Vec<ProgressNotificationParam>>>,
 }
 
 /// Records the progress of calls.
 #[derive(Clone, Default)]
-struct Ears(Arc<Mutex<Vec<ProgressNotificationParam>>>);
+struct ProgressRecorder(Arc<Mutex<Vec<ProgressNotificationParam>>>);
 
-impl ClientHandler for Ears {
+impl ClientHandler for ProgressRecorder {
     async fn on_progress(
         &self,
         params: ProgressNotificationParam,
@@ -83,7 +83,7 @@ impl Agent {
                     .custom_headers(headers)
                     .reinit_on_expired_session(false);
                 let talk = StreamableHttpClientTransport::with_client(Http::new(), config);
-                let ears = Ears::default();
+                let ears = ProgressRecorder::default();
                 let heard = ears.0.clone();
                 let service = serve_client_with_lifecycle(ears, talk, lifecycle).await;
                 let service = service.map_err(|error| error.to_string())?;
@@ -119,7 +119,7 @@ impl Agent {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let ears = Ears::default();
+        let ears = ProgressRecorder::default();
         let heard = ears.0.clone();
         let service = serve_client_with_lifecycle(ears, pipes, lifecycle).await;
         let service = service.map_err(|error| error.to_string())?;

@@ -98,7 +98,7 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
 }
 
 #[test]
-fn every_message_of_who_is_let_in_is_answered_by_status() {
+fn answers_every_authenticated_message_with_a_status() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let (served, _) = runtime.block_on(serve(&HttpToolServer::new(), "mine"));
     let (url, secret) = named(&served);

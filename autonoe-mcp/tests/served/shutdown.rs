@@ -171,7 +171,7 @@ async fn an_agent_that_reads_no_more_has_left_its_bridge() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_too_long_ends_the_talk() {
+async fn closes_the_connection_on_an_overlong_message() {
     let (mut agent, pipe) = duplex(1024 * 1024);
     let talk = tokio::spawn(async move {
         let mut said = Vec::new();

@@ -52,7 +52,7 @@ pub(super) struct AgentLoop {
 }
 
 /// Reason that a turn ends.
-enum Halt {
+enum TurnStop {
     /// The turn ended with this outcome.
     Over(SessionOutcome),
     /// The turn failed.
@@ -135,7 +135,7 @@ impl AgentLoop {
         if let Some(warning) = self.memory_warning.take() {
             model.emit(StreamEvent::warning(warning));
         }
-        let halt = match self.begin(&model).await {
+        let turn_stop = match self.begin(&model).await {
             Ok(()) => {
                 if let Some(earlier) = earlier {
                     self.conversation
@@ -144,16 +144,16 @@ impl AgentLoop {
                 }
                 self.conversation.add_instruction(prompt);
                 let most = self.spec.max_turns.unwrap_or(self.options.max_rounds);
-                let halt = self.rounds(LoopPolicy::new(most), &model).await;
+                let turn_stop = self.rounds(LoopPolicy::new(most), &model).await;
                 self.save(&model).await;
-                halt
+                turn_stop
             }
-            Err(halt) => halt,
+            Err(turn_stop) => turn_stop,
         };
         self.reach.abandon();
-        let last = match halt {
-            Halt::Over(outcome) => Ok(StreamEvent::end(outcome, model.account().cost())),
-            Halt::Failed(error) => Err(error),
+        let last = match turn_stop {
+            TurnStop::Over(outcome) => Ok(StreamEvent::end(outcome, model.account().cost())),
+            TurnStop::Failed(error) => Err(error),
         };
         let _ = listener.send(last);
     }
@@ -189,26 +189,26 @@ impl AgentLoop {
     /// Ensures that the session's MCP servers and their tools are available before the first
     /// message to the model. An agent without the promised browser would judge pages that it has
     /// never seen.
-    async fn begin(&mut self, model: &MeteredModel) -> Result<(), Halt> {
+    async fn begin(&mut self, model: &MeteredModel) -> Result<(), TurnStop> {
         if !self.spec.mcp_servers.is_empty() {
             self.start_servers(model).await?;
         }
         Ok(())
     }
 
-    async fn start_servers(&mut self, model: &MeteredModel) -> Result<(), Halt> {
+    async fn start_servers(&mut self, model: &MeteredModel) -> Result<(), TurnStop> {
         let _note = self.spec.events.progress("waiting for the MCP servers");
         let ready = self.servers.ensure_started(&self.spec, &self.options.mcp);
         let started = tokio::select! {
             biased;
             () = model.stop().cancelled() => {
-                return Err(Halt::Over(SessionOutcome::Interrupted));
+                return Err(TurnStop::Over(SessionOutcome::Interrupted));
             }
-            started = ready => started.map_err(Halt::Failed)?,
+            started = ready => started.map_err(TurnStop::Failed)?,
         };
         if let Some(started) = started {
             let calls = SessionTools::new(&self.spec, &self.tools, &started.tools);
-            self.calls = calls.map_err(Halt::Failed)?;
+            self.calls = calls.map_err(TurnStop::Failed)?;
             let first = first_request(&self.spec, &self.calls, &self.system, self.limits);
             self.conversation = Conversation::new(first);
             for warning in started.warnings {
@@ -218,7 +218,7 @@ impl AgentLoop {
         Ok(())
     }
 
-    async fn rounds(&mut self, mut rounds: LoopPolicy, model: &MeteredModel) -> Halt {
+    async fn rounds(&mut self, mut rounds: LoopPolicy, model: &MeteredModel) -> TurnStop {
         loop {
             for text in self.reach.take_queued() {
                 self.conversation.add_instruction(text);
@@ -226,12 +226,12 @@ impl AgentLoop {
             let is_spent = model.account().exhausted().is_some();
             match rounds.before_call(is_spent, self.is_too_long()) {
                 LoopStep::Compact => {
-                    if let Err(halt) = self.shorten(model).await {
-                        return halt;
+                    if let Err(turn_stop) = self.shorten(model).await {
+                        return turn_stop;
                     }
                     continue;
                 }
-                LoopStep::End(outcome) => return Halt::Over(outcome),
+                LoopStep::End(outcome) => return TurnStop::Over(outcome),
                 _ => {}
             }
             let step = match model.call(self.conversation.request()).await {
@@ -252,25 +252,27 @@ impl AgentLoop {
                         }
                     }
                 }
-                Err(MeteredModelError::Stopped) => return Halt::Over(SessionOutcome::Interrupted),
+                Err(MeteredModelError::Stopped) => {
+                    return TurnStop::Over(SessionOutcome::Interrupted);
+                }
                 Err(MeteredModelError::Failed(error)) => match rounds.on_error(&error) {
                     LoopStep::Compact => LoopStep::Compact,
                     _ => return self.failed(&error),
                 },
             };
             if model.stop().is_cancelled() {
-                return Halt::Over(SessionOutcome::Interrupted);
+                return TurnStop::Over(SessionOutcome::Interrupted);
             }
             match step {
                 LoopStep::Prompt(text) => self.conversation.add_message(text),
                 LoopStep::Compact => {
-                    if let Err(halt) = self.shorten(model).await {
-                        return halt;
+                    if let Err(turn_stop) = self.shorten(model).await {
+                        return turn_stop;
                     }
                 }
                 // A steering message may have arrived at the last moment.
                 LoopStep::End(SessionOutcome::Completed) if !self.reach.end() => {}
-                LoopStep::End(outcome) => return Halt::Over(outcome),
+                LoopStep::End(outcome) => return TurnStop::Over(outcome),
                 LoopStep::CallModel | LoopStep::Call(_) | LoopStep::Fail => {}
             }
         }
@@ -289,17 +291,17 @@ impl AgentLoop {
         self.conversation.size() > self.room()
     }
 
-    fn failed(&self, error: &ModelError) -> Halt {
+    fn failed(&self, error: &ModelError) -> TurnStop {
         match session_outcome(error, &self.options.retry, self.options.clock.now()) {
-            Ok(outcome) => Halt::Over(outcome),
-            Err(error) => Halt::Failed(error),
+            Ok(outcome) => TurnStop::Over(outcome),
+            Err(error) => TurnStop::Failed(error),
         }
     }
 
     /// Compacts the conversation, if there is anything to remove.
-    async fn shorten(&mut self, model: &MeteredModel) -> Result<(), Halt> {
+    async fn shorten(&mut self, model: &MeteredModel) -> Result<(), TurnStop> {
         if model.account().exhausted().is_some() {
-            return Err(Halt::Over(SessionOutcome::BudgetExceeded));
+            return Err(TurnStop::Over(SessionOutcome::BudgetExceeded));
         }
         let room = self.room().saturating_sub(self.conversation.overhead());
         let conversation = &self.conversation;
@@ -310,7 +312,9 @@ impl AgentLoop {
         let note = self.spec.events.progress("summarising the conversation");
         let summary = match model.call(&plan.summary_request).await {
             Ok(reply) => Summary::from_reply(&reply),
-            Err(MeteredModelError::Stopped) => return Err(Halt::Over(SessionOutcome::Interrupted)),
+            Err(MeteredModelError::Stopped) => {
+                return Err(TurnStop::Over(SessionOutcome::Interrupted));
+            }
             Err(MeteredModelError::Failed(error))
                 if error.code == ModelErrorCode::ContextLengthExceeded =>
             {

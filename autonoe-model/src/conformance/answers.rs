@@ -51,12 +51,12 @@ pub(super) fn two_calls() -> [MessagePart; 2] {
     ]
 }
 
-pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
+pub(super) async fn check(checks: &mut Checks, recorder: &Recorder<'_>) {
     let says = answers([MessagePart::text(TEXT)]);
     checks
         .run("the request reaches the provider", async {
-            let stage = ear.stage(&says).await?;
-            ear.record(&says, &*stage, &request()).await?.reply()?;
+            let stage = recorder.stage(&says).await?;
+            recorder.record(&says, &*stage, &request()).await?.reply()?;
             let requests = stage.requests();
             if requests.is_empty() {
                 return Err(super::recorded_answer::impossible());
@@ -69,7 +69,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
         .run(
             "a text is streamed in pieces and complete at the end",
             async {
-                let recorded = ear.play(&says, &request()).await?;
+                let recorded = recorder.play(&says, &request()).await?;
                 let (reply, texts) = (recorded.reply()?, recorded.texts());
                 ensure!(reply.message.to_text() == TEXT, "the reply is {reply:?}");
                 ensure!(
@@ -84,17 +84,17 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
         .await;
     checks
         .run("a text is streamed before the answer ends", async {
-            let stage = ear
+            let stage = recorder
                 .stage(&ProviderScenario::Pauses { text: TEXT.into() })
                 .await?;
             let mut stream = stage.model().stream(&request());
-            ear.within(first_text(&mut stream)).await?
+            recorder.within(first_text(&mut stream)).await?
         })
         .await;
     checks
         .run("reasoning is reported as reasoning", async {
             let thinks = answers([MessagePart::thinking(THOUGHT), MessagePart::text(TEXT)]);
-            let recorded = ear.play(&thinks, &request()).await?;
+            let recorded = recorder.play(&thinks, &request()).await?;
             let reply = recorded.reply()?;
             let thoughts = thoughts(&reply.message);
             ensure!(thoughts == THOUGHT, "it thought {thoughts:?}");
@@ -111,7 +111,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
     checks
         .run("a call has its id, its tool and its input", async {
             let calls = [first.clone()];
-            let recorded = ear.play(&answers(calls.clone()), &request()).await?;
+            let recorded = recorder.play(&answers(calls.clone()), &request()).await?;
             has_calls(&recorded, &calls)
         })
         .await;
@@ -119,7 +119,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
         .run("simultaneous calls are distinguished", async {
             let calls = [first, second];
             let parts = [vec![MessagePart::text(TEXT)], calls.to_vec()].concat();
-            let recorded = ear.play(&answers(parts), &request()).await?;
+            let recorded = recorder.play(&answers(parts), &request()).await?;
             has_calls(&recorded, &calls)?;
             ensure!(
                 recorded.reply()?.message.to_text() == TEXT,

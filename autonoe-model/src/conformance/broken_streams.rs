@@ -8,7 +8,7 @@ use super::refusals::has_code;
 use super::{BrokenStream, ProviderScenario};
 use crate::contract::ModelErrorCode;
 
-pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
+pub(super) async fn check(checks: &mut Checks, recorder: &Recorder<'_>) {
     let table = [
         (
             "a stream that is cut is no answer",
@@ -32,18 +32,18 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
         ),
     ];
     for (check, how, code) in table {
-        checks.run(check, breaks(ear, how, code)).await;
+        checks.run(check, breaks(recorder, how, code)).await;
     }
     for code in [ModelErrorCode::RateLimited, ModelErrorCode::NetworkError] {
         let check = format!("an error inside a stream is reported as {code}");
         let how = BrokenStream::Fails { code };
-        checks.run(&check, breaks(ear, how, code)).await;
+        checks.run(&check, breaks(recorder, how, code)).await;
     }
 }
 
-async fn breaks(ear: &Recorder<'_>, how: BrokenStream, code: ModelErrorCode) -> CheckOutcome {
+async fn breaks(recorder: &Recorder<'_>, how: BrokenStream, code: ModelErrorCode) -> CheckOutcome {
     let text = TEXT.to_owned();
-    let recorded = ear
+    let recorded = recorder
         .play(&ProviderScenario::Breaks { text, how }, &request())
         .await?;
     has_code(recorded.error()?, code)?;

@@ -12,12 +12,12 @@ use crate::contract::{AssistantMessage, MessagePart};
 /// Number of concurrent calls.
 const AT_ONCE: usize = 4;
 
-pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
+pub(super) async fn check(checks: &mut Checks, recorder: &Recorder<'_>) {
     let pauses = ProviderScenario::Pauses { text: TEXT.into() };
     checks
         .run("nothing is sent before the stream is polled", async {
             let scenario = answers([MessagePart::text(TEXT)]);
-            let stage = ear.stage(&scenario).await?;
+            let stage = recorder.stage(&scenario).await?;
             let unpolled = stage.model().stream(&request());
             for _ in 0..100 {
                 tokio::task::yield_now().await;
@@ -26,7 +26,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
             ensure!(sent == 0, "{sent} requests arrived");
             drop(unpolled);
             // Proves that a sent request is observable.
-            ear.record(&scenario, &*stage, &request()).await?;
+            recorder.record(&scenario, &*stage, &request()).await?;
             match stage.requests().len() {
                 0 => Err(impossible()),
                 _ => Ok(()),
@@ -35,21 +35,21 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
         .await;
     checks
         .run("a dropped stream ends the call", async {
-            let stage = ear.stage(&pauses).await?;
+            let stage = recorder.stage(&pauses).await?;
             let mut stream = stage.model().stream(&request());
-            ear.within(first_text(&mut stream)).await??;
+            recorder.within(first_text(&mut stream)).await??;
             drop(stream);
-            ear.within(stage.wait_for_disconnect()).await
+            recorder.within(stage.wait_for_disconnect()).await
         })
         .await;
     checks
         .run("several calls are answered at once", async {
-            let stage = ear.stage(&pauses).await?;
+            let stage = recorder.stage(&pauses).await?;
             let model = stage.model();
             let mut streams: Vec<_> = (0..AT_ONCE).map(|_| model.stream(&request())).collect();
             // None of them ends, so they cannot wait for each other.
             let started = join_all(streams.iter_mut().map(first_text));
-            for started in ear.within(started).await? {
+            for started in recorder.within(started).await? {
                 started?;
             }
             Ok(())
@@ -65,10 +65,10 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
                     ..TokenUsage::default()
                 },
             };
-            let stage = ear.stage(&scenario).await?;
+            let stage = recorder.stage(&scenario).await?;
             let request = request();
             let all = (0..AT_ONCE).map(|_| record_answer(&scenario, &*stage, &request));
-            for recorded in ear.within(join_all(all)).await? {
+            for recorded in recorder.within(join_all(all)).await? {
                 let text = recorded.reply()?.message.to_text();
                 ensure!(text == TEXT, "the text is {text:?}");
                 ensure!(

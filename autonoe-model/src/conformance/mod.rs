@@ -128,20 +128,20 @@ pub use harness::{
 /// ```
 pub async fn model_client(harness: &dyn ModelHarness) -> Conformance {
     let log = CapturedLog::default();
-    let ear = Recorder::new(harness);
+    let recorder = Recorder::new(harness);
     let checks = async {
         let mut checks = Checks::new("model client");
-        answers::check(&mut checks, &ear).await;
-        usage::check(&mut checks, &ear).await;
-        replay::check(&mut checks, &ear).await;
-        refusals::check(&mut checks, &ear, harness).await;
-        broken_streams::check(&mut checks, &ear).await;
-        lifetimes::check(&mut checks, &ear).await;
-        secrets::check(&mut checks, &ear, harness).await;
+        answers::check(&mut checks, &recorder).await;
+        usage::check(&mut checks, &recorder).await;
+        replay::check(&mut checks, &recorder).await;
+        refusals::check(&mut checks, &recorder, harness).await;
+        broken_streams::check(&mut checks, &recorder).await;
+        lifetimes::check(&mut checks, &recorder).await;
+        secrets::check(&mut checks, &recorder, harness).await;
         checks
     };
     let mut checks = checks.with_subscriber(log.clone()).await;
-    invariants::check(&mut checks, &ear.all());
-    secrets::check_logs(&mut checks, &ear.all(), &log, harness);
+    invariants::check(&mut checks, &recorder.all());
+    secrets::check_logs(&mut checks, &recorder.all(), &log, harness);
     checks.finish()
 }

@@ -61,21 +61,23 @@ impl RecordedAnswer {
 /// Sends requests and records all answers.
 pub(super) struct Recorder<'a> {
     harness: &'a dyn ModelHarness,
-    heard: Mutex<Vec<RecordedAnswer>>,
+    recorded_answers: Mutex<Vec<RecordedAnswer>>,
 }
 
 impl<'a> Recorder<'a> {
     pub(super) fn new(harness: &'a dyn ModelHarness) -> Self {
         Self {
             harness,
-            heard: Mutex::default(),
+            recorded_answers: Mutex::default(),
         }
     }
 
     /// Returns all recorded answers.
     pub(super) fn all(&self) -> Vec<RecordedAnswer> {
-        let heard = self.heard.lock();
-        heard.unwrap_or_else(PoisonError::into_inner).clone()
+        let recorded_answers = self.recorded_answers.lock();
+        recorded_answers
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Makes the provider play `scenario`.
@@ -100,16 +102,19 @@ impl<'a> Recorder<'a> {
         request: &ModelRequest,
     ) -> CheckOutcome<RecordedAnswer> {
         let before = stage.requests().len();
-        let heard = self.within(record_answer(scenario, stage, request)).await?;
-        let mut all = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push(heard.clone());
+        let recorded_answers = self.within(record_answer(scenario, stage, request)).await?;
+        let mut all = self
+            .recorded_answers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.push(recorded_answers.clone());
         drop(all);
         let asked = stage.requests().len() - before;
         ensure!(
             asked <= 1,
             "it sent {asked} requests; a provider must not retry"
         );
-        Ok(heard)
+        Ok(recorded_answers)
     }
 
     /// Plays `scenario` for one request.
@@ -143,7 +148,7 @@ pub(super) async fn record_answer(
     request: &ModelRequest,
 ) -> RecordedAnswer {
     let mut stream = stage.model().stream(request);
-    let mut heard = RecordedAnswer {
+    let mut recorded_answers = RecordedAnswer {
         scenario: scenario.clone(),
         events: Vec::new(),
         end: None,
@@ -151,14 +156,14 @@ pub(super) async fn record_answer(
     };
     while let Some(event) = stream.next().await {
         match event {
-            more if heard.end.is_some() => heard.after.push(more),
-            Ok(ModelEvent::Done(reply)) => heard.end = Some(Ok(*reply)),
-            Ok(event) => heard.events.push(event),
-            Err(error) => heard.end = Some(Err(error)),
+            more if recorded_answers.end.is_some() => recorded_answers.after.push(more),
+            Ok(ModelEvent::Done(reply)) => recorded_answers.end = Some(Ok(*reply)),
+            Ok(event) => recorded_answers.events.push(event),
+            Err(error) => recorded_answers.end = Some(Err(error)),
         }
-        if heard.after.len() >= MAX_AFTER_END {
+        if recorded_answers.after.len() >= MAX_AFTER_END {
             break;
         }
     }
-    heard
+    recorded_answers
 }

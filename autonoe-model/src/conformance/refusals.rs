@@ -10,11 +10,15 @@ use super::recorded_answer::{Recorder, impossible};
 use super::{ModelHarness, NotStaged, ProviderScenario, RequestedDelay};
 use crate::contract::{ModelError, ModelErrorCode};
 
-pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>, harness: &dyn ModelHarness) {
+pub(super) async fn check(
+    checks: &mut Checks,
+    recorder: &Recorder<'_>,
+    harness: &dyn ModelHarness,
+) {
     for code in ModelErrorCode::ALL {
         checks
             .run(&format!("a failure is reported as {code}"), async {
-                reports_error_code(ear, harness, code).await
+                reports_error_code(recorder, harness, code).await
             })
             .await;
     }
@@ -43,38 +47,38 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>, harness: &dyn
     for (check, scenario, code) in table {
         checks
             .run(check, async {
-                let recorded = ear.play(&scenario, &request()).await?;
+                let recorded = recorder.play(&scenario, &request()).await?;
                 has_code(recorded.error()?, code)
             })
             .await;
     }
-    waits(checks, ear).await;
+    waits(checks, recorder).await;
 }
 
 /// Errors of the configuration occur when the client is created, others when it is called.
 async fn reports_error_code(
-    ear: &Recorder<'_>,
+    recorder: &Recorder<'_>,
     harness: &dyn ModelHarness,
     code: ModelErrorCode,
 ) -> CheckOutcome {
     let scenario = ProviderScenario::Refuses { code };
-    match ear.within(harness.stage(&scenario)).await? {
+    match recorder.within(harness.stage(&scenario)).await? {
         Err(NotStaged::Impossible) => Err(impossible()),
         Err(NotStaged::Failed(error)) => {
             does_not_contain(&error, harness.key())?;
             has_code(&error, code)
         }
         Ok(stage) => {
-            let recorded = ear.record(&scenario, &*stage, &request()).await?;
+            let recorded = recorder.record(&scenario, &*stage, &request()).await?;
             has_code(recorded.error()?, code)
         }
     }
 }
 
-async fn waits(checks: &mut Checks, ear: &Recorder<'_>) {
+async fn waits(checks: &mut Checks, recorder: &Recorder<'_>) {
     checks
         .run("no wait is made up", async {
-            let wait = waits_for(ear, None).await?;
+            let wait = waits_for(recorder, None).await?;
             ensure!(
                 wait.is_none(),
                 "it reported an unrequested delay of {wait:?}"
@@ -84,7 +88,7 @@ async fn waits(checks: &mut Checks, ear: &Recorder<'_>) {
         .await;
     checks
         .run("a retry delay in seconds is reported", async {
-            let wait = waits_for(ear, Some(RequestedDelay::Seconds(17))).await?;
+            let wait = waits_for(recorder, Some(RequestedDelay::Seconds(17))).await?;
             ensure!(
                 wait == Some(Duration::from_secs(17)),
                 "it reported {wait:?} and not 17 s"
@@ -97,7 +101,7 @@ async fn waits(checks: &mut Checks, ear: &Recorder<'_>) {
             let requested = Duration::from_secs(3_600);
             let from_now = SignedDuration::try_from(requested).unwrap_or_default();
             let until = RequestedDelay::Until(Timestamp::now() + from_now);
-            let wait = waits_for(ear, Some(until)).await?;
+            let wait = waits_for(recorder, Some(until)).await?;
             // The answer takes a while, and HTTP dates have no fractions of seconds.
             let least = requested.saturating_sub(Duration::from_secs(60));
             let fits = wait.is_some_and(|wait| (least..=requested).contains(&wait));
@@ -108,10 +112,10 @@ async fn waits(checks: &mut Checks, ear: &Recorder<'_>) {
 }
 
 async fn waits_for(
-    ear: &Recorder<'_>,
+    recorder: &Recorder<'_>,
     wait: Option<RequestedDelay>,
 ) -> CheckOutcome<Option<Duration>> {
-    let recorded = ear
+    let recorded = recorder
         .play(&ProviderScenario::Limits { wait }, &request())
         .await?;
     let error = recorded.error()?;

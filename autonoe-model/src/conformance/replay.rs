@@ -7,18 +7,18 @@ use super::recorded_answer::Recorder;
 use super::{Replayed, StagedProvider};
 use crate::contract::{Message, MessagePart, ModelRequest, PartKind, ToolResult};
 
-pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
+pub(super) async fn check(checks: &mut Checks, recorder: &Recorder<'_>) {
     let [first, second] = two_calls();
     let calls = [MessagePart::text(TEXT), first.clone(), second.clone()];
     checks
         .run("an answer is sent back unchanged", async {
-            goes_back(ear, calls.to_vec()).await.map(|_| ())
+            goes_back(recorder, calls.to_vec()).await.map(|_| ())
         })
         .await;
     checks
         .run("reasoning is sent back unchanged", async {
             let thinks = [vec![MessagePart::thinking(THOUGHT)], calls.to_vec()].concat();
-            goes_back(ear, thinks).await.map(|_| ())
+            goes_back(recorder, thinks).await.map(|_| ())
         })
         .await;
     checks
@@ -30,7 +30,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
                     MessagePart::opaque(),
                     first.clone(),
                 ];
-                let message = goes_back(ear, unknown).await?;
+                let message = goes_back(recorder, unknown).await?;
                 let parts = message.iter();
                 let kept = parts.filter(|part| part.kind == PartKind::Opaque).count();
                 ensure!(kept == 1, "{kept} such parts are in {message:?}");
@@ -40,8 +40,8 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
         .await;
     checks
         .run("results of calls reach the provider", async {
-            let stage = ear.stage(&answers(calls.to_vec())).await?;
-            continue_conversation(ear, &*stage, &calls).await?;
+            let stage = recorder.stage(&answers(calls.to_vec())).await?;
+            continue_conversation(recorder, &*stage, &calls).await?;
             let requests = stage.requests();
             let Some(last) = requests.last().map(ToString::to_string) else {
                 return Err(super::recorded_answer::impossible());
@@ -58,9 +58,12 @@ const RIGHT: &str = "230 km (a4e6)";
 const WRONG: &str = "the rope is too short (b9d2)";
 
 /// Continues a conversation after an answer of `parts`. Returns the parts that the client read.
-async fn goes_back(ear: &Recorder<'_>, parts: Vec<MessagePart>) -> CheckOutcome<Vec<MessagePart>> {
-    let stage = ear.stage(&answers(parts.clone())).await?;
-    let heard = continue_conversation(ear, &*stage, &parts).await?;
+async fn goes_back(
+    recorder: &Recorder<'_>,
+    parts: Vec<MessagePart>,
+) -> CheckOutcome<Vec<MessagePart>> {
+    let stage = recorder.stage(&answers(parts.clone())).await?;
+    let heard = continue_conversation(recorder, &*stage, &parts).await?;
     let Some(Replayed {
         received: came,
         sent_back: went_back,
@@ -79,12 +82,12 @@ async fn goes_back(ear: &Recorder<'_>, parts: Vec<MessagePart>) -> CheckOutcome<
 
 /// Sends a request, then a second one with the results of all calls.
 async fn continue_conversation(
-    ear: &Recorder<'_>,
+    recorder: &Recorder<'_>,
     stage: &dyn StagedProvider,
     parts: &[MessagePart],
 ) -> CheckOutcome<Vec<MessagePart>> {
     let scenario = answers(parts.to_vec());
-    let first = ear.record(&scenario, stage, &request()).await?;
+    let first = recorder.record(&scenario, stage, &request()).await?;
     let message = first.reply()?.message.clone();
     let results = message
         .calls()
@@ -104,6 +107,6 @@ async fn continue_conversation(
         messages: loaded,
         ..request()
     };
-    ear.record(&scenario, stage, &again).await?.reply()?;
+    recorder.record(&scenario, stage, &again).await?.reply()?;
     Ok(message.parts)
 }

@@ -13,7 +13,11 @@ use super::recorded_answer::{RecordedAnswer, Recorder};
 use super::refusals::does_not_contain;
 use super::{BrokenStream, ModelHarness, ProviderScenario};
 
-pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>, harness: &dyn ModelHarness) {
+pub(super) async fn check(
+    checks: &mut Checks,
+    recorder: &Recorder<'_>,
+    harness: &dyn ModelHarness,
+) {
     let in_stream = ProviderScenario::Breaks {
         text: TEXT.to_owned(),
         how: BrokenStream::RepeatsKey,
@@ -27,7 +31,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>, harness: &dyn
     ] {
         checks
             .run(check, async {
-                let recorded = ear.play(&scenario, &request()).await?;
+                let recorded = recorder.play(&scenario, &request()).await?;
                 does_not_contain(recorded.error()?, harness.key())
             })
             .await;

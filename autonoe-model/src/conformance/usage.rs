@@ -8,7 +8,7 @@ use super::answers::{TEXT, request};
 use super::recorded_answer::Recorder;
 use crate::contract::{AssistantMessage, CallUsage};
 
-pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
+pub(super) async fn check(checks: &mut Checks, recorder: &Recorder<'_>) {
     let plain = TokenUsage {
         input: 1_203,
         output: 87,
@@ -45,7 +45,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
                     message: AssistantMessage::text(TEXT),
                     usage,
                 };
-                let recorded = ear.play(&scenario, &request()).await?;
+                let recorded = recorder.play(&scenario, &request()).await?;
                 let reported = recorded.reply()?.usage;
                 let expected = CallUsage::Complete(usage);
                 ensure!(

@@ -17,7 +17,7 @@ use autonoe_process::{
 use super::McpOptions;
 
 /// Returns the shutdown sequence of an idle server, as the protocol recommends.
-pub(super) fn ladder() -> ShutdownPolicy {
+pub(super) fn shutdown_policy() -> ShutdownPolicy {
     ShutdownPolicy::kill_at_once()
         .then(ShutdownAction::CloseStdin, Duration::from_secs(3))
         .then(
@@ -112,7 +112,7 @@ pub(super) fn launch(
         .args(args)
         .envs(env)
         .folder(folder)
-        .on_drop(ladder());
+        .on_drop(shutdown_policy());
     if let Some(lock) = &spec.lock {
         launch = launch.inherit(lock.clone());
     }

@@ -70,9 +70,9 @@ fn why(error: &ServiceError) -> String {
 }
 
 /// Returns the tools that a model can call, and a warning for each of the others.
-pub(super) fn usable_tools(server: &str, told: &[Value]) -> (Vec<ListedTool>, Vec<String>) {
+pub(super) fn usable_tools(server: &str, listed_tools: &[Value]) -> (Vec<ListedTool>, Vec<String>) {
     let (mut listed, mut warnings) = (Vec::<ListedTool>::new(), Vec::new());
-    for tool in told {
+    for tool in listed_tools {
         match read(server, tool) {
             Ok(tool) if listed.iter().any(|other| other.name == tool.name) => {
                 warnings.push(left_out(server, &tool.name, "it is listed twice"));
@@ -134,14 +134,14 @@ mod tests {
     #[test]
     fn tools_are_named_by_server_and_tool() {
         let schema = json!({"type": "object", "properties": {"url": {"type": "string"}}});
-        let told = [
+        let listed_tools = [
             json!({"name": "look", "description": "Looks.", "inputSchema": schema,
                    "annotations": {"readOnlyHint": true}}),
             json!({"name": "go", "title": "Go", "inputSchema": schema,
                    "annotations": {"readOnlyHint": "yes"}}),
         ];
 
-        let (listed, warnings) = usable_tools("web", &told);
+        let (listed, warnings) = usable_tools("web", &listed_tools);
 
         assert!(warnings.is_empty(), "{warnings:?}");
         let look = ToolDefinition::new("mcp__web__look", "Looks.", schema.clone());
@@ -177,9 +177,9 @@ mod tests {
             (json!({"name": "ok", "inputSchema": object}), "twice"),
             (json!("garbage"), "letters"),
         ] {
-            let told = [json!({"name": "ok", "inputSchema": object}), tool.clone()];
+            let listed_tools = [json!({"name": "ok", "inputSchema": object}), tool.clone()];
 
-            let (listed, warnings) = usable_tools("web", &told);
+            let (listed, warnings) = usable_tools("web", &listed_tools);
 
             assert_eq!(listed.len(), 1, "{tool}");
             assert!(warnings[0].contains(why), "{tool}: {warnings:?}");

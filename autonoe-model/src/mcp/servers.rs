@@ -17,7 +17,7 @@ use super::connection::{
     Connection, Handshake, HandshakeError, Service, StartFailure, abort_start, combine_failures,
     handshake,
 };
-use super::launch::{ladder, launch, sweep};
+use super::launch::{launch, shutdown_policy, sweep};
 use super::listing::usable_tools;
 use super::tool::McpTool;
 use super::transport::{Fault, FilteredTransport, LineTransport, progress};
@@ -147,9 +147,9 @@ async fn start(
     };
     for result in join_all(starts).await {
         match result {
-            Ok((server, told)) => {
+            Ok((server, listed_tools)) => {
                 let connection = server.connection();
-                let (listed, warnings) = usable_tools(&connection.server, &told);
+                let (listed, warnings) = usable_tools(&connection.server, &listed_tools);
                 for warning in &warnings {
                     tracing::warn!("{warning}");
                 }
@@ -309,7 +309,7 @@ impl Server {
         };
         let server = &self.connection.server;
         // Its output is still read meanwhile, so that it does not block on a full pipe.
-        let end = process.shutdown(ladder()).await;
+        let end = process.shutdown(shutdown_policy()).await;
         tracing::debug!(%server, ended_by = ?end.ended_by, "stopped an MCP server");
         end.is_complete()
     }

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_line_that_is_too_long_ends_the_talk() {
+    async fn closes_the_connection_on_an_overlong_line() {
         let mut said = vec![b'x'; 200];
         said.extend_from_slice(b"\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
 

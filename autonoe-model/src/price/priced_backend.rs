@@ -58,7 +58,7 @@ pub struct PricedBackend {
     pricing: Arc<Pricing>,
     model: Option<String>,
     /// Cost support of the backend itself, after its probe.
-    told: Arc<OnceLock<Support>>,
+    backend_support: Arc<OnceLock<Support>>,
 }
 
 /// Data to calculate the cost of a report.
@@ -85,7 +85,7 @@ impl PricedBackend {
                 counts,
             }),
             model: None,
-            told: Arc::default(),
+            backend_support: Arc::default(),
         }
     }
 
@@ -137,7 +137,7 @@ impl Pricing {
 impl AgentClientFactory for PricedBackend {
     async fn probe(&self) -> Result<Capabilities, AgentError> {
         let capabilities = self.inner.probe().await?;
-        let _ = self.told.set(capabilities.cost);
+        let _ = self.backend_support.set(capabilities.cost);
         let is_known = capabilities.cost.is_yes()
             || self
                 .model
@@ -152,8 +152,8 @@ impl AgentClientFactory for PricedBackend {
             _ if self.is_priced(model) => Some(Support::Yes),
             // Our own capability is about the backend's default model, and says nothing about this
             // one.
-            None if self.told.get() != Some(&Support::Yes) => Some(Support::No),
-            told => told,
+            None if self.backend_support.get() != Some(&Support::Yes) => Some(Support::No),
+            backend_support => backend_support,
         }
     }
 

@@ -30,15 +30,15 @@ impl AnswerParser {
         }
     }
 
-    /// Parses the next bytes, and appends events to `news`, even if the bytes end in an error.
+    /// Parses the next bytes, and appends events to `new_events`, even if the bytes end in an error.
     pub(super) fn push(
         mut self,
         bytes: &[u8],
-        news: &mut Vec<ModelEvent>,
+        new_events: &mut Vec<ModelEvent>,
     ) -> Result<ParseProgress, ModelError> {
         let framed = self.framer.push(bytes);
         while let Some(event) = self.framer.next_event() {
-            self.take_event(&event, news)?;
+            self.take_event(&event, new_events)?;
             if self.decoder.is_complete() {
                 return Ok(ParseProgress::Complete(Box::new(self.decoder.finish()?)));
             }
@@ -53,11 +53,14 @@ impl AnswerParser {
     }
 
     /// Finishes after the regular end of the body.
-    pub(super) fn finish(mut self, news: &mut Vec<ModelEvent>) -> Result<ModelReply, ModelError> {
+    pub(super) fn finish(
+        mut self,
+        new_events: &mut Vec<ModelEvent>,
+    ) -> Result<ModelReply, ModelError> {
         // Some servers omit the last blank line. A truncated event is not valid JSON.
         let rest = self.framer.rest();
         if let Some(event) = rest.filter(|event| is_whole(&event.data)) {
-            self.take_event(&event, news)?;
+            self.take_event(&event, new_events)?;
         }
         if !self.has_events && self.framer.has_invalid_line() {
             let message = "the provider sent something other than an event stream";
@@ -79,10 +82,10 @@ impl AnswerParser {
     fn take_event(
         &mut self,
         event: &ServerEvent,
-        news: &mut Vec<ModelEvent>,
+        new_events: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
         self.has_events = true;
-        self.decoder.push(event, news)
+        self.decoder.push(event, new_events)
     }
 
     fn known(self) -> autonoe_core::agent::TokenUsage {

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_tells_the_place_and_the_cause() {
+    fn transport_failure_names_the_address_and_the_cause() {
         let error = request_error(&Outer("nobody is there".into()), "api.example.org");
 
         let expected = "api.example.org cannot be reached: nobody is there";

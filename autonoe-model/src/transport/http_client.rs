@@ -201,7 +201,7 @@ pub(super) struct Call<W> {
     http: Arc<HttpClient>,
     state: CallState,
     /// Events to emit before anything else.
-    news: VecDeque<Result<ModelEvent, ModelError>>,
+    new_events: VecDeque<Result<ModelEvent, ModelError>>,
 }
 
 enum CallState {
@@ -220,15 +220,15 @@ impl<W: Wire> Call<W> {
             wire,
             http,
             state: CallState::Asking(encoded),
-            news: VecDeque::new(),
+            new_events: VecDeque::new(),
         }
     }
 
     /// Returns the next part of the answer; `None` after its end.
     pub(super) async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
         loop {
-            if let Some(news) = self.news.pop_front() {
-                return Some(news.map_err(|error| self.http.without_secrets(error)));
+            if let Some(new_events) = self.new_events.pop_front() {
+                return Some(new_events.map_err(|error| self.http.without_secrets(error)));
             }
             let outcome = match std::mem::replace(&mut self.state, CallState::Over) {
                 CallState::Over => return None,
@@ -241,7 +241,7 @@ impl<W: Wire> Call<W> {
             };
             match outcome {
                 Ok(state) => self.state = state,
-                Err(error) => self.news.push_back(Err(error)),
+                Err(error) => self.new_events.push_back(Err(error)),
             }
         }
     }
@@ -296,7 +296,7 @@ impl<W: Wire> Call<W> {
             Some(Err(error)) => reading.fail(error).map(whole),
             None => reading.finish(&mut events).map(whole),
         };
-        self.news.extend(events.into_iter().map(Ok));
+        self.new_events.extend(events.into_iter().map(Ok));
         match progress {
             Ok(ParseProgress::More(reading)) => Ok(CallState::Answering {
                 body,
@@ -304,7 +304,7 @@ impl<W: Wire> Call<W> {
                 request_id,
             }),
             Ok(ParseProgress::Complete(reply)) => {
-                self.news.push_back(Ok(ModelEvent::Done(reply)));
+                self.new_events.push_back(Ok(ModelEvent::Done(reply)));
                 body.drain(DRAIN_TIMEOUT).await;
                 Ok(CallState::Over)
             }

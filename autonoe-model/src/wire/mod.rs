@@ -49,13 +49,17 @@ pub(crate) struct ServerEvent {
 
 /// Decodes one answer.
 pub(crate) trait Decoder: Send {
-    /// Processes the next event, and appends the resulting events to `news`.
+    /// Processes the next event, and appends the resulting events to `new_events`.
     ///
     /// # Errors
     ///
     /// The provider reported an error or sent an invalid event. The error includes the usage so
     /// far. No events are accepted after that.
-    fn push(&mut self, event: &ServerEvent, news: &mut Vec<ModelEvent>) -> Result<(), ModelError>;
+    fn push(
+        &mut self,
+        event: &ServerEvent,
+        new_events: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError>;
 
     /// Returns whether the answer is complete.
     fn is_complete(&self) -> bool;

@@ -16,7 +16,7 @@ fn tools() -> Vec<ToolDefinition> {
 }
 
 #[tokio::test]
-async fn a_text_comes_bit_by_bit_and_whole_with_what_it_used() {
+async fn streams_text_in_chunks_and_returns_it_with_usage() {
     for api in Api::BOTH {
         let usage = Usage::new(1_200, 80)
             .with_cache_read(400)

@@ -90,7 +90,7 @@ async fn a_whole_answer_tells_what_it_used_only_if_the_provider_counted_it_to_it
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_off_has_used_more_than_anybody_knows() {
+async fn truncated_answer_used_at_least_the_reported_tokens() {
     for (kind, sent, known) in [
         ("openai-compatible", vec![SAID], tokens(0, 0)),
         ("openai-compatible", vec![SAID, COUNTED], tokens(10, 5)),

@@ -47,7 +47,11 @@ impl OsSandbox {
             mut command,
             options,
         } = wrapped;
-        before_exec::prepare(&mut command, vec![options], before_exec::Tie::Dies);
+        before_exec::prepare(
+            &mut command,
+            vec![options],
+            before_exec::LifetimePolicy::DeathSignal,
+        );
         run(command).map_err(|failure| match failure {
             Failure::System(source) => SandboxError::System { source },
             Failure::Hangs => SandboxError::Refused {

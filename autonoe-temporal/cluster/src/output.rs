@@ -7,12 +7,13 @@ use autonoe_app::AppError;
 use autonoe_app::text::sanitize;
 use serde::Serialize;
 
-/// Whether a reader of the results is present.
+/// State of the reader of the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reader {
-    Present,
-    /// The reader has closed the pipe.
-    Gone,
+pub(crate) enum ReaderState {
+    /// The result was written.
+    Open,
+    /// The reader closed the pipe.
+    Closed,
 }
 
 /// Prints results to standard output and everything else to standard error.
@@ -38,12 +39,12 @@ impl Output {
 
     /// Prints a whole result and flushes it. A reader that closes the pipe, such as `head`, is not
     /// an error.
-    pub(crate) fn result(&self, text: &str) -> Result<Reader, AppError> {
+    pub(crate) fn result(&self, text: &str) -> Result<ReaderState, AppError> {
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         let written = results.write_all(text.as_bytes());
         match written.and_then(|()| results.flush()) {
-            Ok(()) => Ok(Reader::Present),
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Reader::Gone),
+            Ok(()) => Ok(ReaderState::Open),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ReaderState::Closed),
             Err(error) => Err(AppError::failure(format!(
                 "standard output cannot be written to: {error}"
             ))),
@@ -51,7 +52,7 @@ impl Output {
     }
 
     /// Prints a result as multi-line JSON.
-    pub(crate) fn json(&self, result: &impl Serialize) -> Result<Reader, AppError> {
+    pub(crate) fn json(&self, result: &impl Serialize) -> Result<ReaderState, AppError> {
         let text = serde_json::to_string_pretty(result).map_err(|error| {
             AppError::failure(format!("the output cannot be written as JSON: {error}"))
         })?;

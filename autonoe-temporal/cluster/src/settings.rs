@@ -68,7 +68,7 @@ pub(crate) struct WorkerSettings {
     pub(crate) server: TemporalSettings,
     pub(crate) host: String,
     pub(crate) slots: usize,
-    pub(crate) farewell: Duration,
+    pub(crate) shutdown_grace: Duration,
     /// The canonical folder of the projects.
     pub(crate) project_root: PathBuf,
     pub(crate) remote_root: Option<String>,
@@ -98,7 +98,7 @@ impl WorkerSettings {
                 .or(worker.host.clone())
                 .unwrap_or_else(host_name),
             slots: slots.into(),
-            farewell: Duration::from_secs(worker.shutdown_grace_secs),
+            shutdown_grace: Duration::from_secs(worker.shutdown_grace_secs),
             project_root,
             remote_root: args.remote_root.clone().or(worker.remote_root.clone()),
             base_branch: worker

@@ -51,7 +51,7 @@ pub(super) struct Members {
 }
 
 impl Members {
-    /// Starts a member. [`Heard::Began`] reports its start later.
+    /// Starts a member. [`MemberEvent::Began`] reports its start later.
     pub(super) fn start(
         &mut self,
         ctx: &WorkflowContext<FleetWorkflow>,

@@ -26,7 +26,7 @@ use super::members::{MemberEvent, Members};
 pub struct FleetWorkflow {
     name: String,
     timeouts: Timeouts,
-    course: Result<FleetMachine, Failure>,
+    state_machine: Result<FleetMachine, Failure>,
     /// Instructions that the fleet has not processed yet.
     inbox: Vec<RunInstruction>,
 }
@@ -35,12 +35,12 @@ pub struct FleetWorkflow {
 impl FleetWorkflow {
     #[init]
     pub fn new(ctx: &WorkflowContextView, begin: FleetInput) -> Self {
-        let course = begin.machine(timestamp(ctx.start_time()));
+        let state_machine = begin.machine(timestamp(ctx.start_time()));
         let FleetInput { run, timeouts } = begin;
         Self {
             name: run.id.to_string(),
             timeouts,
-            course,
+            state_machine,
             inbox: Vec::new(),
         }
     }
@@ -57,7 +57,7 @@ impl FleetWorkflow {
                 }
                 Ok(FleetStep::Stop { member, reason, .. }) => {
                     members.stop(&member, &reason);
-                    apply(ctx, |course, now| course.on_stopped(now, &member));
+                    apply(ctx, |state_machine, now| state_machine.on_stopped(now, &member));
                 }
                 Ok(FleetStep::Wait { until }) => wait(ctx, &mut members, until).await,
                 Ok(FleetStep::Finish(report)) => return end(ctx, *report),
@@ -67,18 +67,18 @@ impl FleetWorkflow {
     }
 
     #[signal(name = "instruct")]
-    pub fn instruct(&mut self, _ctx: &mut SyncWorkflowContext<Self>, told: RunInstruction) {
-        self.inbox.push(told);
+    pub fn instruct(&mut self, _ctx: &mut SyncWorkflowContext<Self>, new_instruction: RunInstruction) {
+        self.inbox.push(new_instruction);
     }
 
     #[query(name = "state")]
     pub fn state(&self, _ctx: &WorkflowContextView) -> WorkflowState {
-        let Ok(course) = &self.course else {
+        let Ok(state_machine) = &self.state_machine else {
             return WorkflowState::default();
         };
         WorkflowState {
-            is_paused: course.is_paused(),
-            at: Some(course.progress()),
+            is_paused: state_machine.is_paused(),
+            at: Some(state_machine.progress()),
             ..WorkflowState::default()
         }
     }
@@ -92,10 +92,10 @@ type Fleet = WorkflowContext<FleetWorkflow>;
 /// Applies cancellation and instructions to the machine, and forwards instructions to members.
 async fn process_inbox(ctx: &Fleet) {
     if ctx.cancellation_token().is_cancelled() {
-        apply(ctx, |course, now| course.cancel(now));
+        apply(ctx, |state_machine, now| state_machine.cancel(now));
     }
     for instruction in ctx.state_mut(|it| std::mem::take(&mut it.inbox)) {
-        for run in apply(ctx, |course, now| course.on_instruction(now, &instruction)) {
+        for run in apply(ctx, |state_machine, now| state_machine.on_instruction(now, &instruction)) {
             signal_member(ctx, &run, instruction.clone()).await;
         }
     }
@@ -116,17 +116,17 @@ async fn signal_member(ctx: &Fleet, run: &RunId, instruction: RunInstruction) {
 
 /// Returns the next step, or why the fleet could not start.
 fn step(ctx: &Fleet) -> Result<FleetStep, Failure> {
-    with_machine(ctx, |course, now| {
-        let step = course.next(now);
+    with_machine(ctx, |state_machine, now| {
+        let step = state_machine.next(now);
         // There are no observers here: members are observed through their runs.
-        drop(course.take_events());
+        drop(state_machine.take_events());
         step
     })
 }
 
 /// Waits for the next event and applies it to the machine.
 async fn wait(ctx: &Fleet, members: &mut Members, until: Option<Timestamp>) {
-    let is_cut = ctx.state(|it| it.course.as_ref().is_ok_and(FleetMachine::is_cut_short));
+    let is_cut = ctx.state(|it| it.state_machine.as_ref().is_ok_and(FleetMachine::is_cut_short));
     let events = {
         let cancelled = async {
             if is_cut {
@@ -160,9 +160,9 @@ async fn wait(ctx: &Fleet, members: &mut Members, until: Option<Timestamp>) {
     for event in events {
         match event {
             MemberEvent::Began(member) => {
-                let pending_instructions: Vec<_> = apply(ctx, |course, now| {
-                    let run = course.run_id(&member);
-                    let pending_instructions = course.on_started(now, &member).into_iter();
+                let pending_instructions: Vec<_> = apply(ctx, |state_machine, now| {
+                    let run = state_machine.run_id(&member);
+                    let pending_instructions = state_machine.on_started(now, &member).into_iter();
                     pending_instructions
                         .map(|instruction| (run.clone(), instruction))
                         .collect()
@@ -172,14 +172,14 @@ async fn wait(ctx: &Fleet, members: &mut Members, until: Option<Timestamp>) {
                 }
             }
             MemberEvent::NotStarted(member, error) => {
-                apply(ctx, |course, now| {
-                    course.on_not_started(now, &member, &error)
+                apply(ctx, |state_machine, now| {
+                    state_machine.on_not_started(now, &member, &error)
                 });
             }
             MemberEvent::Ended(member, outcome) => ends.push((member, *outcome)),
         }
     }
-    apply(ctx, |course, now| course.on_ended(now, ends));
+    apply(ctx, |state_machine, now| state_machine.on_ended(now, ends));
 }
 
 async fn sleep_to(ctx: &Fleet, until: Option<Timestamp>, given_up: WorkflowCancellationToken) {
@@ -218,8 +218,8 @@ fn with_machine<T>(
     act: impl FnOnce(&mut FleetMachine, Timestamp) -> T,
 ) -> Result<T, Failure> {
     let now = timestamp(ctx.workflow_time());
-    ctx.state_mut(|it| match &mut it.course {
-        Ok(course) => Ok(act(course, now)),
+    ctx.state_mut(|it| match &mut it.state_machine {
+        Ok(state_machine) => Ok(act(state_machine, now)),
         Err(failure) => Err(failure.clone()),
     })
 }

@@ -55,8 +55,8 @@ impl JobWorkflow {
     }
 
     #[signal(name = "instruct")]
-    pub fn instruct(&mut self, _ctx: &mut SyncWorkflowContext<Self>, told: RunInstruction) {
-        self.log.push(told);
+    pub fn instruct(&mut self, _ctx: &mut SyncWorkflowContext<Self>, new_instruction: RunInstruction) {
+        self.log.push(new_instruction);
     }
 
     #[query(name = "state")]

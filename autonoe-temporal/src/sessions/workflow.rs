@@ -24,7 +24,7 @@ use super::machine::{NoAnswer, SessionsEvent, SessionsMachine, SessionsStep, Tar
 /// waits are timers of the server.
 #[workflow]
 pub struct SessionsWorkflow {
-    pub(super) course: SessionsMachine,
+    pub(super) state_machine: SessionsMachine,
     timeouts: Timeouts,
     /// Whether it is a member of a fleet.
     is_member: bool,
@@ -37,7 +37,7 @@ impl SessionsWorkflow {
         Self {
             is_member: ctx.parent().is_some(),
             timeouts: begin.timeouts,
-            course: SessionsMachine::new(begin),
+            state_machine: SessionsMachine::new(begin),
         }
     }
 
@@ -48,10 +48,10 @@ impl SessionsWorkflow {
         loop {
             process_signals(ctx);
             let now = now(ctx);
-            match ctx.state_mut(|it| it.course.next(now)) {
+            match ctx.state_mut(|it| it.state_machine.next(now)) {
                 SessionsStep::Finish(report) => return end(ctx, &report),
                 SessionsStep::NewHistory => {
-                    let begin = ctx.state(|it| it.course.next_input());
+                    let begin = ctx.state(|it| it.state_machine.next_input());
                     let options = ContinueAsNewOptions::builder().memo(memo(&begin)).build();
                     ctx.continue_as_new(begin, options)?;
                 }
@@ -67,14 +67,14 @@ impl SessionsWorkflow {
     }
 
     #[signal(name = "instruct")]
-    pub fn instruct(&mut self, _ctx: &mut SyncWorkflowContext<Self>, told: RunInstruction) {
-        let at = self.course.at();
-        self.course.on_event(at, SessionsEvent::Instructed(told));
+    pub fn instruct(&mut self, _ctx: &mut SyncWorkflowContext<Self>, new_instruction: RunInstruction) {
+        let at = self.state_machine.at();
+        self.state_machine.on_event(at, SessionsEvent::Instructed(new_instruction));
     }
 
     #[query(name = "state")]
     pub fn state(&self, _ctx: &WorkflowContextView) -> WorkflowState {
-        self.course.state()
+        self.state_machine.state()
     }
 }
 
@@ -83,13 +83,13 @@ type Context = WorkflowContext<SessionsWorkflow>;
 /// Stores the run of a fleet member in its memo, for clients. A fleet does not set the memo of its
 /// members.
 fn store_memo(ctx: &Context) {
-    if let Some(run) = ctx.state(|it| it.is_member.then(|| it.course.as_submitted())) {
+    if let Some(run) = ctx.state(|it| it.is_member.then(|| it.state_machine.as_submitted())) {
         // The value was parsed from JSON, so it serializes.
         let _ = ctx.upsert_memo([(SPEC_MEMO, Some(MemoValue::new(run)))]);
     }
 }
 
-/// Applies cancellation and history suggestions of the server to the course.
+/// Applies cancellation and history suggestions of the server to the state machine.
 fn process_signals(ctx: &mut Context) {
     let cancelled = ctx.cancellation_token();
     if cancelled.is_cancelled() {
@@ -105,14 +105,14 @@ fn process_signals(ctx: &mut Context) {
 
 fn apply(ctx: &mut Context, came: SessionsEvent) {
     let at = now(ctx);
-    ctx.state_mut(|it| it.course.on_event(at, came));
+    ctx.state_mut(|it| it.state_machine.on_event(at, came));
 }
 
 /// Returns the time of the workflow, which is the same in each replay.
 fn now(ctx: &Context) -> Timestamp {
     let time = ctx.workflow_time();
     let time = time.and_then(|time| Timestamp::try_from(time).ok());
-    time.unwrap_or_else(|| ctx.state(|it| it.course.at()))
+    time.unwrap_or_else(|| ctx.state(|it| it.state_machine.at()))
 }
 
 /// Returns the memo of a run. Without it, the next history would have the memo from the start of
@@ -157,7 +157,7 @@ pub(super) async fn perform(
         }
         SessionsStep::AwaitInstruction => {
             // The instruction arrives as a signal.
-            let _ = ctx.wait_condition(|it| it.course.has_instructions()).await;
+            let _ = ctx.wait_condition(|it| it.state_machine.has_instructions()).await;
             None
         }
         SessionsStep::NewHistory | SessionsStep::Finish(_) => None,
@@ -165,7 +165,7 @@ pub(super) async fn perform(
 }
 
 async fn claim(ctx: &mut StepContext, queue: Option<String>, timeouts: Timeouts) -> SessionsEvent {
-    let whose = ctx.state(|it| it.course.run_ref());
+    let whose = ctx.state(|it| it.state_machine.run_ref());
     let options = ActivityOptions::with_start_to_close_timeout(timeouts.activity)
         .heartbeat_timeout(timeouts.heartbeat)
         .maybe_task_queue(queue)
@@ -180,7 +180,7 @@ async fn claim(ctx: &mut StepContext, queue: Option<String>, timeouts: Timeouts)
 }
 
 async fn read_ledger(ctx: &mut StepContext, host: TargetHost, timeouts: Timeouts) -> SessionsEvent {
-    let whose = ctx.state(|it| it.course.run_ref());
+    let whose = ctx.state(|it| it.state_machine.run_ref());
     let options = ActivityOptions::with_start_to_close_timeout(timeouts.activity)
         .heartbeat_timeout(timeouts.heartbeat)
         .task_queue(host.queue)
@@ -201,7 +201,7 @@ async fn session(
         .cancellation_type(ActivityCancellationType::WaitCancellationCompleted)
         .task_queue(host.queue)
         .maybe_schedule_to_start_timeout(host.timeout)
-        // The course decides whether to retry, and where.
+        // The state machine decides whether to retry, and where.
         .retry_policy(RetryPolicy::builder().maximum_attempts(1).build())
         .build();
     let answered = ctx.execute_activity(SessionActivities::session, call, options);

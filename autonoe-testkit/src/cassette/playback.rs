@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::format::{RecordedEnd, RecordedItem, RecordedSession, RecordedTurn};
-use super::replayer::Deck;
+use super::replayer::ReplayState;
 
 /// Replays one session.
 pub(super) struct ReplayedClient {
@@ -34,7 +34,7 @@ struct ReplayedControl {
 
 impl ReplayedClient {
     pub(super) fn new(
-        deck: Deck,
+        replay_state: ReplayState,
         slot: usize,
         session: RecordedSession,
         spec: SessionSpec,
@@ -42,7 +42,11 @@ impl ReplayedClient {
     ) -> Self {
         Self {
             turns: session.turns.into(),
-            player: Player { deck, slot, spec },
+            player: Player {
+                replay_state,
+                slot,
+                spec,
+            },
             control: Arc::new(ReplayedControl {
                 steering,
                 interrupted: CancellationToken::new(),
@@ -57,7 +61,11 @@ impl AgentClient for ReplayedClient {
         let Some(turn) = self.turns.pop_front() else {
             let number = self.player.spec.key.number;
             let message = format!("session {number} has no further turns on the cassette");
-            self.player.deck.lock().mismatches.push(message.clone());
+            self.player
+                .replay_state
+                .lock()
+                .mismatches
+                .push(message.clone());
             let error = AgentError::new(AgentErrorKind::Protocol, message);
             return stream::once(future::ready(Err(error))).boxed();
         };
@@ -124,7 +132,7 @@ type Items = UnboundedSender<Result<StreamEvent, AgentError>>;
 
 #[derive(Clone)]
 struct Player {
-    deck: Deck,
+    replay_state: ReplayState,
     slot: usize,
     spec: SessionSpec,
 }
@@ -206,8 +214,8 @@ impl Player {
     }
 
     fn compare(&self, name: &str, input: &Value, recorded: &Answer, now: (ToolStatus, &str)) {
-        let mut deck = self.deck.lock();
-        deck.slots[self.slot].calls += 1;
+        let mut replay_state = self.replay_state.lock();
+        replay_state.slots[self.slot].calls += 1;
         if recorded.status == now.0 {
             return;
         }
@@ -217,11 +225,11 @@ impl Player {
         let mismatch = format!(
             "session {} ({instruction}), call {}: {name} {input}\n  - recorded {}\n  + now {}",
             key.number,
-            deck.slots[self.slot].calls,
+            replay_state.slots[self.slot].calls,
             outcome(recorded.status, &recorded.output),
             outcome(now.0, now.1),
         );
-        deck.mismatches.push(mismatch);
+        replay_state.mismatches.push(mismatch);
     }
 }
 

@@ -54,12 +54,12 @@ use super::redaction::Secrets;
 /// ```
 pub struct Recorder {
     inner: Arc<dyn AgentClientFactory>,
-    tape: Tape,
+    shared_recording: SharedRecording,
 }
 
 /// The recording so far.
 #[derive(Clone, Default)]
-struct Tape {
+struct SharedRecording {
     recorded: Arc<Mutex<Recorded>>,
 }
 
@@ -75,7 +75,7 @@ impl Recorder {
     pub fn new(inner: impl AgentClientFactory + 'static) -> Self {
         Self {
             inner: Arc::new(inner),
-            tape: Tape::default(),
+            shared_recording: SharedRecording::default(),
         }
     }
 
@@ -83,14 +83,14 @@ impl Recorder {
     #[must_use]
     pub fn with_secrets<S: AsRef<str>>(self, secrets: impl IntoIterator<Item = S>) -> Self {
         for secret in secrets {
-            self.tape.lock().secrets.add(secret.as_ref());
+            self.shared_recording.lock().secrets.add(secret.as_ref());
         }
         self
     }
 
     /// Returns the recording so far.
     pub fn cassette(&self) -> Cassette {
-        let recorded = self.tape.lock();
+        let recorded = self.shared_recording.lock();
         let mut cassette = Cassette::new(recorded.backend.clone(), recorded.sessions.clone());
         // Redacted only here, because a later session may reveal that an earlier text is a secret.
         recorded.secrets.redact(&mut cassette);
@@ -107,7 +107,7 @@ impl Recorder {
     }
 }
 
-impl Tape {
+impl SharedRecording {
     fn lock(&self) -> MutexGuard<'_, Recorded> {
         self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -133,7 +133,7 @@ impl Tape {
 impl AgentClientFactory for Recorder {
     async fn probe(&self) -> Result<Capabilities, AgentError> {
         let capabilities = self.inner.probe().await?;
-        self.tape.lock().backend = Some(capabilities.clone());
+        self.shared_recording.lock().backend = Some(capabilities.clone());
         Ok(capabilities)
     }
 
@@ -145,15 +145,16 @@ impl AgentClientFactory for Recorder {
     // recorded separately: the stream has a response for each call, and its status shows whether
     // the call was denied, failed or succeeded.
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
-        let session = self.tape.begin(&spec);
+        let session = self.shared_recording.begin(&spec);
         match self.inner.create(spec) {
             Ok(inner) => Ok(Box::new(RecordingClient {
                 inner,
                 session,
-                tape: self.tape.clone(),
+                shared_recording: self.shared_recording.clone(),
             })),
             Err(error) => {
-                self.tape.lock().sessions[session].refused = Some(RecordedFailure::new(&error));
+                self.shared_recording.lock().sessions[session].refused =
+                    Some(RecordedFailure::new(&error));
                 Err(error)
             }
         }
@@ -163,30 +164,35 @@ impl AgentClientFactory for Recorder {
 struct RecordingClient {
     inner: Box<dyn AgentClient>,
     session: usize,
-    tape: Tape,
+    shared_recording: SharedRecording,
 }
 
 #[async_trait]
 impl AgentClient for RecordingClient {
     fn query(&mut self, prompt: Prompt) -> MessageStream<'_> {
-        let (tape, session) = (self.tape.clone(), self.session);
-        tape.lock().sessions[session].turns.push(RecordedTurn {
-            prompt: prompt.text.clone(),
-            stream: Vec::new(),
-            end: RecordedEnd::LeftOpen,
-        });
+        let (shared_recording, session) = (self.shared_recording.clone(), self.session);
+        shared_recording.lock().sessions[session]
+            .turns
+            .push(RecordedTurn {
+                prompt: prompt.text.clone(),
+                stream: Vec::new(),
+                end: RecordedEnd::LeftOpen,
+            });
         let inner = self.inner.query(prompt);
-        stream::unfold((inner, tape), move |(mut inner, tape)| async move {
-            let item = inner.next().await;
-            // Turns of one client do not overlap, so it is the last one.
-            if let Some(turn) = tape.lock().sessions[session].turns.last_mut() {
-                match &item {
-                    Some(item) => turn.stream.push(RecordedItem::new(item)),
-                    None => turn.end = RecordedEnd::Closed,
+        stream::unfold(
+            (inner, shared_recording),
+            move |(mut inner, shared_recording)| async move {
+                let item = inner.next().await;
+                // Turns of one client do not overlap, so it is the last one.
+                if let Some(turn) = shared_recording.lock().sessions[session].turns.last_mut() {
+                    match &item {
+                        Some(item) => turn.stream.push(RecordedItem::new(item)),
+                        None => turn.end = RecordedEnd::Closed,
+                    }
                 }
-            }
-            Some((item?, (inner, tape)))
-        })
+                Some((item?, (inner, shared_recording)))
+            },
+        )
         .boxed()
     }
 
@@ -203,7 +209,7 @@ impl fmt::Debug for Recorder {
     // The recording still contains the secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Recorder")
-            .field("sessions", &self.tape.lock().sessions.len())
+            .field("sessions", &self.shared_recording.lock().sessions.len())
             .finish_non_exhaustive()
     }
 }

@@ -64,7 +64,7 @@ use super::playback::{ReplayedClient, answered_calls};
 #[must_use = "a cassette that is not played tests nothing"]
 pub struct Replayer {
     capabilities: Capabilities,
-    deck: Deck,
+    replay_state: ReplayState,
     on_drop: OnDrop,
 }
 
@@ -95,11 +95,11 @@ impl Replayer {
             .with_mcp_servers(Support::Yes)
             .with_project_memory_off(Support::Yes);
         let slots = cassette.sessions.into_iter().map(Slot::new).collect();
-        let deck = Deck::default();
-        deck.lock().slots = slots;
+        let replay_state = ReplayState::default();
+        replay_state.lock().slots = slots;
         Self {
             capabilities,
-            deck,
+            replay_state,
             on_drop: OnDrop::Verify,
         }
     }
@@ -114,9 +114,14 @@ impl Replayer {
 
     /// Returns the differences so far, including everything that is still missing.
     pub fn mismatches(&self) -> Vec<String> {
-        let deck = self.deck.lock();
-        let missing = deck.slots.iter().filter_map(Slot::missing);
-        deck.mismatches.iter().cloned().chain(missing).collect()
+        let replay_state = self.replay_state.lock();
+        let missing = replay_state.slots.iter().filter_map(Slot::missing);
+        replay_state
+            .mismatches
+            .iter()
+            .cloned()
+            .chain(missing)
+            .collect()
     }
 
     /// Fails the test if anything differs or is missing.
@@ -137,7 +142,7 @@ impl Replayer {
 impl Drop for Replayer {
     fn drop(&mut self) {
         // Before the first session, the subject of the test has already failed and reports why.
-        let is_due = self.on_drop == OnDrop::Verify && self.deck.lock().was_used;
+        let is_due = self.on_drop == OnDrop::Verify && self.replay_state.lock().was_used;
         if is_due && !std::thread::panicking() {
             self.verify();
         }
@@ -152,7 +157,7 @@ impl AgentClientFactory for Replayer {
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
         let number = spec.key.number;
-        let Some((slot, session)) = self.deck.begin(&spec) else {
+        let Some((slot, session)) = self.replay_state.begin(&spec) else {
             return Err(AgentError::new(
                 AgentErrorKind::Configuration,
                 format!("session {number} is not on the cassette"),
@@ -163,7 +168,7 @@ impl AgentClientFactory for Replayer {
         }
         spec.refuse_unclaimed(&self.capabilities)?;
         let steering = self.capabilities.steering;
-        let client = ReplayedClient::new(self.deck.clone(), slot, session, spec, steering);
+        let client = ReplayedClient::new(self.replay_state.clone(), slot, session, spec, steering);
         Ok(Box::new(client))
     }
 }
@@ -178,7 +183,7 @@ impl fmt::Debug for Replayer {
 
 /// The sessions of a cassette while they are played.
 #[derive(Clone, Default)]
-pub(super) struct Deck {
+pub(super) struct ReplayState {
     inner: Arc<Mutex<Inner>>,
 }
 
@@ -197,7 +202,7 @@ pub(super) struct Slot {
     pub(super) calls: usize,
 }
 
-impl Deck {
+impl ReplayState {
     pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }

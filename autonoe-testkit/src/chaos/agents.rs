@@ -231,7 +231,7 @@ pub(super) fn disturb<'a>(
     plan: Plan,
     on_hit: impl FnOnce() + Send + 'a,
 ) -> MessageStream<'a> {
-    let disturbed = Disturbed {
+    let disturbed = FaultyStream {
         inner,
         plan,
         on_hit: Some(Box::new(on_hit)),
@@ -247,7 +247,7 @@ pub(super) fn disturb<'a>(
     .boxed()
 }
 
-struct Disturbed<'a> {
+struct FaultyStream<'a> {
     inner: MessageStream<'a>,
     plan: Plan,
     on_hit: Option<Box<dyn FnOnce() + Send + 'a>>,
@@ -258,7 +258,7 @@ struct Disturbed<'a> {
     over: bool,
 }
 
-impl Disturbed<'_> {
+impl FaultyStream<'_> {
     async fn next(&mut self) -> Option<Item> {
         if let Some(item) = self.waiting.pop_front() {
             return Some(item);
@@ -280,8 +280,8 @@ impl Disturbed<'_> {
         let is_time = is_end || self.seen >= self.plan.after;
         self.seen += 1;
         match self.plan.fault {
-            Fault::CutStream if is_time => self.strike(None),
-            Fault::MissingEnd if is_end => self.strike(None),
+            Fault::CutStream if is_time => self.end_stream(None),
+            Fault::MissingEnd if is_end => self.end_stream(None),
             Fault::Silence if is_time => {
                 self.hit();
                 future::pending().await
@@ -295,7 +295,7 @@ impl Disturbed<'_> {
                     AgentErrorKind::Crashed,
                     "the fault injector fails after the end",
                 )));
-                self.strike(Some(event))
+                self.end_stream(Some(event))
             }
             Fault::QuotaInTool if matches!(event, StreamEvent::ToolInvocation { .. }) => {
                 let outcome = SessionOutcome::QuotaExceeded {
@@ -304,16 +304,16 @@ impl Disturbed<'_> {
                 };
                 self.waiting
                     .push_back(Ok(StreamEvent::end(outcome, self.plan.cost)));
-                self.strike(Some(event))
+                self.end_stream(Some(event))
             }
             Fault::DuplicateCallIds => Some(Ok(self.duplicate(event))),
-            Fault::WrongCost => Some(Ok(self.misprice(event))),
+            Fault::WrongCost => Some(Ok(self.falsify_cost(event))),
             _ => Some(Ok(event)),
         }
     }
 
     /// Ends the stream with `last` and the waiting items.
-    fn strike(&mut self, last: Option<StreamEvent>) -> Option<Item> {
+    fn end_stream(&mut self, last: Option<StreamEvent>) -> Option<Item> {
         self.hit();
         self.over = true;
         last.map(Ok)
@@ -331,7 +331,7 @@ impl Disturbed<'_> {
         event
     }
 
-    fn misprice(&mut self, mut event: StreamEvent) -> StreamEvent {
+    fn falsify_cost(&mut self, mut event: StreamEvent) -> StreamEvent {
         if let StreamEvent::End { cost, .. } = &mut event {
             *cost = self.plan.cost;
             self.hit();

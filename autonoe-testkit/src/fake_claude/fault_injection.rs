@@ -4,13 +4,13 @@ use serde_json::json;
 
 use super::recording::Kind;
 use super::replay::{Replay, Stop};
-use super::{Fault, Moment, Start, TurnFault};
+use super::{Fault, FaultTrigger, Start, TurnFault};
 
 impl Replay<'_> {
     /// Dies if the script requires it at this moment of the start.
-    pub(super) fn crash_at(&mut self, moment: Start) -> Result<(), Stop> {
+    pub(super) fn crash_at(&mut self, trigger: Start) -> Result<(), Stop> {
         let death = self.faults.iter().find_map(|fault| match fault {
-            Fault::DiesAtStart { code, stderr, when } if *when == moment => {
+            Fault::DiesAtStart { code, stderr, when } if *when == trigger => {
                 Some((*code, stderr.clone()))
             }
             _ => None,
@@ -22,20 +22,24 @@ impl Replay<'_> {
     }
 
     /// Injects the faults that are due at this moment.
-    pub(super) fn inject_at(&mut self, now: Moment) -> Result<(), Stop> {
+    pub(super) fn inject_at(&mut self, now: FaultTrigger) -> Result<(), Stop> {
         let due: Vec<TurnFault> = self
             .faults
             .iter()
             .filter_map(|fault| match fault {
-                Fault::At { moment, mishap } if *moment == now => Some(mishap.clone()),
+                Fault::At {
+                    trigger,
+                    turn_fault,
+                } if *trigger == now => Some(turn_fault.clone()),
                 _ => None,
             })
             .collect();
-        due.iter().try_for_each(|mishap| self.inject(mishap))
+        due.iter()
+            .try_for_each(|turn_fault| self.inject(turn_fault))
     }
 
-    fn inject(&mut self, mishap: &TurnFault) -> Result<(), Stop> {
-        match mishap {
+    fn inject(&mut self, turn_fault: &TurnFault) -> Result<(), Stop> {
+        match turn_fault {
             TurnFault::Garbage(bytes) => {
                 self.output.bytes(bytes);
                 self.output.bytes(b"\n");

@@ -11,7 +11,7 @@ use super::host::Host;
 use super::program::{Arguments, CANNOT_PLAY};
 use super::recording::{Lines, OutputLine, Recording, Step};
 use super::streams::{Input, Output, ReceivedSignal};
-use super::{FakeScript, Fault, Moment, PlayedContent, Start};
+use super::{FakeScript, Fault, FaultTrigger, PlayedContent, Start};
 
 /// The running program.
 pub(super) struct Replay<'w> {
@@ -109,7 +109,7 @@ impl<'w> Replay<'w> {
 
     fn follow(&mut self, recording: &Recording) -> Result<(), Stop> {
         self.crash_at(Start::AtOnce)?;
-        self.inject_at(Moment::Lines(0))?;
+        self.inject_at(FaultTrigger::Lines(0))?;
         let greets_servers = recording.has_messages_to_servers();
         for step in &recording.steps {
             match step {
@@ -266,10 +266,10 @@ impl<'w> Replay<'w> {
         }
         self.output.line(line);
         self.written += 1;
-        self.inject_at(Moment::Lines(self.written))?;
+        self.inject_at(FaultTrigger::Lines(self.written))?;
         if line["type"] == "assistant" && line["message"]["content"][0]["type"] == "text" {
             self.texts += 1;
-            self.inject_at(Moment::Texts(self.texts))?;
+            self.inject_at(FaultTrigger::Texts(self.texts))?;
         }
         Ok(())
     }

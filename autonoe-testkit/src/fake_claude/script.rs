@@ -10,12 +10,12 @@ use super::Build;
 /// Script of the program, from its start to its end.
 ///
 /// ```
-/// use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, TurnFault, Moment};
+/// use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, TurnFault, FaultTrigger};
 ///
 /// let script = FakeScript::says(["I look.", "Done."])
 ///     .on(Build::V2_1_197)
 ///     .with_fault(Fault::IgnoresShutdown)
-///     .with_fault(Fault::At { moment: Moment::Texts(1), mishap: TurnFault::Silence });
+///     .with_fault(Fault::At { trigger: FaultTrigger::Texts(1), turn_fault: TurnFault::Silence });
 ///
 /// // The program reads it from a file.
 /// let json = serde_json::to_string(&script)?;
@@ -142,16 +142,16 @@ pub enum Fault {
     /// A fault at one moment. Faults at the same moment happen in order.
     At {
         /// The moment.
-        moment: Moment,
+        trigger: FaultTrigger,
         /// The fault.
-        mishap: TurnFault,
+        turn_fault: TurnFault,
     },
 }
 
 /// A moment in the lifetime of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Moment {
+pub enum FaultTrigger {
     /// After this many written lines.
     Lines(usize),
     /// After this many texts of the agent.

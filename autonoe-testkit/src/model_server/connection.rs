@@ -36,9 +36,9 @@ type Answered = Response<Either<Full<Bytes>, Pieces>>;
 
 /// Answers the requests of a connection until either side closes it.
 pub(super) async fn serve<A: ModelApi>(server: Arc<Server<A>>, stream: TcpStream) {
-    let scissors = CutHandle::default();
-    let io = TokioIo::new(CuttableStream::new(stream, scissors.clone()));
-    let service = service_fn(|request| respond(&server, request, &scissors));
+    let cut_handle = CutHandle::default();
+    let io = TokioIo::new(CuttableStream::new(stream, cut_handle.clone()));
+    let service = service_fn(|request| respond(&server, request, &cut_handle));
 
     let end = http1::Builder::new().serve_connection(io, service).await;
 
@@ -50,7 +50,7 @@ pub(super) async fn serve<A: ModelApi>(server: Arc<Server<A>>, stream: TcpStream
 async fn respond<A: ModelApi>(
     server: &Server<A>,
     request: Request<Incoming>,
-    scissors: &CutHandle,
+    cut_handle: &CutHandle,
 ) -> Result<Answered, NoAnswer> {
     let (head, body) = request.into_parts();
     let body = body.collect().await.map_err(|_| NoAnswer)?.to_bytes();
@@ -89,12 +89,12 @@ async fn respond<A: ModelApi>(
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
     }
-    send_reply(reply, scissors, open).await
+    send_reply(reply, cut_handle, open).await
 }
 
 async fn send_reply(
     reply: Reply,
-    scissors: &CutHandle,
+    cut_handle: &CutHandle,
     open: OpenExchange,
 ) -> Result<Answered, NoAnswer> {
     match reply {
@@ -117,7 +117,7 @@ async fn send_reply(
             pace,
             end,
         } => {
-            let pieces = Pieces::new(pieces, pace, end, scissors.clone(), open);
+            let pieces = Pieces::new(pieces, pace, end, cut_handle.clone(), open);
             let mut response = Response::new(Either::Right(pieces));
             *response.headers_mut() = headers;
             Ok(response)

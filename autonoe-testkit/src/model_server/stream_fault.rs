@@ -27,12 +27,12 @@ impl CutHandle {
 #[derive(Debug)]
 pub(super) struct CuttableStream {
     stream: TcpStream,
-    scissors: CutHandle,
+    cut_handle: CutHandle,
 }
 
 impl CuttableStream {
-    pub(super) fn new(stream: TcpStream, scissors: CutHandle) -> Self {
-        Self { stream, scissors }
+    pub(super) fn new(stream: TcpStream, cut_handle: CutHandle) -> Self {
+        Self { stream, cut_handle }
     }
 }
 
@@ -68,7 +68,7 @@ impl AsyncWrite for CuttableStream {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.scissors.0.load(Ordering::Acquire) {
+        if self.cut_handle.0.load(Ordering::Acquire) {
             return Poll::Ready(Err(io::Error::other("cut by the script")));
         }
         Pin::new(&mut self.stream).poll_flush(cx)

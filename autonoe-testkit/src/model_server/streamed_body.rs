@@ -24,7 +24,7 @@ pub(super) struct Pieces {
     /// The wait before the next piece.
     wait: Option<Pin<Box<Sleep>>>,
     end: StreamEnd,
-    scissors: CutHandle,
+    cut_handle: CutHandle,
     open: OpenExchange,
 }
 
@@ -33,7 +33,7 @@ impl Pieces {
         pieces: Vec<Bytes>,
         pace: Duration,
         end: StreamEnd,
-        scissors: CutHandle,
+        cut_handle: CutHandle,
         open: OpenExchange,
     ) -> Self {
         Self {
@@ -41,7 +41,7 @@ impl Pieces {
             pace,
             wait: None,
             end,
-            scissors,
+            cut_handle,
             open,
         }
     }
@@ -73,7 +73,7 @@ impl Body for Pieces {
             StreamEnd::Cut => {
                 self.open.ended(Ending::Cut);
                 // hyper flushes when a body is pending, and the flush cuts the connection.
-                self.scissors.cut();
+                self.cut_handle.cut();
                 Poll::Pending
             }
             // hyper drops the body when the client leaves.

@@ -62,7 +62,7 @@ async fn scripted_agents_conform() {
 
 // Shows: framework/callbacks/what-backend-cannot-tell
 #[tokio::test(start_paused = true)]
-async fn scripted_agents_conform_when_they_tell_of_models() {
+async fn scripted_agents_conform_with_model_events() {
     let report = agent_client(&ScriptedHarness::default().calling_models()).await;
 
     report.assert();

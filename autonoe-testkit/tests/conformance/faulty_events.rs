@@ -82,7 +82,7 @@ fn telling(tell: impl Fn(&Events) + Clone + Send + Sync + 'static) -> ScriptedHa
 
 // Shows: framework/callbacks/what-backend-cannot-tell
 #[tokio::test(start_paused = true)]
-async fn a_backend_that_claims_to_tell_and_does_not_is_found() {
+async fn finds_a_backend_that_claims_events_it_does_not_emit() {
     let told = EventCapabilities::default()
         .with_model_calls(Support::Yes)
         .with_model_chunks(Support::Yes);
@@ -92,14 +92,14 @@ async fn a_backend_that_claims_to_tell_and_does_not_is_found() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_backend_that_claims_to_tell_tokens_and_does_not_is_found() {
+async fn finds_a_backend_that_claims_tokens_it_does_not_report() {
     let harness = ScriptedHarness::default().without_token_reports();
 
     assert_fails(&agent_client(&harness).await, &[TOKENS]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_backend_that_tells_what_it_does_not_claim_is_found() {
+async fn finds_a_backend_that_emits_events_it_does_not_claim() {
     let harness = ScriptedHarness::claiming(|it| it.with_events(EventCapabilities::default()));
 
     assert_fails(&agent_client(&harness.calling_models()).await, &[CLAIM]);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, Moment, Start, TurnFault};
+use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, FaultTrigger, Start, TurnFault};
 
 use crate::fake_claude::fixture::{Fixture, on_both_builds, recorded};
 
@@ -47,8 +47,8 @@ async fn clean_exit_at_start_is_a_failure(build: Build) {
 async fn silent_start_times_out(build: Build) {
     for ignores_shutdown in [false, true] {
         let silence = Fault::At {
-            moment: Moment::Lines(0),
-            mishap: TurnFault::Silence,
+            trigger: FaultTrigger::Lines(0),
+            turn_fault: TurnFault::Silence,
         };
         let mut script = script(build, silence);
         if ignores_shutdown {
@@ -67,8 +67,8 @@ async fn silent_start_times_out(build: Build) {
 
 async fn garbage_before_the_first_answer_is_passed_over(build: Build) {
     let garbage = Fault::At {
-        moment: Moment::Lines(0),
-        mishap: TurnFault::Garbage(b"[SandboxDebug] not JSON".to_vec()),
+        trigger: FaultTrigger::Lines(0),
+        turn_fault: TurnFault::Garbage(b"[SandboxDebug] not JSON".to_vec()),
     };
     let setting = Fixture::new(&script(build, garbage));
 
@@ -77,8 +77,8 @@ async fn garbage_before_the_first_answer_is_passed_over(build: Build) {
 
 async fn a_line_that_is_cut_at_the_start_is_no_answer(build: Build) {
     let cut = Fault::At {
-        moment: Moment::Lines(0),
-        mishap: TurnFault::CutLine { code: 1 },
+        trigger: FaultTrigger::Lines(0),
+        turn_fault: TurnFault::CutLine { code: 1 },
     };
     let setting = Fixture::new(&script(build, cut));
 

@@ -5,20 +5,20 @@ use std::time::Duration;
 use autonoe_claude::wire::LineReader;
 use autonoe_core::StreamEvent;
 use autonoe_core::agent::SessionOutcome;
-use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, Moment, TurnFault};
+use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, FaultTrigger, TurnFault};
 
 use crate::fake_claude::fixture::{Fixture, SetStatus, on_both_builds, recorded};
 
 /// A turn that fails between two texts of the agent.
-fn broken(build: Build, mishap: TurnFault) -> FakeScript {
+fn broken(build: Build, turn_fault: TurnFault) -> FakeScript {
     let script = FakeScript::says(["before", "after"]).on(build);
-    script.with_fault(after_text(mishap))
+    script.with_fault(after_text(turn_fault))
 }
 
-fn after_text(mishap: TurnFault) -> Fault {
+fn after_text(turn_fault: TurnFault) -> Fault {
     Fault::At {
-        moment: Moment::Texts(1),
-        mishap,
+        trigger: FaultTrigger::Texts(1),
+        turn_fault,
     }
 }
 
@@ -156,9 +156,9 @@ async fn stderr_flood_does_not_block_the_turn(build: Build) {
 }
 
 async fn faults_come_together(build: Build) {
-    let at = |lines, mishap| Fault::At {
-        moment: Moment::Lines(lines),
-        mishap,
+    let at = |lines, turn_fault| Fault::At {
+        trigger: FaultTrigger::Lines(lines),
+        turn_fault,
     };
     let script = recorded(build, "c01_mcp_ok")
         .with_fault(at(3, TurnFault::UnknownMessages))

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use autonoe_testkit::fake_claude::{
-    Build, Env, FakeScript, Fault, Moment, PlayedContent, ReceivedSignal, TurnFault, play,
+    Build, Env, FakeScript, Fault, FaultTrigger, PlayedContent, ReceivedSignal, TurnFault, play,
 };
 use serde_json::{Value, json};
 
@@ -122,8 +122,8 @@ fn read_lines(mut output: io::PipeReader, tell: &mpsc::Sender<Value>) {
 /// A script in which the agent sends one text and then stops responding.
 fn silent() -> FakeScript {
     FakeScript::says(["Hello.", "Never."]).with_fault(Fault::At {
-        moment: Moment::Texts(1),
-        mishap: TurnFault::Silence,
+        trigger: FaultTrigger::Texts(1),
+        turn_fault: TurnFault::Silence,
     })
 }
 
@@ -221,7 +221,7 @@ fn a_line_that_is_no_json_kills_it() {
 }
 
 #[test]
-fn it_tells_the_settings_that_it_was_started_with() {
+fn fake_claude_reports_its_start_settings() {
     let settings = json!({"sandbox": {"enabled": true}, "permissions": {"deny": ["Edit(./x)"]}});
     let arg = format!("--settings={settings}");
     let mut program = Program::start(FakeScript::says(["Hello."]), &[&arg, "--model=opus"]);
@@ -262,8 +262,8 @@ fn script_is_parsed_from_json() {
 
     assert_eq!(script.plays, PlayedContent::Says(vec!["Hm.".into()]));
     let silence = Fault::At {
-        moment: Moment::Lines(3),
-        mishap: TurnFault::Silence,
+        trigger: FaultTrigger::Lines(3),
+        turn_fault: TurnFault::Silence,
     };
     assert_eq!(script.faults, [Fault::IgnoresShutdown, silence]);
 }

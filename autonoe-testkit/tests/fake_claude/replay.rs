@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use autonoe_core::agent::SessionOutcome;
 use autonoe_core::{AgentClient, StreamEvent};
-use autonoe_testkit::fake_claude::{Build, Fault, Moment, TurnFault};
+use autonoe_testkit::fake_claude::{Build, Fault, FaultTrigger, TurnFault};
 use futures::StreamExt;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -127,8 +127,8 @@ async fn a_conversation_that_breaks_off_anywhere_is_no_success(build: Build) {
     for what in [dies, TurnFault::CutLine { code: 3 }] {
         for after_lines in 0..=lines {
             let script = recorded(build, session).with_fault(Fault::At {
-                moment: Moment::Lines(after_lines),
-                mishap: what.clone(),
+                trigger: FaultTrigger::Lines(after_lines),
+                turn_fault: what.clone(),
             });
 
             let played = Fixture::new(&script).played().await;

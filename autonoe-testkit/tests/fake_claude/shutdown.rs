@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use autonoe_core::agent::SessionOutcome;
 use autonoe_core::{AgentClient, StreamEvent};
-use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, Moment, TurnFault};
+use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, FaultTrigger, TurnFault};
 use futures::StreamExt;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -15,8 +15,8 @@ use crate::fake_claude::fixture::{Fixture, TIMEOUT, eventually, on_both_builds, 
 /// Stops responding after this many lines.
 fn silence(lines: usize) -> Fault {
     Fault::At {
-        moment: Moment::Lines(lines),
-        mishap: TurnFault::Silence,
+        trigger: FaultTrigger::Lines(lines),
+        turn_fault: TurnFault::Silence,
     }
 }
 

@@ -43,7 +43,7 @@ async fn the_log_reads_as_lines() {
 }
 
 #[tokio::test]
-async fn one_who_waits_gets_the_exchange_when_it_comes() {
+async fn waiting_reader_receives_the_next_exchange() {
     let server = AnthropicServer::start([Turn::text("one"), Turn::text("two")]);
     let log = server.log().clone();
     let wait_for_text = |word: &'static str| {

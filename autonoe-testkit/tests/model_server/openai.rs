@@ -90,7 +90,7 @@ async fn the_last_event_of_a_response_has_the_whole_of_it() {
 }
 
 #[tokio::test]
-async fn thoughts_are_encrypted_for_those_who_ask_for_them() {
+async fn encrypts_reasoning_only_on_request() {
     let thought = || ScriptedMessage::new().thinks("hm").says("done");
     let server = OpenAiServer::start([thought(), thought().thinks("ah").signed("c2ln"), thought()]);
     let mut plain = Api::Responses.prompt("go", Delivery::Whole);
@@ -176,7 +176,7 @@ async fn interleaved_call_chunks_are_identified_by_index() {
 }
 
 #[tokio::test]
-async fn the_usage_of_a_streamed_completion_comes_for_those_who_ask_for_it() {
+async fn sends_streamed_usage_only_on_request() {
     let server = OpenAiServer::start([looks_around(), looks_around()]);
     let mut plain = Api::Chat.prompt("go", Delivery::Stream);
     plain.as_object_mut().unwrap().remove("stream_options");

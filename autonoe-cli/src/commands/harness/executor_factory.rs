@@ -37,7 +37,7 @@ struct ReadyBackend {
     name: String,
     model: Option<String>,
     agents: Arc<dyn AgentClientFactory>,
-    equipment: SessionSetup,
+    session_setup: SessionSetup,
 }
 
 /// Options that apply to all agents of a fleet.
@@ -99,7 +99,7 @@ impl ExecutorFactory {
             name: name.to_owned(),
             model: model.map(str::to_owned),
             agents: built.agents,
-            equipment: SessionSetup::new(built.outer_sandbox, rules.thinking, env)
+            session_setup: SessionSetup::new(built.outer_sandbox, rules.thinking, env)
                 .without_server(built.missing_server),
         });
         Ok(built.warnings)
@@ -151,7 +151,7 @@ impl ExecutorFactory {
         folder: &Path,
         parent: Option<&TraceContext>,
     ) -> impl Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync + use<> {
-        let (config, equipment) = (self.config.clone(), backend.equipment.clone());
+        let (config, session_setup) = (self.config.clone(), backend.session_setup.clone());
         let (observers, folder) = (self.observers.clone(), folder.to_owned());
         let (telemetry, parent) = (self.telemetry.clone(), parent.cloned());
         move |builder| {
@@ -163,7 +163,7 @@ impl ExecutorFactory {
                     return SessionRunner::builder(&folder);
                 }
             };
-            let builder = telemetry.apply(equipment.apply(builder), parent.clone());
+            let builder = telemetry.apply(session_setup.apply(builder), parent.clone());
             let observers = observers.iter().cloned();
             observers.fold(builder, SessionRunnerBuilder::observer)
         }

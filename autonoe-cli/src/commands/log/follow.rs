@@ -19,7 +19,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Prints the last run, and its new entries until it ends.
 pub(super) fn follow(project: &Project, json: bool, env: &CliEnv) -> Result<ExitCode, CliError> {
-    let mut narrator = EntryFormatter::new(project);
+    let mut formatter = EntryFormatter::new(project);
     // Checked before the journal is read, so that the last lines are still printed.
     let mut is_under_way = RunLock::is_held(project)?;
     let mut tail = JournalTail::from_last_run(&project.journal_path())?;
@@ -27,17 +27,20 @@ pub(super) fn follow(project: &Project, json: bool, env: &CliEnv) -> Result<Exit
     if entries.is_empty() && !is_under_way {
         env.print_note("no run is in progress; start one with `autonoe run`");
     }
-    let mut story: Option<(RunId, RunHistoryBuilder)> = None;
+    let mut run_history: Option<(RunId, RunHistoryBuilder)> = None;
     loop {
         for entry in &entries {
-            let current = story.take().filter(|(run, _)| *run == entry.run);
+            let current = run_history.take().filter(|(run, _)| *run == entry.run);
             let new_story = || {
-                let story = RunHistoryBuilder::new(entry.run.clone());
-                (entry.run.clone(), story.without_denied_calls())
+                let run_history = RunHistoryBuilder::new(entry.run.clone());
+                (entry.run.clone(), run_history.without_denied_calls())
             };
-            story.insert(current.unwrap_or_else(new_story)).1.add(entry);
+            run_history
+                .insert(current.unwrap_or_else(new_story))
+                .1
+                .add(entry);
         }
-        if write(&entries, &mut narrator, json)? == ReaderState::Closed || !is_under_way {
+        if write(&entries, &mut formatter, json)? == ReaderState::Closed || !is_under_way {
             break;
         }
         thread::sleep(POLL_INTERVAL);
@@ -54,8 +57,8 @@ pub(super) fn follow(project: &Project, json: bool, env: &CliEnv) -> Result<Exit
             is_under_way = false;
         }
     }
-    if !json && let Some((_, story)) = story {
-        env.print(&unfinished_note(&story.build(), false))?;
+    if !json && let Some((_, run_history)) = run_history {
+        env.print(&unfinished_note(&run_history.build(), false))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -69,7 +72,7 @@ fn last_run_entries(mut entries: Vec<JournalEntry>) -> Vec<JournalEntry> {
 
 fn write(
     entries: &[JournalEntry],
-    narrator: &mut EntryFormatter,
+    formatter: &mut EntryFormatter,
     json: bool,
 ) -> Result<ReaderState, CliError> {
     let mut text = String::new();
@@ -77,7 +80,7 @@ fn write(
         if json {
             text.push_str(&as_json(entry)?);
         } else {
-            narrator.format(entry, &mut text);
+            formatter.format(entry, &mut text);
         }
     }
     Ok(write_result(&text)?)

@@ -63,19 +63,22 @@ pub(crate) fn log(args: &LogArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
         if index > 0 {
             output.add("\n")?;
         }
-        let mut narrator = EntryFormatter::new(&project);
-        let mut story = RunHistoryBuilder::new((*run).clone()).without_denied_calls();
+        let mut formatter = EntryFormatter::new(&project);
+        let mut run_history = RunHistoryBuilder::new((*run).clone()).without_denied_calls();
         for entry in journal.entries(run) {
             let entry = entry?;
             let mut text = String::new();
-            narrator.format(&entry, &mut text);
-            story.add(&entry);
+            formatter.format(&entry, &mut text);
+            run_history.add(&entry);
             if output.add(&text)? == ReaderState::Closed {
                 return Ok(ExitCode::SUCCESS);
             }
         }
         let is_last = runs.last() == Some(*run);
-        output.add(&unfinished_note(&story.build(), is_under_way && is_last))?;
+        output.add(&unfinished_note(
+            &run_history.build(),
+            is_under_way && is_last,
+        ))?;
     }
     if let (Selection::Last, earlier @ 1..) = (&selection, runs.len() - 1) {
         let plural = if earlier == 1 { "" } else { "s" };
@@ -88,8 +91,8 @@ pub(crate) fn log(args: &LogArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
 }
 
 /// Returns the last line for an unfinished run; empty for a finished one.
-fn unfinished_note(story: &RunHistory, is_under_way: bool) -> String {
-    let why = story.stop_reason();
+fn unfinished_note(run_history: &RunHistory, is_under_way: bool) -> String {
+    let why = run_history.stop_reason();
     match why {
         RunStopReason::Interrupted(_) | RunStopReason::FlowInterrupted { .. } if is_under_way => {
             "The run is in progress; follow it with `autonoe log --follow`.\n".to_owned()
@@ -98,7 +101,7 @@ fn unfinished_note(story: &RunHistory, is_under_way: bool) -> String {
             format!(
                 "The run did not finish: {why}. It has cost {}.\n\
                  Run the same command to resume it.\n",
-                story.cost()
+                run_history.cost()
             )
         }
         _ => String::new(),

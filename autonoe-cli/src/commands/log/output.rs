@@ -12,7 +12,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Adds `text`, and writes the buffer once it is full. After `Reader::Gone`, further output
+    /// Adds `text`, and writes the buffer once it is full. After [`ReaderState::Closed`], further output
     /// is pointless.
     pub(super) fn add(&mut self, text: &str) -> Result<ReaderState, WriteError> {
         self.buffer.push_str(text);

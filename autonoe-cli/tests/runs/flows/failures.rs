@@ -337,7 +337,7 @@ fn log_shows_flow_steps_and_project_stays_usable() {
 }
 
 #[test]
-fn the_log_tells_checks_also_when_the_definition_is_another_one_by_now() {
+fn log_shows_checks_even_if_the_definition_changed() {
     let project = project();
     npm_fails(&project, 99);
     let failed = CommandOutput::run(fix_bug(&project, &text_sessions(9), &[]));

@@ -1,4 +1,4 @@
-//! `UnderWay`, a running command that tests interrupt or kill.
+//! [`RunningCommand`], a running command that tests interrupt or kill.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -64,18 +64,21 @@ impl Journal {
         &self.entries
     }
 
-    /// Returns the stories of all runs, in the order of their start.
+    /// Returns the histories of all runs, in the order of their start.
     pub fn run_histories(&self) -> Vec<RunHistory> {
         let mut places: HashMap<&RunId, usize> = HashMap::new();
-        let mut stories: Vec<RunHistoryBuilder> = Vec::new();
+        let mut histories: Vec<RunHistoryBuilder> = Vec::new();
         for entry in &self.entries {
             let place = *places.entry(&entry.run).or_insert_with(|| {
-                stories.push(RunHistoryBuilder::new(entry.run.clone()));
-                stories.len() - 1
+                histories.push(RunHistoryBuilder::new(entry.run.clone()));
+                histories.len() - 1
             });
-            stories[place].add(entry);
+            histories[place].add(entry);
         }
-        stories.into_iter().map(RunHistoryBuilder::build).collect()
+        histories
+            .into_iter()
+            .map(RunHistoryBuilder::build)
+            .collect()
     }
 
     /// Reads the ledger history from the journal of `project`.

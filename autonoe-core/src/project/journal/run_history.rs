@@ -20,9 +20,9 @@ use crate::time::{Mode, RunId, format_time};
 ///
 /// # let dir = tempfile::tempdir()?;
 /// # let project = Project::find(dir.path(), None)?;
-/// for story in Journal::read(&project.journal_path())?.run_histories() {
-///     println!("{}: {}, {}", story.run, story.stop_reason(), story.cost());
-///     for session in &story.sessions {
+/// for run_history in Journal::read(&project.journal_path())?.run_histories() {
+///     println!("{}: {}, {}", run_history.run, run_history.stop_reason(), run_history.cost());
+///     for session in &run_history.sessions {
 ///         println!("  {} {}: {} blocked", session.number, session.instruction, session.blocked.len());
 ///     }
 /// }
@@ -180,8 +180,8 @@ impl RunHistory {
                 session.started_at = at;
             }
             None => {
-                let story = SessionHistory::new(number, instruction.clone(), at);
-                self.sessions.push(story);
+                let run_history = SessionHistory::new(number, instruction.clone(), at);
+                self.sessions.push(run_history);
             }
         }
     }
@@ -206,13 +206,13 @@ impl RunHistory {
 /// use autonoe_core::project::RunHistoryBuilder;
 /// use autonoe_core::RunId;
 ///
-/// let story = RunHistoryBuilder::new(RunId::new("shop")).build();
+/// let run_history = RunHistoryBuilder::new(RunId::new("shop")).build();
 ///
-/// assert_eq!(story.started_at, None);
+/// assert_eq!(run_history.started_at, None);
 /// ```
 #[derive(Debug)]
 pub struct RunHistoryBuilder {
-    story: RunHistory,
+    run_history: RunHistory,
     ended: Option<RunStopReason>,
     /// The state of a run that has started.
     machine: Option<RunMachine>,
@@ -222,10 +222,10 @@ pub struct RunHistoryBuilder {
 }
 
 impl RunHistoryBuilder {
-    /// Starts the story of `run`, without any lines.
+    /// Starts the history of `run`, without any lines.
     pub fn new(run: RunId) -> Self {
         Self {
-            story: RunHistory {
+            run_history: RunHistory {
                 run,
                 mode: None,
                 flow: None,
@@ -251,17 +251,17 @@ impl RunHistoryBuilder {
 
     /// Adds the next line of the run.
     pub fn add(&mut self, entry: &JournalEntry) {
-        let (story, at) = (&mut self.story, entry.at);
-        story.started_at.get_or_insert(at);
-        story.last_line_at = Some(at);
+        let (run_history, at) = (&mut self.run_history, entry.at);
+        run_history.started_at.get_or_insert(at);
+        run_history.last_line_at = Some(at);
         match &entry.line {
             JournalLine::RunStarted { limits, .. } => {
-                story.mode.get_or_insert(limits.mode);
+                run_history.mode.get_or_insert(limits.mode);
                 self.machine
                     .get_or_insert_with(|| RunMachine::new(limits.clone()));
             }
             JournalLine::FlowStarted { flow, .. } => {
-                story.flow.get_or_insert_with(|| flow.clone());
+                run_history.flow.get_or_insert_with(|| flow.clone());
             }
             JournalLine::Fact { fact, .. } => {
                 if let Some(machine) = &mut self.machine {
@@ -281,13 +281,13 @@ impl RunHistoryBuilder {
             JournalLine::Denied { .. } if !self.has_denied_calls => return,
             _ => {}
         }
-        self.story.add_line(&entry.line, at);
+        self.run_history.add_line(&entry.line, at);
     }
 
     /// Returns the reason why the run stopped, according to the lines so far. A running run looks
     /// like an interrupted one.
     pub fn stop_reason(&self) -> RunStopReason {
-        match (&self.ended, &self.story.flow) {
+        match (&self.ended, &self.run_history.flow) {
             (Some(ended), _) => ended.clone(),
             (None, Some(_)) => RunStopReason::FlowInterrupted {
                 session: self.session_under_way,
@@ -304,10 +304,10 @@ impl RunHistoryBuilder {
         self.machine.as_ref().map(RunMachine::limits)
     }
 
-    /// Returns the story so far.
+    /// Returns the history so far.
     pub fn build(mut self) -> RunHistory {
-        self.story.why = self.stop_reason();
-        self.story
+        self.run_history.why = self.stop_reason();
+        self.run_history
     }
 }
 

@@ -278,7 +278,7 @@ impl SessionHost for ProjectSessionHost {
         key: &SessionKey,
         epoch: Epoch,
         session: HostedSession,
-        beat: &(dyn Fn(RunProgress) + Send + Sync),
+        on_heartbeat: &(dyn Fn(RunProgress) + Send + Sync),
         cancelled: CancellationToken,
     ) -> Result<HostedOutcome, SessionHostError> {
         let failed = |failure| SessionHostError::Failed {
@@ -302,7 +302,7 @@ impl SessionHost for ProjectSessionHost {
             if let Some(open_project) = self.open_project().await.map_err(failed)? {
                 break open_project;
             }
-            beat(RunProgress::default());
+            on_heartbeat(RunProgress::default());
             tokio::select! {
                 () = cancelled.cancelled() => {}
                 () = self.clock.sleep(POLL_INTERVAL) => {}
@@ -318,7 +318,7 @@ impl SessionHost for ProjectSessionHost {
             host: self,
             key,
             epoch,
-            beat,
+            on_heartbeat,
         };
         let result = open_project
             .run_with_agents(async |open_project| {

@@ -35,7 +35,7 @@ pub(super) struct HostedSessionRunner<'a> {
     pub(super) host: &'a ProjectSessionHost,
     pub(super) key: &'a SessionKey,
     pub(super) epoch: Epoch,
-    pub(super) beat: &'a (dyn Fn(RunProgress) + Send + Sync),
+    pub(super) on_heartbeat: &'a (dyn Fn(RunProgress) + Send + Sync),
 }
 
 impl HostedSessionRunner<'_> {
@@ -151,11 +151,11 @@ impl HostedSessionRunner<'_> {
                 Ok(Some(found)) if found.epoch > self.epoch => control.cancel(),
                 Ok(found) => {
                     let view = found.map(|found| found.state.view());
-                    (self.beat)(self.progress(started, view.unwrap_or_default()));
+                    (self.on_heartbeat)(self.progress(started, view.unwrap_or_default()));
                 }
                 Err(error) => {
                     tracing::warn!(session = %self.key, %error, "the ledger cannot be read");
-                    (self.beat)(self.progress(started, LedgerView::default()));
+                    (self.on_heartbeat)(self.progress(started, LedgerView::default()));
                 }
             }
         }

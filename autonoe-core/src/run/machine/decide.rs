@@ -13,7 +13,7 @@ use crate::time::Mode;
 
 /// The inputs of a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Situation<'a> {
+pub(super) struct DecisionInputs<'a> {
     pub(super) interrupted: bool,
     /// The exit that follows from the ledger.
     pub(super) completion: Option<ExitReason>,
@@ -49,17 +49,17 @@ pub(super) enum Decision {
 }
 
 /// Decides the next step. The first matching row wins.
-pub(super) fn decide(situation: &Situation<'_>) -> Decision {
+pub(super) fn decide(decision_inputs: &DecisionInputs<'_>) -> Decision {
     // 1. Interrupt.
-    if situation.interrupted {
+    if decision_inputs.interrupted {
         return Decision::Exit(ExitReason::Interrupted);
     }
     // 2. Completion: a finished ledger never waits for quota.
-    if let Some(exit) = &situation.completion {
+    if let Some(exit) = &decision_inputs.completion {
         return Decision::Exit(exit.clone());
     }
     // 3. An error that a retry cannot fix ends the run immediately, whatever else is due.
-    if let Some(error) = situation.last_error
+    if let Some(error) = decision_inputs.last_error
         && error.retry == Retry::Permanent
     {
         return Decision::Exit(ExitReason::Failed {
@@ -67,43 +67,48 @@ pub(super) fn decide(situation: &Situation<'_>) -> Decision {
         });
     }
     // 4. Quota.
-    if situation.quota == Some(OnQuota::Stop) {
+    if decision_inputs.quota == Some(OnQuota::Stop) {
         return Decision::Exit(ExitReason::QuotaExceeded);
     }
     // 5. Budget. It ends the run before a wait if no session could follow the wait.
-    let out_of_time = situation
+    let out_of_time = decision_inputs
         .deadline
-        .is_some_and(|deadline| situation.next_start >= deadline);
-    if out_of_time && situation.spent.is_none() && situation.quota == Some(OnQuota::Wait) {
+        .is_some_and(|deadline| decision_inputs.next_start >= deadline);
+    if out_of_time
+        && decision_inputs.spent.is_none()
+        && decision_inputs.quota == Some(OnQuota::Wait)
+    {
         return Decision::Exit(ExitReason::QuotaWaitTooLong {
-            resets_at: situation.quota_resets_at,
+            resets_at: decision_inputs.quota_resets_at,
         });
     }
-    let spent = situation.spent.or(out_of_time.then_some(BudgetKind::Time));
+    let spent = decision_inputs
+        .spent
+        .or(out_of_time.then_some(BudgetKind::Time));
     if let Some(budget) = spent {
         return Decision::Exit(ExitReason::BudgetExceeded { budget });
     }
     // 6. Max iterations; likewise.
-    if situation
+    if decision_inputs
         .max_iterations
-        .is_some_and(|max| situation.iterations >= max)
+        .is_some_and(|max| decision_inputs.iterations >= max)
     {
         return Decision::Exit(ExitReason::MaxIterations);
     }
     // 7. No progress; likewise.
-    let max_stalled = situation.max_stalled_sessions;
-    if max_stalled > 0 && situation.stalled_sessions >= max_stalled {
+    let max_stalled = decision_inputs.max_stalled_sessions;
+    if max_stalled > 0 && decision_inputs.stalled_sessions >= max_stalled {
         return Decision::Exit(ExitReason::Stalled {
-            sessions: situation.stalled_sessions,
-            mode: situation.mode,
+            sessions: decision_inputs.stalled_sessions,
+            mode: decision_inputs.mode,
         });
     }
-    if situation.quota == Some(OnQuota::Wait) {
+    if decision_inputs.quota == Some(OnQuota::Wait) {
         return Decision::WaitForQuota;
     }
     // 8. Max retries.
-    match situation.last_error {
-        Some(error) if situation.consecutive_errors > situation.max_retries => {
+    match decision_inputs.last_error {
+        Some(error) if decision_inputs.consecutive_errors > decision_inputs.max_retries => {
             Decision::Exit(ExitReason::MaxRetriesExceeded {
                 error: error.clone(),
             })

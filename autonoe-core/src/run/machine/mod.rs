@@ -10,7 +10,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use self::decide::{Decision, SessionImpact, Situation, decide, impact, stalled_sessions};
+use self::decide::{Decision, DecisionInputs, SessionImpact, decide, impact, stalled_sessions};
 pub use self::fact::{LimitOverrides, RunAction, RunFact, RunLimits, SessionPlan};
 use crate::agent::{
     Budget, BudgetKind, BudgetUsage, CostTotal, SessionEnd, SessionOutcome, SessionReport,
@@ -461,7 +461,7 @@ impl RunMachine {
 
     /// Looks up the next step in the decision table.
     fn decision(&self, at: Timestamp, quota: Option<OnQuota>, due: &PendingWait) -> Decision {
-        let situation = Situation {
+        let decision_inputs = DecisionInputs {
             interrupted: self.cancelled,
             completion: self.workflow().completion(&self.ledger, self.tally.planned),
             quota,
@@ -478,7 +478,7 @@ impl RunMachine {
             stalled_sessions: self.tally.stalled_sessions,
             max_stalled_sessions: self.limits.max_stalled_sessions,
         };
-        decide(&situation)
+        decide(&decision_inputs)
     }
 
     /// Performs the next step.

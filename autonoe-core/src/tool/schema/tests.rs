@@ -1,3 +1,5 @@
+//! Tests of schemas of tool input.
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

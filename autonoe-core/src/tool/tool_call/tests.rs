@@ -1,3 +1,5 @@
+//! Tests of tool calls.
+
 use serde_json::json;
 
 use super::*;

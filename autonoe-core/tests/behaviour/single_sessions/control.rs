@@ -11,13 +11,13 @@ use autonoe_testkit::{ScriptedBackend, SessionScript};
 use serde_json::json;
 
 use super::{MINUTE, open, order};
-use crate::behaviour::support::{Bench, idles};
+use crate::behaviour::support::{Fixture, idles};
 
 #[tokio::test(start_paused = true)]
 async fn a_cancel_ends_the_session_and_nothing_begins_after_it() {
-    let bench = Bench::new([SessionScript::new("works").says("working").hangs()]);
+    let fixture = Fixture::new([SessionScript::new("works").says("working").hangs()]);
     let control = RunControl::new();
-    let mut open = open(bench.runner(), &control).await;
+    let mut open = open(fixture.runner(), &control).await;
 
     let (performed, ()) = tokio::join!(open.run(order("work")), async {
         tokio::time::sleep(MINUTE).await;
@@ -28,7 +28,7 @@ async fn a_cancel_ends_the_session_and_nothing_begins_after_it() {
     assert_eq!(performed.result.end, SessionEnd::Cancelled);
     assert_eq!(performed.text, "working");
     assert_eq!(next.result.end, SessionEnd::Cancelled);
-    assert_eq!(bench.agents.disposed(), 1);
+    assert_eq!(fixture.agents.disposed(), 1);
     let now = jiff::Timestamp::UNIX_EPOCH + Duration::from_secs(u32::MAX.into());
     assert_eq!(
         open.wait(WaitReason::Quota, now).await,
@@ -38,9 +38,9 @@ async fn a_cancel_ends_the_session_and_nothing_begins_after_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_holds_the_flow_before_its_next_session() {
-    let bench = Bench::new([idles(), idles()]);
+    let fixture = Fixture::new([idles(), idles()]);
     let control = RunControl::new();
-    let mut open = open(bench.runner(), &control).await;
+    let mut open = open(fixture.runner(), &control).await;
     control.pause();
 
     let (performed, ()) = tokio::join!(open.run(order("work")), async {
@@ -51,7 +51,7 @@ async fn a_pause_holds_the_flow_before_its_next_session() {
     assert!(performed.result.end.is_completed());
     assert_eq!(open.spent().time, MINUTE);
     assert_eq!(
-        (bench.log.count("paused"), bench.log.count("resumed")),
+        (fixture.log.count("paused"), fixture.log.count("resumed")),
         (1, 1)
     );
     // It is not paused any more.
@@ -60,9 +60,9 @@ async fn a_pause_holds_the_flow_before_its_next_session() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_does_not_outlast_the_time_of_the_flow() {
-    let bench = Bench::new([]);
+    let fixture = Fixture::new([]);
     let control = RunControl::new();
-    let runner = bench.runner().budget(Budget::default().with_time(MINUTE));
+    let runner = fixture.runner().budget(Budget::default().with_time(MINUTE));
     let mut open = open(runner, &control).await;
     control.pause();
 
@@ -75,7 +75,7 @@ async fn a_pause_does_not_outlast_the_time_of_the_flow() {
 #[tokio::test(start_paused = true)]
 async fn a_message_is_in_the_next_prompt_until_an_agent_has_read_it() {
     let message = "be quick";
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("breaks off").expects_in_prompt(message),
         SessionScript::new("reads")
             .expects_in_prompt(message)
@@ -84,7 +84,7 @@ async fn a_message_is_in_the_next_prompt_until_an_agent_has_read_it() {
         idles(),
     ]);
     let control = RunControl::new();
-    let mut open = open(bench.runner(), &control).await;
+    let mut open = open(fixture.runner(), &control).await;
     control.instruct(message);
 
     let failed = open.run(order("one")).await;
@@ -94,7 +94,7 @@ async fn a_message_is_in_the_next_prompt_until_an_agent_has_read_it() {
     let report = open.close(FlowExit::Completed, json!({}));
 
     assert!(matches!(failed.result.end, SessionEnd::Failed { .. }));
-    let prompts = bench.agents.prompts();
+    let prompts = fixture.agents.prompts();
     assert!(
         prompts[1].contains(message) && !prompts[2].contains(message),
         "{prompts:?}"
@@ -109,9 +109,9 @@ async fn a_running_session_gets_the_message_if_the_backend_can_be_steered() {
         .says("ok")
         .ends()]);
     let able = agents.capabilities().clone().with_steering(Support::Yes);
-    let bench = Bench::with(agents.with_capabilities(able));
+    let fixture = Fixture::with(agents.with_capabilities(able));
     let control = RunControl::new();
-    let mut open = open(bench.runner(), &control).await;
+    let mut open = open(fixture.runner(), &control).await;
 
     let ((), _) = tokio::join!(
         async {
@@ -121,7 +121,7 @@ async fn a_running_session_gets_the_message_if_the_backend_can_be_steered() {
         open.run(order("work"))
     );
 
-    assert_eq!(bench.agents.received()[0].steered, ["be quick"]);
+    assert_eq!(fixture.agents.received()[0].steered, ["be quick"]);
     assert!(
         open.close(FlowExit::Completed, json!({}))
             .undelivered_messages
@@ -131,17 +131,17 @@ async fn a_running_session_gets_the_message_if_the_backend_can_be_steered() {
 
 #[tokio::test(start_paused = true)]
 async fn a_dropped_session_is_an_unknown_cost() {
-    let bench = Bench::new([SessionScript::new("hangs").hangs(), idles()]);
+    let fixture = Fixture::new([SessionScript::new("hangs").hangs(), idles()]);
     let control = RunControl::new();
-    let mut open = open(bench.runner(), &control).await;
+    let mut open = open(fixture.runner(), &control).await;
     control.instruct("be quick");
 
     let dropped = tokio::time::timeout(MINUTE, open.run(order("one"))).await;
     let next = open.run(order("two")).await;
 
     assert!(dropped.is_err());
-    assert_eq!(bench.agents.alive(), 0);
+    assert_eq!(fixture.agents.alive(), 0);
     assert_eq!(next.number, 2);
-    assert!(bench.agents.prompts()[1].contains("be quick"));
+    assert!(fixture.agents.prompts()[1].contains("be quick"));
     assert_eq!(open.spent().cost.unknown_parts, 1);
 }

@@ -11,7 +11,7 @@ use autonoe_testkit::SessionScript;
 use serde_json::json;
 
 use super::{MINUTE, open, order};
-use crate::behaviour::support::Bench;
+use crate::behaviour::support::Fixture;
 
 #[tokio::test(start_paused = true)]
 async fn a_budget_holds_over_all_sessions_and_costs_are_exact() {
@@ -21,9 +21,9 @@ async fn a_budget_holds_over_all_sessions_and_costs_are_exact() {
             .costs(CostUsd::from_cents(cents))
             .ends()
     };
-    let bench = Bench::new([spends("one", 30), spends("two", 20)]);
+    let fixture = Fixture::new([spends("one", 30), spends("two", 20)]);
     let budget = Budget::default().with_cost(CostUsd::from_cents(50));
-    let mut open = open(bench.runner().budget(budget), &RunControl::new()).await;
+    let mut open = open(fixture.runner().budget(budget), &RunControl::new()).await;
 
     open.run(order("one")).await;
     assert_eq!(open.budget_left().cost_usd, Some(CostUsd::from_cents(20)));
@@ -34,7 +34,7 @@ async fn a_budget_holds_over_all_sessions_and_costs_are_exact() {
     assert_eq!(third.result.end, SessionEnd::BudgetSpent { budget });
     let report = open.close(FlowExit::BudgetExceeded { budget }, json!({}));
     assert_eq!(report.cost, CostTotal::known(CostUsd::from_cents(50)));
-    assert_eq!((report.sessions, bench.log.count("budget_spent")), (2, 1));
+    assert_eq!((report.sessions, fixture.log.count("budget_spent")), (2, 1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -45,13 +45,13 @@ async fn a_budget_that_is_nearly_spent_is_reported_once() {
             .costs(CostUsd::from_cents(cents))
             .ends()
     };
-    let bench = Bench::new([spends("one", 79), spends("two", 1), spends("three", 10)]);
+    let fixture = Fixture::new([spends("one", 79), spends("two", 1), spends("three", 10)]);
     let budget = Budget::default().with_cost(CostUsd::from_cents(100));
-    let mut open = open(bench.runner().budget(budget), &RunControl::new()).await;
+    let mut open = open(fixture.runner().budget(budget), &RunControl::new()).await;
     let mut counts = Vec::new();
     for name in ["one", "two", "three"] {
         open.run(order(name)).await;
-        counts.push(bench.log.count("budget_nearly_spent"));
+        counts.push(fixture.log.count("budget_nearly_spent"));
     }
 
     assert_eq!(counts, [0, 1, 1]);
@@ -63,14 +63,14 @@ async fn a_session_has_a_budget_of_its_own_within_that_of_the_flow() {
         output: 100,
         ..TokenUsage::default()
     };
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("talks")
             .uses_tokens(tokens, None)
             .hangs(),
         SessionScript::new("hangs").hangs(),
         SessionScript::new("hangs, too").hangs(),
     ]);
-    let runner = bench
+    let runner = fixture
         .runner()
         .budget(Budget::default().with_time(MINUTE * 10));
     let mut open = open(runner, &RunControl::new()).await;
@@ -94,8 +94,8 @@ async fn a_session_has_a_budget_of_its_own_within_that_of_the_flow() {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_with_nothing_left_to_spend_reaches_no_agent() {
-    let bench = Bench::new([]);
-    let mut open = open(bench.runner(), &RunControl::new()).await;
+    let fixture = Fixture::new([]);
+    let mut open = open(fixture.runner(), &RunControl::new()).await;
     let nothing = Budget::default();
 
     for (left, budget) in [
@@ -108,13 +108,13 @@ async fn a_session_with_nothing_left_to_spend_reaches_no_agent() {
         assert_eq!(performed.result.end, SessionEnd::BudgetSpent { budget });
     }
     // No agent was created.
-    bench.agents.verify();
+    fixture.agents.verify();
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_flow_does_not_begin_with_a_budget_of_nothing_to_keep_to() {
-    let bench = Bench::new([]);
-    let sessions = bench.runner().build_sessions().expect("parts fit");
+    let fixture = Fixture::new([]);
+    let sessions = fixture.runner().build_sessions().expect("parts fit");
     let sessions = sessions.caller_budget(Budget::default().with_tokens(0));
 
     let refused = sessions
@@ -131,8 +131,8 @@ async fn a_flow_does_not_begin_with_a_budget_of_nothing_to_keep_to() {
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_takes_its_time_and_no_longer_than_the_flow_has() {
-    let bench = Bench::new([]);
-    let runner = bench
+    let fixture = Fixture::new([]);
+    let runner = fixture
         .runner()
         .budget(Budget::default().with_time(MINUTE * 3));
     let mut open = open(runner, &RunControl::new()).await;
@@ -148,8 +148,8 @@ async fn a_wait_takes_its_time_and_no_longer_than_the_flow_has() {
     assert_eq!(open.spent().time, MINUTE * 3);
     assert_eq!(
         (
-            bench.log.count("wait_started"),
-            bench.log.count("wait_ended")
+            fixture.log.count("wait_started"),
+            fixture.log.count("wait_ended")
         ),
         (2, 2)
     );

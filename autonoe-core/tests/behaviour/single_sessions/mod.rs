@@ -20,7 +20,7 @@ use autonoe_core::{
 use autonoe_testkit::{ScriptedBackend, SessionScript};
 use serde_json::{Value, json};
 
-use crate::behaviour::support::{Bench, create, idles};
+use crate::behaviour::support::{Fixture, create, idles};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -56,11 +56,11 @@ fn outputs() -> Arc<dyn autonoe_core::Tool> {
 
 #[tokio::test(start_paused = true)]
 async fn all_sessions_of_a_flow_are_one_tree_of_events() {
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("drafts").says("a draft").ends(),
         SessionScript::new("reviews").says("good").ends(),
     ]);
-    let mut open = open(bench.runner(), &RunControl::new()).await;
+    let mut open = open(fixture.runner(), &RunControl::new()).await;
 
     let draft = open.run(order("draft")).await;
     let review = open.run(order("review")).await;
@@ -73,10 +73,10 @@ async fn all_sessions_of_a_flow_are_one_tree_of_events() {
     );
     assert_eq!((report.sessions, report.exit.is_success()), (2, true));
     assert_eq!(
-        bench.agents.prompts(),
+        fixture.agents.prompts(),
         ["Do the draft.".to_owned(), "Do the review.".to_owned()]
     );
-    let events: Vec<String> = bench
+    let events: Vec<String> = fixture
         .log
         .json()
         .iter()
@@ -94,7 +94,7 @@ async fn all_sessions_of_a_flow_are_one_tree_of_events() {
             "flow_ended"
         ]
     );
-    let spans = bench.log.spans();
+    let spans = fixture.log.spans();
     assert!(spans.iter().all(|span| span.trace == spans[0].trace));
     assert!(
         spans
@@ -106,7 +106,7 @@ async fn all_sessions_of_a_flow_are_one_tree_of_events() {
 
 #[tokio::test(start_paused = true)]
 async fn the_caller_gets_the_text_and_the_calls_of_the_agent() {
-    let bench = Bench::new([SessionScript::new("works")
+    let fixture = Fixture::new([SessionScript::new("works")
         .thinks("it is done")
         .says("I look.")
         .uses_tool("mcp__autonoe__set_outputs", json!({"a": 1}))
@@ -117,7 +117,7 @@ async fn the_caller_gets_the_text_and_the_calls_of_the_agent() {
         )
         .says("Done.")
         .ends()]);
-    let mut open = open(bench.runner(), &RunControl::new()).await;
+    let mut open = open(fixture.runner(), &RunControl::new()).await;
 
     let performed = open.run(order("work").tool(outputs())).await;
 
@@ -140,8 +140,8 @@ async fn the_caller_gets_the_text_and_the_calls_of_the_agent() {
 
 #[tokio::test(start_paused = true)]
 async fn quota_and_blank_prompts_are_reported_to_the_caller() {
-    let bench = Bench::new([SessionScript::new("turned away").hits_quota(None)]);
-    let mut open = open(bench.runner(), &RunControl::new()).await;
+    let fixture = Fixture::new([SessionScript::new("turned away").hits_quota(None)]);
+    let mut open = open(fixture.runner(), &RunControl::new()).await;
 
     let quota = open.run(order("work")).await.result.end;
     let blank = open.run(SessionOrder::new(" \n")).await.result.end;
@@ -154,15 +154,15 @@ async fn quota_and_blank_prompts_are_reported_to_the_caller() {
     };
     assert_eq!(error.code, "instruction_missing");
     // No client was created for the blank one.
-    bench.agents.verify();
+    fixture.agents.verify();
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_ledger_is_there_when_a_repository_was_given() {
-    let bench = Bench::new([SessionScript::new("plans")
+    let fixture = Fixture::new([SessionScript::new("plans")
         .uses_tool("mcp__autonoe__create", create(&["A", "B"]))
         .ends()]);
-    let mut open = open(bench.runner(), &RunControl::new()).await;
+    let mut open = open(fixture.runner(), &RunControl::new()).await;
     assert_eq!(open.ledger().await, Ok(Some(LedgerView::default())));
 
     open.run(order("plan").deliverable_tools(InstructionName::Initializer))
@@ -205,8 +205,8 @@ async fn a_flow_does_not_begin_where_its_guards_or_limits_are_not_kept() {
             .clone()
             .with_hooks(hooks)
             .with_cost(cost);
-        let bench = Bench::with(agents.with_capabilities(weak));
-        let sessions = bench
+        let fixture = Fixture::with(agents.with_capabilities(weak));
+        let sessions = fixture
             .runner()
             .budget(budget)
             .build_sessions()
@@ -222,8 +222,8 @@ async fn a_flow_does_not_begin_where_its_guards_or_limits_are_not_kept() {
         };
         assert_eq!(error.code, code);
         let ends = (
-            bench.log.count("flow_started"),
-            bench.log.count("flow_ended"),
+            fixture.log.count("flow_started"),
+            fixture.log.count("flow_ended"),
         );
         assert_eq!(ends, (1, 1));
     }
@@ -231,10 +231,10 @@ async fn a_flow_does_not_begin_where_its_guards_or_limits_are_not_kept() {
 
 #[tokio::test(start_paused = true)]
 async fn a_flow_that_is_cancelled_before_its_start_is_interrupted() {
-    let bench = Bench::new([]);
+    let fixture = Fixture::new([]);
     let control = RunControl::new();
     control.cancel();
-    let sessions = bench.runner().build_sessions().expect("parts fit");
+    let sessions = fixture.runner().build_sessions().expect("parts fit");
 
     let refused = sessions.open(FlowStart::new("review"), &control).await;
 

@@ -10,12 +10,12 @@ use autonoe_testkit::{ScriptedBackend, SessionScript};
 use serde_json::json;
 
 use super::{open, order, outputs};
-use crate::behaviour::support::{Bench, idles};
+use crate::behaviour::support::{Fixture, idles};
 
 #[tokio::test(start_paused = true)]
 async fn tools_of_one_session_are_not_those_of_the_next() {
-    let bench = Bench::new([idles(), idles(), idles()]);
-    let mut open = open(bench.runner(), &RunControl::new()).await;
+    let fixture = Fixture::new([idles(), idles(), idles()]);
+    let mut open = open(fixture.runner(), &RunControl::new()).await;
 
     open.run(order("work").tool(outputs())).await;
     open.run(order("plan").deliverable_tools(InstructionName::Initializer))
@@ -23,7 +23,7 @@ async fn tools_of_one_session_are_not_those_of_the_next() {
     // A step may have the name of an instruction; the name does not add its tools.
     open.run(order("coding")).await;
 
-    let tools: Vec<_> = bench
+    let tools: Vec<_> = fixture
         .agents
         .received()
         .into_iter()
@@ -41,8 +41,8 @@ async fn tools_of_one_session_are_not_those_of_the_next() {
 
 #[tokio::test(start_paused = true)]
 async fn a_tool_whose_name_is_taken_reaches_no_agent() {
-    let bench = Bench::new([]);
-    let mut open = open(bench.runner().tool(outputs()), &RunControl::new()).await;
+    let fixture = Fixture::new([]);
+    let mut open = open(fixture.runner().tool(outputs()), &RunControl::new()).await;
 
     let performed = open.run(order("work").tool(outputs())).await;
 
@@ -54,21 +54,21 @@ async fn a_tool_whose_name_is_taken_reaches_no_agent() {
 
 #[tokio::test(start_paused = true)]
 async fn a_conversation_is_resumed_if_the_backend_can() {
-    let bench = Bench::with(resuming([idles(), idles()]));
-    let mut open = open(bench.runner(), &RunControl::new()).await;
+    let fixture = Fixture::with(resuming([idles(), idles()]));
+    let mut open = open(fixture.runner(), &RunControl::new()).await;
 
     let first = open.run(order("work")).await;
     let conversation = first.result.agent_session.expect("it has a name");
     open.run(order("more").resume(conversation.clone())).await;
 
-    let resumed: Vec<_> = bench
+    let resumed: Vec<_> = fixture
         .agents
         .received()
         .into_iter()
         .map(|got| got.resume)
         .collect();
     assert_eq!(resumed, [None, Some(conversation)]);
-    assert_eq!(bench.log.count("conversation_resumed"), 1);
+    assert_eq!(fixture.log.count("conversation_resumed"), 1);
 }
 
 fn resuming(scripts: impl IntoIterator<Item = SessionScript>) -> ScriptedBackend {
@@ -79,8 +79,8 @@ fn resuming(scripts: impl IntoIterator<Item = SessionScript>) -> ScriptedBackend
 
 #[tokio::test(start_paused = true)]
 async fn a_session_fails_instead_of_starting_over_if_the_backend_cannot_resume() {
-    let bench = Bench::new([]);
-    let mut open = open(bench.runner(), &RunControl::new()).await;
+    let fixture = Fixture::new([]);
+    let mut open = open(fixture.runner(), &RunControl::new()).await;
 
     let performed = open
         .run(order("more").resume(AgentSessionId::new("earlier")))
@@ -94,7 +94,7 @@ async fn a_session_fails_instead_of_starting_over_if_the_backend_cannot_resume()
 
 #[tokio::test(start_paused = true)]
 async fn a_judge_reads_and_changes_nothing_whatever_hooks_and_grants_say() {
-    let bench = Bench::new([SessionScript::new("judges")
+    let fixture = Fixture::new([SessionScript::new("judges")
         .uses_tool("Read", json!({"file_path": "/srv/project/a"}))
         .is_denied_by(
             "read-only",
@@ -105,7 +105,7 @@ async fn a_judge_reads_and_changes_nothing_whatever_hooks_and_grants_say() {
         .is_denied_by("read-only", "mcp__other__look", json!({}))
         .uses_tool("mcp__autonoe__set_outputs", json!({}))
         .ends()]);
-    let runner = bench
+    let runner = fixture
         .runner()
         .hook(hook_fn("lenient", |_, _| HookDecision::Approve));
     let mut open = open(runner, &RunControl::new()).await;
@@ -116,7 +116,7 @@ async fn a_judge_reads_and_changes_nothing_whatever_hooks_and_grants_say() {
         .await;
 
     assert!(performed.result.end.is_completed(), "{performed:?}");
-    bench.agents.verify();
+    fixture.agents.verify();
 }
 
 #[tokio::test(start_paused = true)]
@@ -126,11 +126,11 @@ async fn a_judge_is_not_trusted_to_a_backend_that_asks_about_some_calls_only() {
         .capabilities()
         .clone()
         .with_hooks(HookCoverage::Partial);
-    let bench = Bench::with(agents.with_capabilities(weak));
+    let fixture = Fixture::with(agents.with_capabilities(weak));
     let sandbox = OuterSandbox {
         name: "a box".to_owned(),
     };
-    let mut open = open(bench.runner().outer_sandbox(sandbox), &RunControl::new()).await;
+    let mut open = open(fixture.runner().outer_sandbox(sandbox), &RunControl::new()).await;
 
     let performed = open
         .run(order("check").access(SessionAccess::read_only()))
@@ -145,7 +145,7 @@ async fn a_judge_is_not_trusted_to_a_backend_that_asks_about_some_calls_only() {
 #[tokio::test(start_paused = true)]
 async fn session_access_replaces_grants_of_the_run() {
     let edit = json!({"file_path": "/srv/project/a", "old_string": "", "new_string": ""});
-    let bench = Bench::new([
+    let fixture = Fixture::new([
         SessionScript::new("edits")
             .uses_tool("Edit", edit.clone())
             .ends(),
@@ -154,7 +154,7 @@ async fn session_access_replaces_grants_of_the_run() {
             .ends(),
         SessionScript::new("may").uses_tool("Edit", edit).ends(),
     ]);
-    let mut open = open(bench.runner(), &RunControl::new()).await;
+    let mut open = open(fixture.runner(), &RunControl::new()).await;
     let edits = Grants::none().with_tool("Edit(./**)");
 
     for access in [
@@ -166,13 +166,13 @@ async fn session_access_replaces_grants_of_the_run() {
         assert!(performed.result.end.is_completed(), "{performed:?}");
     }
 
-    bench.agents.verify();
+    fixture.agents.verify();
 }
 
 #[tokio::test(start_paused = true)]
 async fn model_and_system_prompt_are_those_of_the_order_or_else_of_the_builder() {
-    let bench = Bench::new([idles(), idles()]);
-    let runner = bench
+    let fixture = Fixture::new([idles(), idles()]);
+    let runner = fixture
         .runner()
         .system_prompt("usual")
         .models(autonoe_core::run::Models::all("usual-model"));
@@ -182,7 +182,7 @@ async fn model_and_system_prompt_are_those_of_the_order_or_else_of_the_builder()
     open.run(order("two").system_prompt("own").model("own-model"))
         .await;
 
-    let got: Vec<_> = bench
+    let got: Vec<_> = fixture
         .agents
         .received()
         .into_iter()
@@ -202,8 +202,8 @@ async fn model_and_system_prompt_are_those_of_the_order_or_else_of_the_builder()
 
 #[tokio::test(start_paused = true)]
 async fn an_order_with_which_nothing_could_run_fails_by_the_name_of_its_call() {
-    let bench = Bench::new([]);
-    let mut open = open(bench.runner(), &RunControl::new()).await;
+    let fixture = Fixture::new([]);
+    let mut open = open(fixture.runner(), &RunControl::new()).await;
 
     for (call, order) in [
         (".name(..)", order("work").name(" ")),
@@ -220,5 +220,5 @@ async fn an_order_with_which_nothing_could_run_fails_by_the_name_of_its_call() {
         assert!(message.starts_with(&format!("{call}: ")), "{message}");
     }
     // No agent was created.
-    bench.agents.verify();
+    fixture.agents.verify();
 }

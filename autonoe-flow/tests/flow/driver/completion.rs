@@ -165,7 +165,7 @@ async fn an_empty_ledger_completes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_composite_tells_the_state_of_each_condition() {
+async fn composite_reports_the_state_of_each_condition() {
     let bench = Fixture::new([text_session("one"), text_session("two")]);
     let composite = json!({"mode": "all", "conditions": [
         {"name": "long", "type": "iterationBudget", "config": {"maxIterations": 2}},

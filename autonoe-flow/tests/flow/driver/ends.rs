@@ -200,7 +200,7 @@ async fn time_runs_out_in_the_middle_of_a_session() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_backend_that_does_not_tell_costs_cannot_have_a_money_budget() {
+async fn refuses_a_cost_budget_on_a_backend_without_cost_reports() {
     let agents = ScriptedBackend::new([]);
     let capabilities = agents.capabilities().clone().with_cost(Support::No);
     let bench = Fixture::with(agents.with_capabilities(capabilities));

@@ -224,12 +224,12 @@ pub(super) fn read(text: &str) -> Result<TestCounts, String> {
 /// An open element.
 enum Element {
     /// A test case, with its outcome so far.
-    Test(Fate),
+    Test(TestOutcome),
     Other,
 }
 
 #[derive(Clone, Copy)]
-enum Fate {
+enum TestOutcome {
     Passed,
     Skipped,
     Failed,
@@ -256,26 +256,28 @@ fn begin(
         *reported_failures =
             (*reported_failures).max(failures.saturating_add(count(start, "errors")?));
     }
-    if let Some(Element::Test(fate)) = open.last_mut() {
+    if let Some(Element::Test(test_outcome)) = open.last_mut() {
         match name {
-            "failure" | "error" => *fate = Fate::Failed,
-            "skipped" if !matches!(fate, Fate::Failed) => *fate = Fate::Skipped,
+            "failure" | "error" => *test_outcome = TestOutcome::Failed,
+            "skipped" if !matches!(test_outcome, TestOutcome::Failed) => {
+                *test_outcome = TestOutcome::Skipped
+            }
             _ => {}
         }
     }
     open.push(match name {
-        "testcase" => Element::Test(Fate::Passed),
+        "testcase" => Element::Test(TestOutcome::Passed),
         _ => Element::Other,
     });
     Ok(is_suite)
 }
 
 fn end(open: &mut Vec<Element>, counts: &mut TestCounts) {
-    if let Some(Element::Test(fate)) = open.pop() {
-        match fate {
-            Fate::Passed => counts.passed += 1,
-            Fate::Skipped => counts.skipped += 1,
-            Fate::Failed => counts.failed += 1,
+    if let Some(Element::Test(test_outcome)) = open.pop() {
+        match test_outcome {
+            TestOutcome::Passed => counts.passed += 1,
+            TestOutcome::Skipped => counts.skipped += 1,
+            TestOutcome::Failed => counts.failed += 1,
         }
     }
 }

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_tells_nothing_does_not_keep_the_conversation_from_getting_shorter() {
+    fn compacts_a_conversation_without_a_summary() {
         let long = conversation(&[(1, 9_000), (1, 30)]);
 
         let short = plan(&long, &[], 1_000, 500)

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_tells_that_there_is_more_and_where() {
+    fn partial_excerpt_reports_the_next_offset() {
         let wanted = LineRange {
             from: 2,
             lines: 2,

@@ -43,16 +43,16 @@ fn read<'a>(
     wire: &dyn Wire,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> (Outcome, Vec<ModelEvent>) {
-    let mut news = Vec::new();
+    let mut new_events = Vec::new();
     let mut reading = AnswerParser::new(wire.decoder());
     for piece in pieces {
-        match reading.push(piece, &mut news) {
+        match reading.push(piece, &mut new_events) {
             Ok(ParseProgress::More(more)) => reading = more,
-            Ok(ParseProgress::Complete(reply)) => return (Ok(*reply), news),
-            Err(error) => return (Err(error), news),
+            Ok(ParseProgress::Complete(reply)) => return (Ok(*reply), new_events),
+            Err(error) => return (Err(error), new_events),
         }
     }
-    (reading.finish(&mut news), news)
+    (reading.finish(&mut new_events), new_events)
 }
 
 #[test]
@@ -127,13 +127,16 @@ fn events_before_an_error_are_emitted() {
             .expect("it is there")]
     );
 
-    let (outcome, news) = read(&anthropic(), [broken.as_bytes()]);
+    let (outcome, new_events) = read(&anthropic(), [broken.as_bytes()]);
 
     assert_eq!(
         outcome.expect_err("broken").code,
         ModelErrorCode::InvalidResponse
     );
-    assert_eq!(news.last(), Some(&ModelEvent::Text("Grüße, 𝄞!".into())));
+    assert_eq!(
+        new_events.last(),
+        Some(&ModelEvent::Text("Grüße, 𝄞!".into()))
+    );
 }
 
 #[test]

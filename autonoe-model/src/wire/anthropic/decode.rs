@@ -31,7 +31,7 @@ pub(super) struct MessageDecoder {
 }
 
 impl MessageDecoder {
-    fn take_message_start(&mut self, data: &Value, news: &mut Vec<ModelEvent>) -> Option<()> {
+    fn take_message_start(&mut self, data: &Value, new_events: &mut Vec<ModelEvent>) -> Option<()> {
         let message = data["message"].as_object()?;
         let text = |name: &str| message.get(name).and_then(Value::as_str).map(str::to_owned);
         self.has_begun = true;
@@ -39,14 +39,19 @@ impl MessageDecoder {
         self.model = text("model");
         self.usage.update(&data["message"]["usage"]);
         // The prompt is charged even if the answer fails.
-        news.push(ModelEvent::Used(self.usage.tokens()));
+        new_events.push(ModelEvent::Used(self.usage.tokens()));
         Some(())
     }
 
-    fn take_block(&mut self, kind: &str, data: &Value, news: &mut Vec<ModelEvent>) -> Option<()> {
+    fn take_block(
+        &mut self,
+        kind: &str,
+        data: &Value,
+        new_events: &mut Vec<ModelEvent>,
+    ) -> Option<()> {
         let index = data["index"].as_u64()?;
         if kind == "content_block_start" {
-            let block = Block::start(&data["content_block"], news)?;
+            let block = Block::start(&data["content_block"], new_events)?;
             let is_new = self.blocks.insert(index, block).is_none();
             return is_new.then_some(());
         }
@@ -55,7 +60,7 @@ impl MessageDecoder {
             block.end();
             return Some(());
         }
-        block.apply_delta(&data["delta"], news)
+        block.apply_delta(&data["delta"], new_events)
     }
 
     fn take_message_delta(&mut self, data: &Value) {
@@ -79,7 +84,11 @@ impl MessageDecoder {
 }
 
 impl Decoder for MessageDecoder {
-    fn push(&mut self, event: &ServerEvent, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    fn push(
+        &mut self,
+        event: &ServerEvent,
+        new_events: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError> {
         let data: Value = serde_json::from_str(&event.data).map_err(|error| {
             self.invalid_response(format!(
                 "the provider sent an event that is not valid JSON: {error}"
@@ -90,11 +99,11 @@ impl Decoder for MessageDecoder {
             "error" => {
                 return Err(error::from_event(&data).with_usage(self.usage.tokens()));
             }
-            "message_start" if !self.has_begun => self.take_message_start(&data, news),
+            "message_start" if !self.has_begun => self.take_message_start(&data, new_events),
             "content_block_start" | "content_block_delta" | "content_block_stop"
                 if self.has_begun =>
             {
-                self.take_block(kind, &data, news)
+                self.take_block(kind, &data, new_events)
             }
             "message_delta" if self.has_begun => {
                 self.take_message_delta(&data);
@@ -217,7 +226,7 @@ pub(super) struct Block {
 
 impl Block {
     /// Starts a block; `None` if `start` is invalid.
-    pub(super) fn start(start: &Value, news: &mut Vec<ModelEvent>) -> Option<Self> {
+    pub(super) fn start(start: &Value, new_events: &mut Vec<ModelEvent>) -> Option<Self> {
         let block = Self {
             item: start.as_object()?.clone(),
             input: None,
@@ -240,12 +249,16 @@ impl Block {
             }),
             _ => None,
         };
-        news.extend(event);
+        new_events.extend(event);
         Some(block)
     }
 
     /// Applies a delta; `None` if it is invalid.
-    pub(super) fn apply_delta(&mut self, delta: &Value, news: &mut Vec<ModelEvent>) -> Option<()> {
+    pub(super) fn apply_delta(
+        &mut self,
+        delta: &Value,
+        new_events: &mut Vec<ModelEvent>,
+    ) -> Option<()> {
         let delta = delta.as_object()?;
         let text = |name: &str| delta.get(name).and_then(Value::as_str);
         match text("type")? {
@@ -265,9 +278,9 @@ impl Block {
                 }
                 return Some(());
             }
-            "text_delta" => news.push(text_event(text("text")?)),
+            "text_delta" => new_events.push(text_event(text("text")?)),
             "thinking_delta" => {
-                news.push(ModelEvent::Thinking(text("thinking")?.to_owned()));
+                new_events.push(ModelEvent::Thinking(text("thinking")?.to_owned()));
             }
             "signature_delta" => {
                 text("signature")?;
@@ -389,7 +402,7 @@ mod usage_tests {
     }
 
     #[test]
-    fn nonsense_counts_for_nothing() {
+    fn ignores_malformed_token_counts() {
         let mut usage = Usage::default();
         usage.update(&json!({"input_tokens": -1, "output_tokens": "many"}));
         usage.update(&Value::Null);

@@ -35,13 +35,17 @@ pub(super) struct ChatDecoder {
 }
 
 impl Decoder for ChatDecoder {
-    fn push(&mut self, event: &ServerEvent, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    fn push(
+        &mut self,
+        event: &ServerEvent,
+        new_events: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError> {
         if self.done {
             return Ok(());
         }
         match Frame::read(event) {
             Frame::Nothing => Ok(()),
-            Frame::Object(chunk) => self.chunk(&chunk, news),
+            Frame::Object(chunk) => self.chunk(&chunk, new_events),
             Frame::Invalid => Err(invalid_response(
                 "an event that is not valid JSON",
                 self.usage.known(),
@@ -93,7 +97,7 @@ impl Decoder for ChatDecoder {
 }
 
 impl ChatDecoder {
-    fn chunk(&mut self, chunk: &Value, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    fn chunk(&mut self, chunk: &Value, new_events: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
         if let Some(id) = chunk["id"].as_str() {
             self.id = id.into();
         }
@@ -103,7 +107,7 @@ impl ChatDecoder {
         let counts = Counts::read(&chunk["usage"], "prompt_tokens", "completion_tokens");
         let tokens = counts.map(Counts::usage);
         if let Some(tokens) = tokens.filter(|tokens| *tokens != self.usage.known()) {
-            news.push(ModelEvent::Used(tokens));
+            new_events.push(ModelEvent::Used(tokens));
         }
         self.usage = tokens.map_or(self.usage, CallUsage::AtLeast);
         if !chunk["error"].is_null() {
@@ -113,7 +117,7 @@ impl ChatDecoder {
         let choices = chunk["choices"].as_array().into_iter().flatten();
         // Requests ask for one answer only.
         for choice in choices.filter(|choice| choice["index"].as_u64().unwrap_or(0) == 0) {
-            self.delta(&choice["delta"], news)?;
+            self.delta(&choice["delta"], new_events)?;
             if let Some(reason) = choice["finish_reason"].as_str() {
                 self.stopped(reason)?;
             }
@@ -124,19 +128,19 @@ impl ChatDecoder {
         Ok(())
     }
 
-    fn delta(&mut self, delta: &Value, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    fn delta(&mut self, delta: &Value, new_events: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
         let words = self.thoughts.push(delta);
         if !words.is_empty() {
-            news.push(ModelEvent::Thinking(words));
+            new_events.push(ModelEvent::Thinking(words));
         }
         for (field, value) in delta.as_object().into_iter().flatten() {
             match (field.as_str(), value) {
                 (_, Value::Null) | ("role", _) => {}
-                ("content", Value::String(more)) => push_text(&mut self.text, more, news),
-                ("refusal", Value::String(more)) => push_text(&mut self.refusal, more, news),
+                ("content", Value::String(more)) => push_text(&mut self.text, more, new_events),
+                ("refusal", Value::String(more)) => push_text(&mut self.refusal, more, new_events),
                 ("tool_calls", Value::Array(fragments)) => {
                     for fragment in fragments {
-                        self.calls.push(fragment, &self.id, news);
+                        self.calls.push(fragment, &self.id, new_events);
                     }
                 }
                 ("content" | "refusal" | "tool_calls", _) => {
@@ -170,10 +174,10 @@ impl ChatDecoder {
     }
 }
 
-fn push_text(text: &mut String, more: &str, news: &mut Vec<ModelEvent>) {
+fn push_text(text: &mut String, more: &str, new_events: &mut Vec<ModelEvent>) {
     if !more.is_empty() {
         *text += more;
-        news.push(ModelEvent::Text(more.into()));
+        new_events.push(ModelEvent::Text(more.into()));
     }
 }
 
@@ -218,7 +222,7 @@ struct Call {
     arguments: String,
     /// Other fields, for example a signature.
     rest: Map<String, Value>,
-    told: bool,
+    is_emitted: bool,
 }
 
 /// Whether the model finished its output.
@@ -232,7 +236,12 @@ pub(super) enum OutputEnd {
 
 impl Calls {
     /// Processes a fragment of the answer with the ID `answer`.
-    pub(super) fn push(&mut self, fragment: &Value, answer: &str, news: &mut Vec<ModelEvent>) {
+    pub(super) fn push(
+        &mut self,
+        fragment: &Value,
+        answer: &str,
+        new_events: &mut Vec<ModelEvent>,
+    ) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let function = &fragment["function"];
         let id = text(&fragment["id"]);
@@ -261,9 +270,9 @@ impl Calls {
             rest.filter(|(field, value)| !known.contains(&field.as_str()) && !value.is_null());
         call.rest
             .extend(rest.map(|(field, value)| (field.clone(), value.clone())));
-        if !call.told && !call.name.is_empty() {
-            call.told = true;
-            news.push(ModelEvent::ToolCall {
+        if !call.is_emitted && !call.name.is_empty() {
+            call.is_emitted = true;
+            new_events.push(ModelEvent::ToolCall {
                 id: call.id.clone(),
                 name: call.name.clone(),
             });

@@ -55,7 +55,7 @@ impl ContentDecoder {
         }
     }
 
-    fn take_chunk(&mut self, chunk: &Value, news: &mut Vec<ModelEvent>) -> Option<()> {
+    fn take_chunk(&mut self, chunk: &Value, new_events: &mut Vec<ModelEvent>) -> Option<()> {
         chunk.as_object()?;
         let text = |name: &str| chunk[name].as_str().map(str::to_owned);
         self.id = self.id.take().or_else(|| text("responseId"));
@@ -71,7 +71,7 @@ impl ContentDecoder {
                     let prefix = prefix.get_or_insert_with(|| call_prefix(id, nameless));
                     format!("{prefix}-{number}")
                 };
-                self.parts.push(part, new_id, news)?;
+                self.parts.push(part, new_id, new_events)?;
             }
         }
         if chunk["promptFeedback"]["blockReason"].is_string() {
@@ -84,7 +84,7 @@ impl ContentDecoder {
         self.is_whole = self.end.is_some() && chunk["usageMetadata"].is_object();
         self.is_counted |= self.is_whole && self.usage.tokens().prompt() > 0;
         if self.usage != known && !self.is_whole {
-            news.push(ModelEvent::Used(self.usage.tokens()));
+            new_events.push(ModelEvent::Used(self.usage.tokens()));
         }
         Some(())
     }
@@ -103,7 +103,11 @@ fn call_prefix(id: &Option<String>, nameless: &AtomicU64) -> String {
 }
 
 impl Decoder for ContentDecoder {
-    fn push(&mut self, event: &ServerEvent, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    fn push(
+        &mut self,
+        event: &ServerEvent,
+        new_events: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError> {
         let chunk: Value = serde_json::from_str(&event.data).map_err(|error| {
             self.invalid_response(format!(
                 "the provider sent an event that is not valid JSON: {error}"
@@ -112,7 +116,7 @@ impl Decoder for ContentDecoder {
         if let Some(error) = error::from_event(&chunk) {
             return Err(error.with_usage(self.usage.tokens()));
         }
-        self.take_chunk(&chunk, news).ok_or_else(|| {
+        self.take_chunk(&chunk, new_events).ok_or_else(|| {
             self.invalid_response("the provider sent an answer part that is not valid".to_owned())
         })
     }
@@ -229,7 +233,7 @@ impl Parts {
         &mut self,
         item: &Value,
         new_id: impl FnOnce(usize) -> String,
-        news: &mut Vec<ModelEvent>,
+        new_events: &mut Vec<ModelEvent>,
     ) -> Option<()> {
         let fields = item.as_object()?;
         if let Some(call) = fields.get("functionCall") {
@@ -239,7 +243,7 @@ impl Parts {
                 None => new_id(self.calls()),
             };
             let call_id = Some(id.clone());
-            news.push(ModelEvent::ToolCall { id, name });
+            new_events.push(ModelEvent::ToolCall { id, name });
             self.parts.push(ReceivedPart {
                 item: item.clone(),
                 call_id,
@@ -249,7 +253,7 @@ impl Parts {
         if let Some(text) = fields.get("text") {
             let text = text.as_str()?;
             if !text.is_empty() {
-                news.push(if is_thought(item) {
+                new_events.push(if is_thought(item) {
                     ModelEvent::Thinking(text.to_owned())
                 } else {
                     ModelEvent::Text(text.to_owned())
@@ -386,7 +390,7 @@ mod usage_tests {
     }
 
     #[test]
-    fn nonsense_counts_for_nothing() {
+    fn ignores_malformed_token_counts() {
         let mut usage = Usage::default();
         usage.update(&json!({"promptTokenCount": -1, "cachedContentTokenCount": 9}));
         usage.update(&Value::Null);

@@ -19,23 +19,23 @@ pub(in crate::wire) fn play(
     mut decoder: Box<dyn Decoder>,
     events: impl IntoIterator<Item = ServerEvent>,
 ) -> (Vec<ModelEvent>, Result<ModelReply, ModelError>) {
-    let mut news = Vec::new();
+    let mut new_events = Vec::new();
     for event in events {
-        if let Err(error) = decoder.push(&event, &mut news) {
-            return (news, Err(error));
+        if let Err(error) = decoder.push(&event, &mut new_events) {
+            return (new_events, Err(error));
         }
         if decoder.is_complete() {
             break;
         }
     }
-    (news, decoder.finish())
+    (new_events, decoder.finish())
 }
 
 /// Returns the streamed text and reasoning.
-pub(in crate::wire) fn streamed(news: &[ModelEvent]) -> (String, String) {
+pub(in crate::wire) fn streamed(new_events: &[ModelEvent]) -> (String, String) {
     let mut text = String::new();
     let mut thoughts = String::new();
-    for event in news {
+    for event in new_events {
         match event {
             ModelEvent::Text(more) => text += more,
             ModelEvent::Thinking(more) => thoughts += more,

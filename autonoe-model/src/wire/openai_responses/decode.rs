@@ -31,7 +31,11 @@ enum End {
 }
 
 impl Decoder for ResponsesDecoder {
-    fn push(&mut self, event: &ServerEvent, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    fn push(
+        &mut self,
+        event: &ServerEvent,
+        new_events: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError> {
         if self.end.is_some() {
             return Ok(());
         }
@@ -53,24 +57,24 @@ impl Decoder for ResponsesDecoder {
                 let before = self.usage;
                 self.note(&data["response"], CallUsage::AtLeast);
                 if self.usage != before {
-                    news.push(ModelEvent::Used(self.usage.known()));
+                    new_events.push(ModelEvent::Used(self.usage.known()));
                 }
             }
-            "response.output_item.added" => self.item(&data).start(&data["item"], news),
-            "response.output_text.delta" => self.item(&data).push_text(delta, news),
+            "response.output_item.added" => self.item(&data).start(&data["item"], new_events),
+            "response.output_text.delta" => self.item(&data).push_text(delta, new_events),
             "response.refusal.delta" => {
                 let item = self.item(&data);
                 item.mark_refusal();
-                item.push_text(delta, news);
+                item.push_text(delta, new_events);
             }
-            "response.reasoning_summary_part.added" => self.item(&data).start_paragraph(news),
+            "response.reasoning_summary_part.added" => self.item(&data).start_paragraph(new_events),
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                self.item(&data).push_reasoning(delta, news);
+                self.item(&data).push_reasoning(delta, new_events);
             }
             "response.function_call_arguments.delta" => self.item(&data).push_arguments(delta),
-            "response.output_item.done" => self.done(&data, news)?,
+            "response.output_item.done" => self.done(&data, new_events)?,
             "response.completed" | "response.incomplete" | "response.failed" => {
-                self.finished(kind, &data["response"], news)?;
+                self.finished(kind, &data["response"], new_events)?;
             }
             "error" => {
                 let fault = ApiError::read(&data).unwrap_or_default();
@@ -123,13 +127,13 @@ impl ResponsesDecoder {
         self.items.entry(index).or_default()
     }
 
-    fn done(&mut self, data: &Value, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    fn done(&mut self, data: &Value, new_events: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
         let usage = self.usage.known();
         let item = &data["item"];
         if !item.is_object() {
             return Err(invalid_response("an item that is not valid", usage));
         }
-        let ended = self.item(data).finish(item, news);
+        let ended = self.item(data).finish(item, new_events);
         ended.map_err(|what| invalid_response(what, usage))
     }
 
@@ -145,7 +149,7 @@ impl ResponsesDecoder {
         &mut self,
         kind: &str,
         response: &Value,
-        news: &mut Vec<ModelEvent>,
+        new_events: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
         // Earlier counts are incomplete.
         self.note(response, CallUsage::Complete);
@@ -166,19 +170,23 @@ impl ResponsesDecoder {
             }
             _ => End::Completed,
         };
-        self.fill_gaps(&response["output"], news)?;
+        self.fill_gaps(&response["output"], new_events)?;
         self.end = Some(end);
         Ok(())
     }
 
     /// Takes items that were never marked as done from the complete answer at the end, if it has
     /// one.
-    fn fill_gaps(&mut self, output: &Value, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    fn fill_gaps(
+        &mut self,
+        output: &Value,
+        new_events: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError> {
         let output = output.as_array().into_iter().flatten().zip(0..);
         for (item, index) in output.filter(|(item, _)| item.is_object()) {
             let open = self.items.entry(index).or_default();
             if !open.is_done() {
-                let ended = open.finish(item, news);
+                let ended = open.finish(item, new_events);
                 ended.map_err(|what| invalid_response(what, self.usage.known()))?;
             }
         }

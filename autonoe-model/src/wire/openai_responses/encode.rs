@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_a_model_tells_whether_it_thinks() {
+    fn model_name_determines_reasoning_support() {
         let table = [
             ("gpt-5", true),
             ("gpt-5.1-codex", true),

@@ -122,16 +122,16 @@ pub(super) struct OpenItem {
 
 impl OpenItem {
     /// Starts the item.
-    pub(super) fn start(&mut self, item: &Value, news: &mut Vec<ModelEvent>) {
+    pub(super) fn start(&mut self, item: &Value, new_events: &mut Vec<ModelEvent>) {
         self.begun = item.clone();
-        self.emit_call(item, news);
+        self.emit_call(item, new_events);
     }
 
     /// Appends text.
-    pub(super) fn push_text(&mut self, more: &str, news: &mut Vec<ModelEvent>) {
+    pub(super) fn push_text(&mut self, more: &str, new_events: &mut Vec<ModelEvent>) {
         if !more.is_empty() {
             self.text += more;
-            news.push(ModelEvent::Text(more.into()));
+            new_events.push(ModelEvent::Text(more.into()));
         }
     }
 
@@ -141,17 +141,17 @@ impl OpenItem {
     }
 
     /// Appends reasoning.
-    pub(super) fn push_reasoning(&mut self, more: &str, news: &mut Vec<ModelEvent>) {
+    pub(super) fn push_reasoning(&mut self, more: &str, new_events: &mut Vec<ModelEvent>) {
         if !more.is_empty() {
             self.thoughts += more;
-            news.push(ModelEvent::Thinking(more.into()));
+            new_events.push(ModelEvent::Thinking(more.into()));
         }
     }
 
     /// Starts a new paragraph of reasoning, unless it is the first.
-    pub(super) fn start_paragraph(&mut self, news: &mut Vec<ModelEvent>) {
+    pub(super) fn start_paragraph(&mut self, new_events: &mut Vec<ModelEvent>) {
         if !self.thoughts.is_empty() {
-            self.push_reasoning("\n\n", news);
+            self.push_reasoning("\n\n", new_events);
         }
     }
 
@@ -169,17 +169,17 @@ impl OpenItem {
     pub(super) fn finish(
         &mut self,
         item: &Value,
-        news: &mut Vec<ModelEvent>,
+        new_events: &mut Vec<ModelEvent>,
     ) -> Result<(), &'static str> {
         let part = part(item)?;
         self.refuses = refuses(item);
-        self.emit_call(item, news);
+        self.emit_call(item, new_events);
         match &part.kind {
             PartKind::Text { text } if self.text.is_empty() => {
-                self.push_text(text, news);
+                self.push_text(text, new_events);
             }
             PartKind::Thinking { text } if self.thoughts.is_empty() => {
-                self.push_reasoning(text, news);
+                self.push_reasoning(text, new_events);
             }
             _ => {}
         }
@@ -216,13 +216,13 @@ impl OpenItem {
         (!self.thoughts.is_empty()).then(|| MessagePart::thinking(self.thoughts))
     }
 
-    fn emit_call(&mut self, item: &Value, news: &mut Vec<ModelEvent>) {
+    fn emit_call(&mut self, item: &Value, new_events: &mut Vec<ModelEvent>) {
         if self.emitted_call {
             return;
         }
         if let (Some(id), Some(name)) = call_names(item) {
             self.emitted_call = true;
-            news.push(ModelEvent::ToolCall {
+            new_events.push(ModelEvent::ToolCall {
                 id: id.into(),
                 name: name.into(),
             });

@@ -17,7 +17,7 @@ fn fake_bubblewrap(trial: &Fixture, script: &str) -> PathBuf {
 }
 
 #[test]
-fn it_works_here() {
+fn sandbox_can_be_created_on_this_machine() {
     let trial = Fixture::new();
 
     trial.sandbox().check().expect("these tests need it");

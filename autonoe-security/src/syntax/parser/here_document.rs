@@ -17,13 +17,13 @@ const MAX_PENDING: usize = 16;
 #[derive(Default)]
 pub(super) struct Documents<'a> {
     /// Announced, not yet read.
-    pending: Vec<Announced<'a>>,
+    pending: Vec<PendingHereDocument<'a>>,
     /// Read, in the order of their announcement.
     read: Vec<Option<HereDocument<'a>>>,
 }
 
 /// The properties of a here-document from its operator.
-pub(super) struct Announced<'a> {
+pub(super) struct PendingHereDocument<'a> {
     pub(super) delimiter: Text<'a>,
     /// Whether the body is text, without expansions.
     pub(super) quoted: bool,
@@ -42,7 +42,7 @@ impl<'a> Parser<'a> {
         if self.documents.pending.len() == MAX_PENDING {
             return Err(self.unsupported("a line with so many here-documents", start));
         }
-        self.documents.pending.push(Announced {
+        self.documents.pending.push(PendingHereDocument {
             delimiter,
             quoted,
             strips_tabs,

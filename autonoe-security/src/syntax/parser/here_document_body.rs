@@ -2,7 +2,7 @@
 
 use super::bytes::{ACTIVE_IN_QUOTES, is};
 use super::dollar::Quoting;
-use super::here_document::Announced;
+use super::here_document::PendingHereDocument;
 use super::parts::QuotedParts;
 use super::{Parser, Result};
 use crate::syntax::{HereDocument, Part, Span};
@@ -15,7 +15,10 @@ struct End {
 
 impl<'a> Parser<'a> {
     /// Reads the body that starts here, and the line of its delimiter.
-    pub(super) fn document(&mut self, announced: Announced<'a>) -> Result<HereDocument<'a>> {
+    pub(super) fn document(
+        &mut self,
+        announced: PendingHereDocument<'a>,
+    ) -> Result<HereDocument<'a>> {
         let start = self.at;
         let end = self.end_of_body(&announced)?;
         let body = if announced.quoted {
@@ -37,7 +40,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Finds the line of the delimiter.
-    fn end_of_body(&self, announced: &Announced<'_>) -> Result<End> {
+    fn end_of_body(&self, announced: &PendingHereDocument<'_>) -> Result<End> {
         let delimiter = announced.delimiter.as_ref();
         let mut at = self.at;
         while at < self.text.len() {

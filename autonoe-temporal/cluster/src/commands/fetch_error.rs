@@ -12,7 +12,7 @@ use tokio::time::Instant;
 /// Time that an outage is tolerated.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Error of fetching news of a run.
+/// Error of fetching updates of a run.
 #[derive(Debug)]
 pub(super) enum FetchError {
     /// A retry may help.
@@ -80,7 +80,7 @@ impl Outage {
     /// # Errors
     ///
     /// The error is permanent, or the outage lasts too long.
-    pub(super) fn tolerate(&mut self, error: FetchError) -> Result<Option<FetchError>, AppError> {
+    pub(super) fn record_error(&mut self, error: FetchError) -> Result<Option<FetchError>, AppError> {
         let is_first = self.since.is_none();
         let since = *self.since.get_or_insert_with(Instant::now);
         match error {

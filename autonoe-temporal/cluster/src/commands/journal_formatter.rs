@@ -7,7 +7,7 @@ use autonoe_core::run::JournalLine;
 
 /// Formats journal entries in order, as sentences or as JSON lines.
 pub(super) struct JournalFormatter {
-    narrator: EntryFormatter,
+    formatter: EntryFormatter,
     json: bool,
     progress: Progress,
 }
@@ -24,7 +24,7 @@ pub(super) enum Progress {
 impl JournalFormatter {
     pub(super) fn new(json: bool) -> Self {
         Self {
-            narrator: EntryFormatter::remote(),
+            formatter: EntryFormatter::remote(),
             json,
             progress: Progress::Nothing,
         }
@@ -48,7 +48,7 @@ impl JournalFormatter {
                 text.push_str(&line);
                 text.push('\n');
             } else {
-                self.narrator.format(entry, &mut text);
+                self.formatter.format(entry, &mut text);
             }
         }
         Ok(text)

@@ -9,11 +9,11 @@ use super::Cluster;
 use super::command_hint::command_hint;
 use super::fetch_error::{FetchError, Outage};
 use super::journal_formatter::{JournalFormatter, Progress};
-use super::remote_journal::{News, PAUSE, RemoteJournal};
-use super::status::{cancelled, ended, sessions, trouble};
+use super::remote_journal::{JournalUpdate, PAUSE, RemoteJournal};
+use super::status::{cancelled, ended, sessions, stall_reason};
 use super::watch::watch;
 use crate::args::{LogsArgs, ServerArgs};
-use crate::output::{Output, Reader};
+use crate::output::{Output, ReaderState};
 
 /// Prints the journal of a run.
 pub(super) async fn logs(
@@ -39,16 +39,16 @@ pub(super) async fn logs(
         };
         view
     } else {
-        let news = journal.rest().await?;
-        output.result(&formatter.format(&news.entries?)?)?;
-        news.view
+        let journal_update = journal.rest().await?;
+        output.result(&formatter.format(&journal_update.entries?)?)?;
+        journal_update.view
     };
     if !args.json {
         output.result(&format_state(run, server, &view, formatter.progress()))?;
     } else if formatter.progress() == Progress::Nothing {
         output.note("the run has recorded nothing yet");
-        if let Some(trouble) = trouble(&view) {
-            output.note(&trouble);
+        if let Some(stall_reason) = stall_reason(&view) {
+            output.note(&stall_reason);
         }
     }
     Ok(())
@@ -64,30 +64,30 @@ async fn follow(
     output: &Output,
 ) -> Result<Option<RunView>, AppError> {
     let mut outage = Outage::default();
-    let mut on_news = |news: Result<News, FetchError>| match news.and_then(|news| news.entries) {
+    let mut on_update = |journal_update: Result<JournalUpdate, FetchError>| match journal_update.and_then(|journal_update| journal_update.entries) {
         Ok(entries) => {
             outage.end();
             output.result(&formatter.format(&entries)?)
         }
         Err(error) => {
-            if let Some(error) = outage.tolerate(error)? {
+            if let Some(error) = outage.record_error(error)? {
                 let message = format!("cannot read the journal for now: {error}");
                 output.note(&sanitize_line(&message));
             }
-            Ok(Reader::Present)
+            Ok(ReaderState::Open)
         }
     };
-    if watch(cluster, run, journal, &mut on_news).await?.is_none() {
+    if watch(cluster, run, journal, &mut on_update).await?.is_none() {
         return Ok(None);
     }
     loop {
         let rest = journal.rest().await;
-        let read = rest.as_ref().ok().filter(|news| news.entries.is_ok());
-        let view = read.map(|news| news.view.clone());
-        match (on_news(rest)?, view) {
-            (Reader::Gone, _) => return Ok(None),
-            (Reader::Present, Some(view)) => return Ok(Some(view)),
-            (Reader::Present, None) => tokio::time::sleep(PAUSE).await,
+        let read = rest.as_ref().ok().filter(|journal_update| journal_update.entries.is_ok());
+        let view = read.map(|journal_update| journal_update.view.clone());
+        match (on_update(rest)?, view) {
+            (ReaderState::Closed, _) => return Ok(None),
+            (ReaderState::Open, Some(view)) => return Ok(Some(view)),
+            (ReaderState::Open, None) => tokio::time::sleep(PAUSE).await,
         }
     }
 }
@@ -98,8 +98,8 @@ fn format_state(run: &RunId, server: &ServerArgs, view: &RunView, printed: Progr
         Progress::Nothing => format!("The run {run} has recorded nothing yet.\n"),
         Progress::Lines | Progress::End => String::new(),
     };
-    if let Some(trouble) = trouble(view) {
-        text.push_str(&format!("{trouble}\n"));
+    if let Some(stall_reason) = stall_reason(view) {
+        text.push_str(&format!("{stall_reason}\n"));
     }
     match (&view.outcome, view.phase) {
         (Some(outcome), _) => {

@@ -32,7 +32,7 @@ pub(super) struct RemoteJournal<'c> {
 }
 
 /// The state of a run, and the new lines of its journal or why they cannot be read.
-pub(super) struct News {
+pub(super) struct JournalUpdate {
     pub(super) view: RunView,
     pub(super) entries: Result<Vec<JournalEntry>, FetchError>,
 }
@@ -49,8 +49,8 @@ impl<'c> RemoteJournal<'c> {
         }
     }
 
-    /// Waits a while for news. Dropping the future loses nothing.
-    pub(super) async fn news(&mut self) -> Result<News, FetchError> {
+    /// Waits a while for updates. Dropping the future loses nothing.
+    pub(super) async fn journal_update(&mut self) -> Result<JournalUpdate, FetchError> {
         if self.is_at_end {
             // Each page is a request to the server, and a running agent always produces new lines.
             tokio::time::sleep(PAUSE).await;
@@ -67,7 +67,7 @@ impl<'c> RemoteJournal<'c> {
     }
 
     /// Returns all new lines. Lines that were read before an error are kept for the next call.
-    pub(super) async fn rest(&mut self) -> Result<News, FetchError> {
+    pub(super) async fn rest(&mut self) -> Result<JournalUpdate, FetchError> {
         let view = self.cluster.status(&self.run).await?;
         let read = match &view.host {
             Some(host) => self.all(host).await,
@@ -77,11 +77,11 @@ impl<'c> RemoteJournal<'c> {
     }
 
     /// Returns all new lines of a run that has ended, with a few retries: there is no later call.
-    pub(super) async fn last(&mut self) -> Result<News, FetchError> {
+    pub(super) async fn last(&mut self) -> Result<JournalUpdate, FetchError> {
         let mut tries = 1;
         loop {
             let rest = self.rest().await;
-            let is_read = rest.as_ref().is_ok_and(|news| news.entries.is_ok());
+            let is_read = rest.as_ref().is_ok_and(|journal_update| journal_update.entries.is_ok());
             if is_read || tries == TRIES {
                 return rest;
             }
@@ -90,9 +90,9 @@ impl<'c> RemoteJournal<'c> {
         }
     }
 
-    fn news_of(&mut self, view: RunView, read: Result<(), FetchError>) -> News {
+    fn news_of(&mut self, view: RunView, read: Result<(), FetchError>) -> JournalUpdate {
         let entries = read.map(|()| std::mem::take(&mut self.fresh));
-        News { view, entries }
+        JournalUpdate { view, entries }
     }
 
     /// Returns the lines that were read before an error and not returned yet.
@@ -161,9 +161,9 @@ mod tests {
         Page::Lines(serde_json::from_value::<JournalPage>(page).expect("a page"))
     }
 
-    fn count(news: Result<News, FetchError>) -> usize {
-        let news = news.expect("the server answers");
-        news.entries.expect("the host answers").len()
+    fn count(journal_update: Result<JournalUpdate, FetchError>) -> usize {
+        let journal_update = journal_update.expect("the server answers");
+        journal_update.entries.expect("the host answers").len()
     }
 
     #[tokio::test(start_paused = true)]
@@ -174,7 +174,7 @@ mod tests {
         let mut times = Vec::new();
 
         for _ in 0..3 {
-            assert_eq!(count(remote.news().await), 1);
+            assert_eq!(count(remote.journal_update().await), 1);
             times.push(began.elapsed().as_secs());
         }
 
@@ -205,8 +205,8 @@ mod tests {
     async fn a_host_that_does_not_answer_is_named() {
         let cluster = pages([Page::NoAnswer]);
 
-        let news = read(&cluster).rest().await;
-        let entries = news.expect("the server answers").entries;
+        let journal_update = read(&cluster).rest().await;
+        let entries = journal_update.expect("the server answers").entries;
         let error: autonoe_app::AppError = entries.map(drop).expect_err("no answer").into();
 
         assert!(error.to_string().contains("build-1"), "{error}");

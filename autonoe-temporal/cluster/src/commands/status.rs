@@ -65,7 +65,7 @@ fn format_view(view: &RunView) -> String {
         };
         add("waits", &format!("{what}, until {until}"));
     }
-    lines.extend(trouble(view));
+    lines.extend(stall_reason(view));
     if let Some(outcome) = &view.outcome {
         lines.extend(ended(outcome));
     }
@@ -79,9 +79,9 @@ pub(super) fn sessions(view: &RunView) -> Option<SessionsRun> {
 }
 
 /// Formats why a run makes no progress.
-pub(super) fn trouble(view: &RunView) -> Option<String> {
-    let trouble = view.last_error.as_deref()?;
-    Some(format!("It makes no progress: {}", sanitize_line(trouble)))
+pub(super) fn stall_reason(view: &RunView) -> Option<String> {
+    let stall_reason = view.last_error.as_deref()?;
+    Some(format!("It makes no progress: {}", sanitize_line(stall_reason)))
 }
 
 /// Formats the outcome of a run.

@@ -17,12 +17,12 @@ use super::Cluster;
 use super::command_hint::command_hint;
 use super::fetch_error::FetchError;
 use super::journal_formatter::JournalFormatter;
-use super::remote_journal::{News, RemoteJournal};
+use super::remote_journal::{JournalUpdate, RemoteJournal};
 use super::status::{ended, report};
 use super::view_changes::{ViewChange, ViewChanges};
 use super::watch::watch;
 use crate::args::{OutputFormat, ServerArgs, SubmitArgs};
-use crate::output::{Output, Reader};
+use crate::output::{Output, ReaderState};
 
 /// Output of `autonoe-cluster submit --output json`.
 #[derive(Serialize)]
@@ -136,8 +136,8 @@ impl Submission<'_> {
         let mut changes = ViewChanges::default();
         let mut journal = RemoteJournal::new(cluster, args.project.clone(), run.clone());
         let mut is_unreadable = false;
-        let mut on_news = |news: Result<News, FetchError>| {
-            let printed = news.and_then(|News { view, entries }| {
+        let mut on_update = |journal_update: Result<JournalUpdate, FetchError>| {
+            let printed = journal_update.and_then(|JournalUpdate { view, entries }| {
                 let printed = entries.map(|entries| self.print(&entries, &mut formatter));
                 for change in changes.update(&view, Timestamp::now()) {
                     match change {
@@ -159,7 +159,7 @@ impl Submission<'_> {
                         self.output.note(&sanitize_line(&warning));
                     }
                     is_unreadable = true;
-                    Ok(Reader::Present)
+                    Ok(ReaderState::Open)
                 }
             }
         };
@@ -167,8 +167,8 @@ impl Submission<'_> {
             biased;
             () = interrupted => None,
             watched = async {
-                let ended = watch(cluster, run, &mut journal, &mut on_news).await?;
-                on_news(journal.last().await)?;
+                let ended = watch(cluster, run, &mut journal, &mut on_update).await?;
+                on_update(journal.last().await)?;
                 Ok::<_, AppError>(ended)
             } => Some(watched),
         };
@@ -196,7 +196,7 @@ impl Submission<'_> {
         &self,
         entries: &[JournalEntry],
         formatter: &mut JournalFormatter,
-    ) -> Result<Reader, AppError> {
+    ) -> Result<ReaderState, AppError> {
         if self.args.output == OutputFormat::Json {
             return self.output.result(&formatter.format(entries)?);
         }
@@ -207,7 +207,7 @@ impl Submission<'_> {
                 text.lines().for_each(|line| self.note(line));
             }
         }
-        Ok(Reader::Present)
+        Ok(ReaderState::Open)
     }
 
     /// Prints the outcome of the run as `autonoe run` does.

@@ -11,43 +11,43 @@ use tokio::time::{Instant, sleep};
 
 use super::Cluster;
 use super::fetch_error::{FetchError, Outage};
-use super::remote_journal::{News, PAUSE, RemoteJournal};
-use crate::output::Reader;
+use super::remote_journal::{JournalUpdate, PAUSE, RemoteJournal};
+use crate::output::ReaderState;
 
 /// An engine that keeps a request open for this long is reachable, so the next error starts a new
 /// outage.
 const REACHABLE_AFTER: Duration = Duration::from_secs(60);
 
-/// Receives the news of a run, or the error that prevents them.
-type OnNews<'a> = dyn FnMut(Result<News, FetchError>) -> Result<Reader, AppError> + 'a;
+/// Receives the updates of a run, or the error that prevents them.
+type OnUpdate<'a> = dyn FnMut(Result<JournalUpdate, FetchError>) -> Result<ReaderState, AppError> + 'a;
 
-/// Waits for the end of a run, and passes its news to `on_news` until then.
+/// Waits for the end of a run, and passes its updates to `on_update` until then.
 ///
-/// Returns `None` if the reader is gone, and the error of `on_news` if it returns one. The caller
+/// Returns `None` if the reader is gone, and the error of `on_update` if it returns one. The caller
 /// reads the last lines of the journal.
 pub(super) async fn watch(
     cluster: &dyn Cluster,
     run: &RunId,
     journal: &mut RemoteJournal<'_>,
-    on_news: &mut OnNews<'_>,
+    on_update: &mut OnUpdate<'_>,
 ) -> Result<Option<RunOutcome>, AppError> {
     let unreported = Cell::new(None);
     let mut ending = pin!(end(cluster, run, &unreported));
     loop {
-        let news = tokio::select! {
+        let journal_update = tokio::select! {
             biased;
             ended = &mut ending => return ended.map(Some),
-            news = journal.news() => news,
+            journal_update = journal.journal_update() => journal_update,
         };
-        let is_error = !news.as_ref().is_ok_and(|news| news.entries.is_ok());
-        if on_news(news)? == Reader::Gone {
+        let is_error = !journal_update.as_ref().is_ok_and(|journal_update| journal_update.entries.is_ok());
+        if on_update(journal_update)? == ReaderState::Closed {
             return Ok(None);
         }
         // The error of an unreachable engine was reported already.
         if let Some(error) = unreported.take()
             && !is_error
         {
-            on_news(Err(error))?;
+            on_update(Err(error))?;
         }
         if is_error {
             tokio::select! {
@@ -76,7 +76,7 @@ async fn end(
         if requested_at.elapsed() >= REACHABLE_AFTER {
             outage.end();
         }
-        if let Some(error) = outage.tolerate(error.into())? {
+        if let Some(error) = outage.record_error(error.into())? {
             unreported.set(Some(error));
         }
         sleep(PAUSE).await;
@@ -98,12 +98,12 @@ mod tests {
         let (shop, run) = (ProjectName::new("shop").expect("a name"), RunId::new(run));
         let mut journal = RemoteJournal::new(cluster, shop, run.clone());
         let mut errors = 0;
-        let mut on_news = |news: Result<News, FetchError>| {
-            errors += u32::from(news.is_err());
-            Ok(Reader::Present)
+        let mut on_update = |journal_update: Result<JournalUpdate, FetchError>| {
+            errors += u32::from(journal_update.is_err());
+            Ok(ReaderState::Open)
         };
         let begun = Instant::now();
-        let ended = watch(cluster, &run, &mut journal, &mut on_news).await;
+        let ended = watch(cluster, &run, &mut journal, &mut on_update).await;
         (ended, begun.elapsed(), errors)
     }
 

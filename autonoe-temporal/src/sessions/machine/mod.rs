@@ -299,8 +299,8 @@ pub(in crate::sessions) struct TargetHost {
     pub(in crate::sessions) timeout: Option<Duration>,
 }
 
-/// An event of a run. All events except [`Told`](Came::Told), [`Cancelled`](Came::Cancelled) and
-/// [`HistoryIsLong`](Came::HistoryIsLong) answer the last step.
+/// An event of a run. All events except [`Instructed`](Self::Instructed),
+/// [`Cancelled`](Self::Cancelled) and [`HistoryIsLong`](Self::HistoryIsLong) answer the last step.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::sessions) enum SessionsEvent {
     /// A host has claimed the run, or none could.

@@ -1,4 +1,4 @@
-//! Tests of the course: each rule of the specification, and all of them in a simulation with
+//! Tests of the state machine: each rule of the specification, and all of them in a simulation with
 //! faults.
 
 mod ending;
@@ -37,8 +37,8 @@ fn begin(limits: RunLimits, timeouts: Timeouts) -> SessionsInput {
     }
 }
 
-/// A course without events.
-fn course() -> SessionsMachine {
+/// A state machine without events.
+fn state_machine() -> SessionsMachine {
     let limits = RunLimits {
         pause: std::time::Duration::ZERO,
         ..RunLimits::new(Mode::Run)

@@ -7,12 +7,12 @@ use autonoe_core::{Mode, ToolCall, ToolKind};
 
 use super::ProbeCall;
 use super::fixture::REASON;
-use super::played::{Invocation, Played, RecordEntry};
+use super::played::{Invocation, PlayedSession, RecordEntry};
 use super::probe_tool::{FAILURE, answer};
 use crate::conformance::checks::{CheckOutcome, Flaw};
 
 /// Returns the calls of a session that should make `expected` calls.
-fn made_calls(played: &Played, expected: usize) -> CheckOutcome<Vec<Invocation<'_>>> {
+fn made_calls(played: &PlayedSession, expected: usize) -> CheckOutcome<Vec<Invocation<'_>>> {
     let calls = played.invocations();
     let (label, found) = (played.label, calls.len());
     ensure!(
@@ -22,7 +22,7 @@ fn made_calls(played: &Played, expected: usize) -> CheckOutcome<Vec<Invocation<'
     Ok(calls)
 }
 
-pub(super) fn are_answered_once(played: &Played, expected: usize) -> CheckOutcome {
+pub(super) fn are_answered_once(played: &PlayedSession, expected: usize) -> CheckOutcome {
     let label = played.label;
     let calls = made_calls(played, expected)?;
     let ids: HashSet<_> = calls.iter().map(|call| call.id).collect();
@@ -55,7 +55,7 @@ pub(super) fn are_answered_once(played: &Played, expected: usize) -> CheckOutcom
 }
 
 /// Returns the calls that the gate decided, with their indices in the log.
-fn gate_calls(played: &Played) -> Vec<(usize, &ToolCall)> {
+fn gate_calls(played: &PlayedSession) -> Vec<(usize, &ToolCall)> {
     let log = played.log.iter().enumerate();
     log.filter_map(|(at, happening)| match happening {
         RecordEntry::GateCalled(call) => Some((at, call)),
@@ -64,7 +64,7 @@ fn gate_calls(played: &Played) -> Vec<(usize, &ToolCall)> {
     .collect()
 }
 
-pub(super) fn are_gated_once(played: &Played, expected: usize) -> CheckOutcome {
+pub(super) fn are_gated_once(played: &PlayedSession, expected: usize) -> CheckOutcome {
     let label = played.label;
     let calls = made_calls(played, expected)?;
     let decided = gate_calls(played);
@@ -92,7 +92,7 @@ pub(super) fn are_gated_once(played: &Played, expected: usize) -> CheckOutcome {
     Ok(())
 }
 
-pub(super) fn are_described(played: &Played) -> CheckOutcome {
+pub(super) fn are_described(played: &PlayedSession) -> CheckOutcome {
     let label = played.label;
     for (_, call) in gate_calls(played) {
         let shown = played
@@ -133,7 +133,7 @@ pub(super) fn are_described(played: &Played) -> CheckOutcome {
     Ok(())
 }
 
-pub(super) fn is_a_shell_command(played: &Played, command: &str) -> CheckOutcome {
+pub(super) fn is_a_shell_command(played: &PlayedSession, command: &str) -> CheckOutcome {
     for (_, call) in gate_calls(played) {
         let expected = ToolKind::Shell {
             command: command.to_owned(),
@@ -148,7 +148,7 @@ pub(super) fn is_a_shell_command(played: &Played, command: &str) -> CheckOutcome
     Ok(())
 }
 
-pub(super) fn have_status(played: &Played, allowed: &[ToolStatus]) -> CheckOutcome {
+pub(super) fn have_status(played: &PlayedSession, allowed: &[ToolStatus]) -> CheckOutcome {
     for response in played.responses() {
         ensure!(
             allowed.contains(&response.status),
@@ -159,7 +159,7 @@ pub(super) fn have_status(played: &Played, allowed: &[ToolStatus]) -> CheckOutco
     Ok(())
 }
 
-pub(super) fn reasons_arrive(played: &Played) -> CheckOutcome {
+pub(super) fn reasons_arrive(played: &PlayedSession) -> CheckOutcome {
     for response in played.responses() {
         ensure!(
             response.output.contains(REASON),
@@ -171,7 +171,7 @@ pub(super) fn reasons_arrive(played: &Played) -> CheckOutcome {
     Ok(())
 }
 
-pub(super) fn do_not_run(played: &Played) -> CheckOutcome {
+pub(super) fn do_not_run(played: &PlayedSession) -> CheckOutcome {
     let runs = played.runs();
     ensure!(
         runs.is_empty(),
@@ -181,7 +181,10 @@ pub(super) fn do_not_run(played: &Played) -> CheckOutcome {
     Ok(())
 }
 
-pub(super) fn run_once_with_their_input(played: &Played, calls: &[ProbeCall]) -> CheckOutcome {
+pub(super) fn run_once_with_their_input(
+    played: &PlayedSession,
+    calls: &[ProbeCall],
+) -> CheckOutcome {
     let label = played.label;
     let runs = played.runs();
     let (expected, found) = (calls.len(), runs.len());
@@ -203,7 +206,7 @@ pub(super) fn run_once_with_their_input(played: &Played, calls: &[ProbeCall]) ->
     Ok(())
 }
 
-pub(super) fn outputs_arrive(played: &Played) -> CheckOutcome {
+pub(super) fn outputs_arrive(played: &PlayedSession) -> CheckOutcome {
     for call in played.invocations() {
         let response = played.response_to(call.id)?;
         let expected = answer(&call.input["number"]);
@@ -216,7 +219,7 @@ pub(super) fn outputs_arrive(played: &Played) -> CheckOutcome {
     Ok(())
 }
 
-pub(super) fn errors_arrive(played: &Played) -> CheckOutcome {
+pub(super) fn errors_arrive(played: &PlayedSession) -> CheckOutcome {
     for call in played.invocations() {
         let response = played.response_to(call.id)?;
         ensure!(

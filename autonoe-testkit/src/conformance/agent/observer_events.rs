@@ -4,22 +4,25 @@ use autonoe_core::StreamEvent;
 use autonoe_core::agent::{EventCapabilities, TokenReports, TokenUsage};
 use autonoe_core::event::SpanId;
 
-use super::played::{EmittedEvent, Played, RecordEntry};
+use super::played::{EmittedEvent, PlayedSession, RecordEntry};
 use crate::conformance::checks::{CheckOutcome, Flaw};
 
 /// Returns the emitted events, in order.
-fn emitted_events(played: &Played) -> impl Iterator<Item = &EmittedEvent> {
+fn emitted_events(played: &PlayedSession) -> impl Iterator<Item = &EmittedEvent> {
     played.log.iter().filter_map(|happening| match happening {
         RecordEntry::Emitted(emitted) => Some(emitted),
         _ => None,
     })
 }
 
-fn named<'p>(played: &'p Played, name: &'static str) -> impl Iterator<Item = &'p EmittedEvent> {
+fn named<'p>(
+    played: &'p PlayedSession,
+    name: &'static str,
+) -> impl Iterator<Item = &'p EmittedEvent> {
     emitted_events(played).filter(move |emitted| emitted.event["event"] == name)
 }
 
-pub(super) fn matches_claims(played: &Played, claimed: &EventCapabilities) -> CheckOutcome {
+pub(super) fn matches_claims(played: &PlayedSession, claimed: &EventCapabilities) -> CheckOutcome {
     let label = played.label;
     let calls = named(played, "model_started").count();
     if claimed.model_calls.is_yes() {
@@ -45,7 +48,7 @@ pub(super) fn matches_claims(played: &Played, claimed: &EventCapabilities) -> Ch
 
 /// Checks that the answer was streamed in pieces.
 pub(super) fn pieces_make_the_answer(
-    played: &Played,
+    played: &PlayedSession,
     claimed: &EventCapabilities,
     expected: &str,
 ) -> CheckOutcome {
@@ -63,7 +66,7 @@ pub(super) fn pieces_make_the_answer(
     Ok(())
 }
 
-pub(super) fn calls_have_one_end_at_their_place(played: &Played) -> CheckOutcome {
+pub(super) fn calls_have_one_end_at_their_place(played: &PlayedSession) -> CheckOutcome {
     let label = played.label;
     let session = played.events.span();
     let calls = played.invocations();
@@ -111,7 +114,7 @@ fn is_end(name: &str) -> bool {
     matches!(name, "model_ended" | "model_failed")
 }
 
-pub(super) fn notes_are_hidden(played: &Played) -> CheckOutcome {
+pub(super) fn notes_are_hidden(played: &PlayedSession) -> CheckOutcome {
     let (shown, hidden) = (
         named(played, "progress_started").count(),
         named(played, "progress_ended").count(),
@@ -125,7 +128,7 @@ pub(super) fn notes_are_hidden(played: &Played) -> CheckOutcome {
 }
 
 /// Checks that the usage of all model calls adds up to the usage of the session.
-pub(super) fn usage_adds_up(played: &Played, claimed: &EventCapabilities) -> CheckOutcome {
+pub(super) fn usage_adds_up(played: &PlayedSession, claimed: &EventCapabilities) -> CheckOutcome {
     if !claimed.model_calls.is_yes() {
         return Ok(());
     }
@@ -152,7 +155,7 @@ pub(super) fn usage_adds_up(played: &Played, claimed: &EventCapabilities) -> Che
 }
 
 /// Checks that a session reports its token usage if the backend claims to.
-pub(super) fn has_tokens(played: &Played, claimed: TokenReports) -> CheckOutcome {
+pub(super) fn has_tokens(played: &PlayedSession, claimed: TokenReports) -> CheckOutcome {
     if claimed == TokenReports::None {
         let why = "the backend does not claim to report tokens";
         return Err(Flaw::Untestable(why.to_owned()));

@@ -24,7 +24,7 @@ use super::fixture::{Fixture, GateMode, Session, Subject, dispose, prompt, read}
 use crate::conformance::checks::{CheckOutcome, Flaw, panicked, within};
 
 /// A played session: the result of its turn, and everything that happened.
-pub(super) struct Played {
+pub(super) struct PlayedSession {
     pub(super) label: &'static str,
     pub(super) key: SessionKey,
     pub(super) cwd: PathBuf,
@@ -61,7 +61,7 @@ pub(super) async fn play(
     label: &'static str,
     scenario: &Scenario,
     gate: GateMode,
-) -> CheckOutcome<Played> {
+) -> CheckOutcome<PlayedSession> {
     let playing = AssertUnwindSafe(async {
         let mut fixture = Fixture::new(subject, scenario).await?;
         let limit = fixture.limit;
@@ -84,7 +84,7 @@ pub(super) async fn play(
             .catch_unwind()
             .await;
         let disposal = disposal.unwrap_or_else(|panic| Err(panicked(panic)));
-        Ok(Played {
+        Ok(PlayedSession {
             label,
             key,
             cwd,
@@ -100,7 +100,7 @@ pub(super) async fn play(
     played.unwrap_or_else(|panic| Err(panicked(panic)))
 }
 
-impl Played {
+impl PlayedSession {
     /// Returns the items of the stream, errors as text.
     pub(super) fn items(&self) -> impl Iterator<Item = Result<&StreamEvent, &str>> {
         self.log.iter().filter_map(|happening| match happening {

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::fixture::{Fixture, GateMode, Subject};
 use super::leftover_processes::left_in_background;
-use super::played::{Played, play};
+use super::played::{PlayedSession, play};
 use super::{ProbeCall, Scenario, probe_tool};
 use crate::conformance::checks::{CheckOutcome, Checks, Flaw, Marker};
 
@@ -20,7 +20,7 @@ pub(super) const TEXT: &str = "The agent says this: ä, 🦀 and \"quotes\".";
 pub(super) const COMMAND: &str = "echo 'conformance' && true";
 
 /// A played session, or the reason why there is none.
-pub(super) type Session = CheckOutcome<Played>;
+pub(super) type Session = CheckOutcome<PlayedSession>;
 
 /// The sessions that most checks inspect.
 pub(super) struct Sessions {
@@ -242,7 +242,7 @@ pub(super) fn over<'s>(
     checks: &mut Checks,
     name: &str,
     sessions: impl IntoIterator<Item = &'s Session>,
-    check: impl Fn(&Played) -> CheckOutcome,
+    check: impl Fn(&PlayedSession) -> CheckOutcome,
 ) {
     let pairs_of: Vec<_> = sessions.into_iter().map(|session| (session, 0)).collect();
     pairs(checks, name, &pairs_of, |played, _| check(played));
@@ -253,7 +253,7 @@ pub(super) fn pairs(
     checks: &mut Checks,
     name: &str,
     sessions: &[(&Session, usize)],
-    check: impl Fn(&Played, usize) -> CheckOutcome,
+    check: impl Fn(&PlayedSession, usize) -> CheckOutcome,
 ) {
     // Another check reports a turn that did not end; its remaining items are unknown.
     let seen: Vec<_> = sessions
@@ -278,6 +278,6 @@ pub(super) fn missing(session: &Session) -> Flaw {
     Flaw::Untestable(match session {
         Err(Flaw::Untestable(why)) => why.clone(),
         Err(Flaw::Failed(_)) => "its session could not be played".into(),
-        Ok(Played { label, .. }) => format!("the session {label:?} did not come to its end"),
+        Ok(PlayedSession { label, .. }) => format!("the session {label:?} did not come to its end"),
     })
 }

@@ -6,7 +6,7 @@ use autonoe_core::tool::ToolStatus;
 use futures::FutureExt;
 
 use super::fixture::Subject;
-use super::played::Played;
+use super::played::PlayedSession;
 use super::sessions::{
     COMMAND, Session, Sessions, TEXT, calls_gate, missing, over, pairs, runs, takes_tools,
     text_scenario, two_calls, uses,
@@ -28,7 +28,7 @@ pub(super) async fn probe(checks: &mut Checks, harness: &dyn AgentHarness) {
 
 pub(super) fn turns(checks: &mut Checks, sessions: &Sessions) {
     checks.each("every turn ends", sessions.all(), |session| match session {
-        Ok(Played {
+        Ok(PlayedSession {
             label,
             turn: Err(Flaw::Failed(what)),
             ..
@@ -293,7 +293,7 @@ pub(super) async fn lifetimes(checks: &mut Checks, subject: &Subject<'_>, sessio
     )
     .await;
     let disposal = |session: &Session| match session {
-        Ok(Played {
+        Ok(PlayedSession {
             disposal: Err(Flaw::Failed(what)),
             ..
         }) => Err(Flaw::Failed(what.clone())),

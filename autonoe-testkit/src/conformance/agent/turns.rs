@@ -3,10 +3,10 @@
 use autonoe_core::StreamEvent;
 use autonoe_core::agent::SessionOutcome;
 
-use super::played::Played;
+use super::played::PlayedSession;
 use crate::conformance::checks::{CheckOutcome, Flaw};
 
-pub(super) fn starts_once(played: &Played) -> CheckOutcome {
+pub(super) fn starts_once(played: &PlayedSession) -> CheckOutcome {
     let label = played.label;
     let is_start =
         |item: &Result<&StreamEvent, &str>| matches!(item, Ok(StreamEvent::Started { .. }));
@@ -21,7 +21,7 @@ pub(super) fn starts_once(played: &Played) -> CheckOutcome {
     Ok(())
 }
 
-pub(super) fn ends_once(played: &Played) -> CheckOutcome {
+pub(super) fn ends_once(played: &PlayedSession) -> CheckOutcome {
     let label = played.label;
     let is_end =
         |item: &Result<&StreamEvent, &str>| matches!(item, Ok(StreamEvent::End { .. }) | Err(_));
@@ -35,7 +35,7 @@ pub(super) fn ends_once(played: &Played) -> CheckOutcome {
     Ok(())
 }
 
-pub(super) fn completes(played: &Played) -> CheckOutcome {
+pub(super) fn completes(played: &PlayedSession) -> CheckOutcome {
     let outcome = played.outcome();
     ensure!(
         outcome == Some(&SessionOutcome::Completed),
@@ -45,7 +45,7 @@ pub(super) fn completes(played: &Played) -> CheckOutcome {
     Ok(())
 }
 
-pub(super) fn has_text(played: &Played, expected: &str) -> CheckOutcome {
+pub(super) fn has_text(played: &PlayedSession, expected: &str) -> CheckOutcome {
     let text: String = played
         .items()
         .filter_map(|item| match item {
@@ -60,7 +60,7 @@ pub(super) fn has_text(played: &Played, expected: &str) -> CheckOutcome {
     Ok(())
 }
 
-pub(super) fn is_no_success(played: &Played) -> CheckOutcome {
+pub(super) fn is_no_success(played: &PlayedSession) -> CheckOutcome {
     let outcome = played.outcome();
     ensure!(
         outcome != Some(&SessionOutcome::Completed),
@@ -69,7 +69,7 @@ pub(super) fn is_no_success(played: &Played) -> CheckOutcome {
     Ok(())
 }
 
-pub(super) fn hits_quota(played: &Played) -> CheckOutcome {
+pub(super) fn hits_quota(played: &PlayedSession) -> CheckOutcome {
     let outcome = played.outcome();
     let reports_reset = matches!(
         outcome,

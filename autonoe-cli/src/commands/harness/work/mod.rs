@@ -50,7 +50,7 @@ pub(super) fn work(args: &HarnessWorkArgs, env: &CliEnv) -> Result<ExitCode, Cli
     let telemetry = start_telemetry(&project, &folder, &models, trace.as_ref(), env)?;
     // The rest of the process does not need the settings and the keys of telemetry.
     let env = &without_settings(env, &settings);
-    let mut workshop = build_workshop(&project, &folder, models, &settings, env)?;
+    let mut workshop = build_executor_factory(&project, &folder, models, &settings, env)?;
     workshop.set_telemetry(telemetry.sessions());
     let git = git(&home, env);
     let executors = move |folder: &Path| workshop.executors(folder, trace.as_ref());
@@ -73,7 +73,7 @@ pub(super) fn work(args: &HarnessWorkArgs, env: &CliEnv) -> Result<ExitCode, Cli
     })
 }
 
-fn build_workshop(
+fn build_executor_factory(
     project: &Project,
     folder: &MemberFolder,
     models: ModelsFile,

@@ -1,3 +1,5 @@
+//! Tests of the guard of `.autonoe`.
+
 use proptest::prelude::*;
 use serde_json::json;
 

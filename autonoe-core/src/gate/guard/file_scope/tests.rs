@@ -1,3 +1,5 @@
+//! Tests of the folders that file tools may use.
+
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! Tests of commands that name the ledger.
+
 use autonoe_security::is_reading_program;
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! Tests of the grants of a run.
+
 use std::path::PathBuf;
 
 use serde_json::json;

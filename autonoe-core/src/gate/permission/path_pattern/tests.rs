@@ -1,3 +1,5 @@
+//! Tests of path patterns in permission rules.
+
 use proptest::prelude::*;
 
 use super::*;

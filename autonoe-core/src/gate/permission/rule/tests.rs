@@ -1,3 +1,5 @@
+//! Tests of parsing and matching permission rules.
+
 use proptest::prelude::*;
 use serde_json::json;
 

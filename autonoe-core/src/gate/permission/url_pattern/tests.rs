@@ -1,3 +1,5 @@
+//! Tests of URL patterns in permission rules.
+
 use proptest::prelude::*;
 
 use super::*;

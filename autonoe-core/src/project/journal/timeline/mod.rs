@@ -28,8 +28,8 @@ pub use self::builder::RunTimelineBuilder;
 /// # let path = dir.path().join("journal.jsonl");
 /// let journal = Journal::read(&path)?;
 ///
-/// for story in journal.run_histories() {
-///     let Some(timeline) = RunTimeline::from_journal(&journal, &story.run) else { continue };
+/// for run_history in journal.run_histories() {
+///     let Some(timeline) = RunTimeline::from_journal(&journal, &run_history.run) else { continue };
 ///     for session in &timeline.sessions {
 ///         println!("{} {} {:?}", session.from, session.number, session.until);
 ///     }

@@ -544,7 +544,7 @@ proptest! {
         } else {
             Failure::retryable("crashed", "no")
         };
-        let decision = decide(&Situation {
+        let decision = decide(&DecisionInputs {
             interrupted,
             completion: done.then_some(ExitReason::AllPassed),
             quota,

@@ -1,3 +1,5 @@
+//! Tests of the conversion of tool input to its schema.
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

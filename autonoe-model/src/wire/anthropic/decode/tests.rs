@@ -44,17 +44,17 @@ fn text_delta(text: &str) -> Value {
 /// Decodes events; returns the answer and the emitted events.
 fn decode(events: &[Value]) -> (Result<ModelReply, ModelError>, Vec<ModelEvent>) {
     let mut decoder = Box::new(MessageDecoder::default());
-    let mut news = Vec::new();
+    let mut new_events = Vec::new();
     for data in events {
         let event = ServerEvent {
             name: data["type"].as_str().unwrap_or_default().to_owned(),
             data: data.to_string(),
         };
-        if let Err(error) = decoder.push(&event, &mut news) {
-            return (Err(error), news);
+        if let Err(error) = decoder.push(&event, &mut new_events) {
+            return (Err(error), new_events);
         }
     }
-    (decoder.finish(), news)
+    (decoder.finish(), new_events)
 }
 
 fn whole(blocks: impl IntoIterator<Item = Vec<Value>>, stop: &str) -> Vec<Value> {
@@ -112,7 +112,7 @@ fn every_kind_of_block_is_read_in_its_order_and_kept_as_it_came() {
         "tool_use",
     );
 
-    let (reply, news) = decode(&events);
+    let (reply, new_events) = decode(&events);
 
     let expected = AssistantMessage::new([
         MessagePart::thinking("Hm.").with_wire(
@@ -167,7 +167,7 @@ fn every_kind_of_block_is_read_in_its_order_and_kept_as_it_came() {
         call("toolu_1", "Read"),
         call("toolu_2", "List"),
     ];
-    assert_eq!(news, expected);
+    assert_eq!(new_events, expected);
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn inputs(reply: &ModelReply) -> Vec<(&str, &str, &Value)> {
 
 #[test]
 fn a_thought_a_text_and_calls_in_turns_are_one_answer() {
-    let (news, reply) = answer(&[
+    let (new_events, reply) = answer(&[
         chunk(&json!({"role": "assistant", "content": "", "refusal": null})),
         chunk(&json!({"reasoning_content": "Hm"})),
         chunk(&json!({"reasoning_content": "."})),
@@ -62,9 +62,9 @@ fn a_thought_a_text_and_calls_in_turns_are_one_answer() {
         .with_id("chatcmpl-1".to_owned())
         .with_model("m-1".to_owned());
     assert_eq!(reply.expect("whole"), expected);
-    assert_eq!(streamed(&news), ("I look.".into(), "Hm.".into()));
-    assert_eq!(news.last(), Some(&ModelEvent::Used(USED)));
-    let begun = news.iter().filter_map(|event| match event {
+    assert_eq!(streamed(&new_events), ("I look.".into(), "Hm.".into()));
+    assert_eq!(new_events.last(), Some(&ModelEvent::Used(USED)));
+    let begun = new_events.iter().filter_map(|event| match event {
         ModelEvent::ToolCall { id, name } => Some((id.as_str(), name.as_str())),
         _ => None,
     });
@@ -100,18 +100,18 @@ fn a_call_without_an_id_gets_one() {
     let mut bare = fragment(0, "x", "Read", "{}");
     bare["id"] = json!(null);
 
-    let (news, reply) = answer(&[calls(&[bare]), stopped("tool_calls")]);
+    let (new_events, reply) = answer(&[calls(&[bare]), stopped("tool_calls")]);
 
     let reply = reply.expect("whole");
     assert_eq!(inputs(&reply), [("chatcmpl-1-0", "Read", &json!({}))]);
     let wire = reply.message.parts[0].wire_item("openai-chat");
     assert_eq!(wire, Some(&call("chatcmpl-1-0", "Read", "{}")));
-    assert_eq!(news.len(), 1);
+    assert_eq!(new_events.len(), 1);
 }
 
 #[test]
 fn an_id_on_every_fragment_is_one_call() {
-    let (news, reply) = answer(&[
+    let (new_events, reply) = answer(&[
         calls(&[fragment(0, "call_1", "Read", "{\"a\"")]),
         calls(&[fragment(0, "call_1", "Read", ":1}")]),
         stopped("tool_calls"),
@@ -121,7 +121,7 @@ fn an_id_on_every_fragment_is_one_call() {
         inputs(&reply.expect("whole")),
         [("call_1", "Read", &json!({"a": 1}))]
     );
-    assert_eq!(news.len(), 1);
+    assert_eq!(new_events.len(), 1);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn fields_that_are_not_known_are_kept() {
 }
 
 #[test]
-fn every_way_to_fail_in_the_stream_is_one_of_the_ten() {
+fn classifies_every_stream_failure_as_one_of_ten_codes() {
     use ModelErrorCode::*;
     #[rustfmt::skip]
     let table = [

@@ -51,10 +51,10 @@ proptest! {
     #[test]
     fn nothing_that_comes_breaks_it(events in prop::collection::vec(any_event(), 0..20)) {
         let mut decoder = wire(Dialect::Plain).decoder();
-        let mut news = Vec::new();
+        let mut new_events = Vec::new();
         for event in &events {
             // Including events after an error or an end.
-            let _ = decoder.push(event, &mut news);
+            let _ = decoder.push(event, &mut new_events);
         }
         let reply = decoder.finish();
 
@@ -89,11 +89,11 @@ proptest! {
         chunks.extend(lanes.into_iter().flatten());
         chunks.push(stopped("tool_calls"));
 
-        let (news, reply) = answer(&chunks);
+        let (new_events, reply) = answer(&chunks);
 
         let reply = reply.expect("whole");
         prop_assert_eq!(&reply.message.to_text(), &text);
-        prop_assert_eq!(streamed(&news).0, text);
+        prop_assert_eq!(streamed(&new_events).0, text);
         let inputs = arguments.map(|arguments| read_arguments(&arguments));
         let called: Vec<_> = reply.message.calls().collect();
         let expected =

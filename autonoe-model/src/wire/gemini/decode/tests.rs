@@ -44,17 +44,17 @@ fn decode_with(
     chunks: &[Value],
 ) -> (Result<ModelReply, ModelError>, Vec<ModelEvent>) {
     let mut decoder = Box::new(ContentDecoder::new(nameless.clone()));
-    let mut news = Vec::new();
+    let mut new_events = Vec::new();
     for chunk in chunks {
         let event = ServerEvent {
             name: String::new(),
             data: chunk.to_string(),
         };
-        if let Err(error) = decoder.push(&event, &mut news) {
-            return (Err(error), news);
+        if let Err(error) = decoder.push(&event, &mut new_events) {
+            return (Err(error), new_events);
         }
     }
-    (decoder.finish(), news)
+    (decoder.finish(), new_events)
 }
 
 fn decode(chunks: &[Value]) -> (Result<ModelReply, ModelError>, Vec<ModelEvent>) {
@@ -71,7 +71,7 @@ fn every_kind_of_part_is_read_in_its_order_and_kept_as_it_came() {
     let unknown = json!({"executableCode": {"code": "1"}});
     let end = json!({"text": "", "thoughtSignature": "ZW5k"});
 
-    let (reply, news) = decode(&[
+    let (reply, new_events) = decode(&[
         chunk([thought("H")]),
         chunk([thought("m.")]),
         chunk([text("I "), text("look.")]),
@@ -124,7 +124,7 @@ fn every_kind_of_part_is_read_in_its_order_and_kept_as_it_came() {
         call("call-r1-0", "Read"),
         call("fc-7", "List"),
     ];
-    assert_eq!(news, expected);
+    assert_eq!(new_events, expected);
 }
 
 #[test]
@@ -236,12 +236,12 @@ proptest! {
         let chunks: Vec<Value> = pieces.iter().map(|piece| chunk([text(piece)])).collect();
         let whole = pieces.concat();
 
-        let (reply, news) = decode(&[chunks, vec![last([text("")], "STOP")]].concat());
+        let (reply, new_events) = decode(&[chunks, vec![last([text("")], "STOP")]].concat());
 
         let reply = reply.expect("it is whole");
         prop_assert_eq!(&reply.message.to_text(), &whole);
         prop_assert_eq!(reply.message.parts.len(), usize::from(!whole.is_empty()));
-        let told: String = news.into_iter().map(|event| match event {
+        let told: String = new_events.into_iter().map(|event| match event {
             ModelEvent::Text(text) => text,
             used if used == used_at_first() => String::new(),
             other => format!("{other:?}"),

@@ -20,7 +20,7 @@ fn openai(kind: &str, code: Option<&str>, message: &str) -> Value {
 }
 
 #[test]
-fn every_refusal_is_one_of_the_ten() {
+fn classifies_every_refusal_as_one_of_ten_codes() {
     let bad = "invalid_request_error";
     #[rustfmt::skip]
     let table: Vec<(u16, Value, ModelErrorCode, Option<&str>)> = vec![
@@ -150,7 +150,7 @@ fn a_spent_quota_is_not_waited_for() {
 }
 
 #[test]
-fn a_failure_in_a_stream_is_one_of_the_ten() {
+fn classifies_stream_failures_as_one_of_ten_codes() {
     let used = TokenUsage {
         input: 3,
         ..TokenUsage::default()

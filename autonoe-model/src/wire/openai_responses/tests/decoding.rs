@@ -29,7 +29,7 @@ fn a_thought_a_text_and_two_calls_in_turns_are_one_answer() {
     let summary = "response.reasoning_summary_text.delta";
     let part = |n: u64| json!({"type": "response.reasoning_summary_part.added", "output_index": 0, "summary_index": n});
 
-    let (news, reply) = answer(&[
+    let (new_events, reply) = answer(&[
         created(),
         added(0, &json!({"type": "reasoning", "summary": []})),
         part(0),
@@ -70,12 +70,12 @@ fn a_thought_a_text_and_two_calls_in_turns_are_one_answer() {
         .with_model("gpt-5-2025-08-07".to_owned());
     assert_eq!(reply.expect("whole"), expected);
     let texts = ("I look.".into(), "First.\n\nSecond.".into());
-    assert_eq!(streamed(&news), texts);
+    assert_eq!(streamed(&new_events), texts);
     let begun = |id: &str| ModelEvent::ToolCall {
         id: id.into(),
         name: "Read".into(),
     };
-    let calls = news
+    let calls = new_events
         .iter()
         .filter(|event| matches!(event, ModelEvent::ToolCall { .. }));
     assert_eq!(
@@ -94,9 +94,9 @@ fn an_immediate_answer_is_reported_too() {
     let mut end = completed();
     end["response"]["output"] = json!(items);
 
-    let (news, reply) = answer(&[created(), end]);
+    let (new_events, reply) = answer(&[created(), end]);
 
-    assert_eq!(streamed(&news), ("Yes.".into(), "Hm.".into()));
+    assert_eq!(streamed(&new_events), ("Yes.".into(), "Hm.".into()));
     let reply = reply.expect("whole");
     assert_eq!(reply.stop, StopReason::ToolUse);
     let calls: Vec<_> = reply.message.calls().collect();
@@ -119,10 +119,10 @@ fn items_without_a_number_are_one_behind_the_other() {
             .remove("output_index");
     }
 
-    let (news, reply) = answer(&events);
+    let (new_events, reply) = answer(&events);
 
     assert_eq!(reply.expect("whole").message.to_text(), "One.Two.");
-    assert_eq!(streamed(&news).0, "One.Two.");
+    assert_eq!(streamed(&new_events).0, "One.Two.");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn refusal_ends_with_refused_and_its_text() {
         "content": [{"type": "refusal", "refusal": "I will not."}],
     });
 
-    let (news, reply) = answer(&[
+    let (new_events, reply) = answer(&[
         delta("response.refusal.delta", 0, "I will not."),
         done(0, &refusal),
         completed(),
@@ -142,7 +142,7 @@ fn refusal_ends_with_refused_and_its_text() {
     let reply = reply.expect("whole");
     assert_eq!(reply.stop, StopReason::Refused);
     assert_eq!(reply.message.to_text(), "I will not.");
-    assert_eq!(streamed(&news).0, "I will not.");
+    assert_eq!(streamed(&new_events).0, "I will not.");
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_failure_in_the_stream_is_an_error_with_what_was_used() {
 }
 
 #[test]
-fn every_way_to_fail_in_the_stream_is_one_of_the_ten() {
+fn classifies_every_stream_failure_as_one_of_ten_codes() {
     use ModelErrorCode::*;
     let failed = |error: Value| json!({"type": "response.failed", "response": {"error": error}});
     let error =
@@ -285,9 +285,9 @@ fn usage_is_reported_as_soon_as_it_is_known() {
     let mut begun = created();
     begun["response"]["usage"] = usage();
 
-    let (news, reply) = answer(&[begun.clone(), begun]);
+    let (new_events, reply) = answer(&[begun.clone(), begun]);
 
-    assert_eq!(news, [ModelEvent::Used(USED)]);
+    assert_eq!(new_events, [ModelEvent::Used(USED)]);
     assert_eq!(
         reply.expect_err("it is cut").usage,
         CallUsage::AtLeast(USED)
@@ -318,8 +318,8 @@ fn events_that_are_not_known_and_signs_of_life_are_let_pass() {
         event(&completed()),
     ];
 
-    let (news, reply) = play(wire().decoder(), events);
+    let (new_events, reply) = play(wire().decoder(), events);
 
-    assert_eq!(news, []);
+    assert_eq!(new_events, []);
     assert_eq!(reply.expect("whole").message, AssistantMessage::default());
 }

@@ -51,10 +51,10 @@ proptest! {
     #[test]
     fn nothing_that_comes_breaks_it(events in prop::collection::vec(any_event(), 0..20)) {
         let mut decoder = wire().decoder();
-        let mut news = Vec::new();
+        let mut new_events = Vec::new();
         for event in &events {
             // Including events after an error or an end.
-            let _ = decoder.push(event, &mut news);
+            let _ = decoder.push(event, &mut new_events);
         }
         let whole = decoder.is_complete();
 
@@ -83,11 +83,11 @@ proptest! {
         events.extend(calls.map(args));
         events.push(completed());
 
-        let (news, reply) = answer(&events);
+        let (new_events, reply) = answer(&events);
 
         let reply = reply.expect("whole");
         prop_assert_eq!(&reply.message.to_text(), &text);
-        prop_assert_eq!(streamed(&news).0, text);
+        prop_assert_eq!(streamed(&new_events).0, text);
         let input = crate::wire::openai::read_arguments(&arguments);
         prop_assert_eq!(reply.message.calls().next(), Some(("call_1", "Read", &input)));
     }

@@ -29,7 +29,7 @@ async fn lines_are_those_of_the_journal() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hint_tells_how_to_follow_a_run_in_progress() {
+async fn prints_the_follow_hint_for_a_running_run() {
     let cluster = FakeCluster::with_runs();
 
     let said = cluster.run_command(&["logs", "held"]).await;

@@ -10,50 +10,50 @@ use super::super::NoAnswer;
 use super::rules::{finished, in_session, lost};
 use super::*;
 
-/// A course that is paused before its second session.
+/// A state machine that is paused before its second session.
 fn held() -> SessionsMachine {
-    let mut course = in_session();
-    course.on_event(at(1), SessionsEvent::Instructed(RunInstruction::Pause));
-    course.on_event(at(9), ended(1));
-    assert_eq!(course.next(at(9)), SessionsStep::AwaitInstruction);
-    course
+    let mut state_machine = in_session();
+    state_machine.on_event(at(1), SessionsEvent::Instructed(RunInstruction::Pause));
+    state_machine.on_event(at(9), ended(1));
+    assert_eq!(state_machine.next(at(9)), SessionsStep::AwaitInstruction);
+    state_machine
 }
 
 #[test]
 fn a_pause_holds_the_next_session_and_a_resume_reads_the_ledger_first() {
-    let mut course = held();
-    assert!(course.state().is_paused);
+    let mut state_machine = held();
+    assert!(state_machine.state().is_paused);
 
-    course.on_event(at(20), SessionsEvent::Instructed(RunInstruction::Resume));
-    assert!(!course.state().is_paused && course.has_instructions());
-    assert!(matches!(course.next(at(20)), SessionsStep::ReadLedger(_)));
-    course.on_event(at(21), SessionsEvent::LedgerRead(Ok(Ok(ledger(2, 1)))));
+    state_machine.on_event(at(20), SessionsEvent::Instructed(RunInstruction::Resume));
+    assert!(!state_machine.state().is_paused && state_machine.has_instructions());
+    assert!(matches!(state_machine.next(at(20)), SessionsStep::ReadLedger(_)));
+    state_machine.on_event(at(21), SessionsEvent::LedgerRead(Ok(Ok(ledger(2, 1)))));
 
-    assert_eq!(session(&course.next(at(21))), (2, 1, "a"));
+    assert_eq!(session(&state_machine.next(at(21))), (2, 1, "a"));
 }
 
 #[test]
 fn a_paused_run_with_an_unreachable_host_is_claimed_by_another() {
-    let mut course = held();
-    course.on_event(at(20), SessionsEvent::Instructed(RunInstruction::Resume));
-    let _ = course.next(at(20));
+    let mut state_machine = held();
+    state_machine.on_event(at(20), SessionsEvent::Instructed(RunInstruction::Resume));
+    let _ = state_machine.next(at(20));
 
-    course.on_event(at(80), SessionsEvent::LedgerRead(Err(NoAnswer::HostIsGone)));
-    assert_eq!(course.next(at(80)), SessionsStep::Claim { queue: None });
-    course.on_event(at(81), claimed("b", 2));
+    state_machine.on_event(at(80), SessionsEvent::LedgerRead(Err(NoAnswer::HostIsGone)));
+    assert_eq!(state_machine.next(at(80)), SessionsStep::Claim { queue: None });
+    state_machine.on_event(at(81), claimed("b", 2));
 
-    assert_eq!(session(&course.next(at(81))), (2, 2, "b"));
+    assert_eq!(session(&state_machine.next(at(81))), (2, 2, "b"));
 }
 
 #[test]
 fn a_message_during_a_session_reaches_the_next_one() {
-    let mut course = in_session();
+    let mut state_machine = in_session();
 
     let say = RunInstruction::Message("The tests come first.".to_owned());
-    course.on_event(at(1), SessionsEvent::Instructed(say));
-    course.on_event(at(9), ended(1));
+    state_machine.on_event(at(1), SessionsEvent::Instructed(say));
+    state_machine.on_event(at(9), ended(1));
 
-    let SessionsStep::Session(_, call) = course.next(at(9)) else {
+    let SessionsStep::Session(_, call) = state_machine.next(at(9)) else {
         panic!("it has no session");
     };
     assert_eq!(call.session.messages, ["The tests come first."]);
@@ -61,20 +61,20 @@ fn a_message_during_a_session_reaches_the_next_one() {
 
 #[test]
 fn undelivered_messages_are_counted_while_the_run_is_paused() {
-    for mut course in [in_session(), held()] {
+    for mut state_machine in [in_session(), held()] {
         let say = RunInstruction::Message("12345".to_owned());
 
-        course.on_event(at(20), SessionsEvent::Instructed(say.clone()));
-        let _ = course.next(at(20));
-        course.on_event(at(21), SessionsEvent::Instructed(say));
+        state_machine.on_event(at(20), SessionsEvent::Instructed(say.clone()));
+        let _ = state_machine.next(at(20));
+        state_machine.on_event(at(21), SessionsEvent::Instructed(say));
 
-        assert_eq!(course.state().unheard, 10);
+        assert_eq!(state_machine.state().unheard, 10);
     }
 }
 
 #[test]
 fn a_cancelled_run_ends_in_every_state() {
-    let mut waiting = course();
+    let mut waiting = state_machine();
     let _ = waiting.next(at(0));
     let unclaimed = Failure::retryable("cancelled", "no host claims it");
     let cancelled_in_session = {
@@ -112,49 +112,49 @@ fn a_cancelled_run_ends_in_every_state() {
         ),
         (held(), None),
     ];
-    for (mut course, came) in table {
-        course.on_event(at(30), SessionsEvent::Cancelled("enough".to_owned()));
+    for (mut state_machine, came) in table {
+        state_machine.on_event(at(30), SessionsEvent::Cancelled("enough".to_owned()));
         if let Some(came) = came {
-            course.on_event(at(30), came);
+            state_machine.on_event(at(30), came);
         }
 
-        let report = finished(&mut course, at(30));
+        let report = finished(&mut state_machine, at(30));
         assert_eq!(report.exit, ExitReason::Interrupted);
     }
 }
 
 #[test]
 fn messages_before_the_cancellation_are_reported_as_undelivered() {
-    let mut course = held();
-    course.on_event(
+    let mut state_machine = held();
+    state_machine.on_event(
         at(20),
         SessionsEvent::Instructed(RunInstruction::Message("Hello?".to_owned())),
     );
-    course.on_event(at(20), SessionsEvent::Instructed(RunInstruction::Resume));
+    state_machine.on_event(at(20), SessionsEvent::Instructed(RunInstruction::Resume));
 
-    course.on_event(at(20), SessionsEvent::Cancelled("enough".to_owned()));
+    state_machine.on_event(at(20), SessionsEvent::Cancelled("enough".to_owned()));
 
-    let report = finished(&mut course, at(20));
+    let report = finished(&mut state_machine, at(20));
     assert_eq!(report.undelivered_messages, ["Hello?"]);
 }
 
 #[test]
 fn a_long_history_is_replaced_by_a_new_one_with_the_same_state() {
-    let mut course = in_session();
-    course.on_event(at(60), lost());
-    course.on_event(at(60), SessionsEvent::Instructed(RunInstruction::Pause));
+    let mut state_machine = in_session();
+    state_machine.on_event(at(60), lost());
+    state_machine.on_event(at(60), SessionsEvent::Instructed(RunInstruction::Pause));
 
-    course.on_event(at(60), SessionsEvent::HistoryIsLong);
-    assert_eq!(course.next(at(60)), SessionsStep::NewHistory);
-    let carried = serde_json::to_value(course.next_input()).expect("it is JSON");
+    state_machine.on_event(at(60), SessionsEvent::HistoryIsLong);
+    assert_eq!(state_machine.next(at(60)), SessionsStep::NewHistory);
+    let carried = serde_json::to_value(state_machine.next_input()).expect("it is JSON");
     let carried = serde_json::from_value(carried).expect("it is the same");
-    let mut course = SessionsMachine::new(carried);
+    let mut state_machine = SessionsMachine::new(carried);
 
-    assert_eq!(session(&course.next(at(60))), (1, 1, "a"));
-    assert_eq!(course.known.tries, 1);
-    assert!(course.state().is_paused);
-    course.on_event(at(70), ended(1));
-    assert_eq!(course.next(at(70)), SessionsStep::AwaitInstruction);
+    assert_eq!(session(&state_machine.next(at(60))), (1, 1, "a"));
+    assert_eq!(state_machine.known.tries, 1);
+    assert!(state_machine.state().is_paused);
+    state_machine.on_event(at(70), ended(1));
+    assert_eq!(state_machine.next(at(70)), SessionsStep::AwaitInstruction);
 }
 
 #[test]
@@ -163,24 +163,24 @@ fn a_new_history_starts_after_a_number_of_sessions() {
         sessions_in_history: 1,
         ..Timeouts::default()
     };
-    let mut course = SessionsMachine::new(SessionsInput {
+    let mut state_machine = SessionsMachine::new(SessionsInput {
         timeouts,
         ..in_session().next_input()
     });
-    assert_eq!(session(&course.next(at(0))), (1, 1, "a"));
+    assert_eq!(session(&state_machine.next(at(0))), (1, 1, "a"));
 
-    course.on_event(at(9), ended(1));
+    state_machine.on_event(at(9), ended(1));
 
-    assert_eq!(course.next(at(9)), SessionsStep::NewHistory);
+    assert_eq!(state_machine.next(at(9)), SessionsStep::NewHistory);
 }
 
 #[test]
 fn unexpected_events_change_nothing() {
-    let mut course = held();
-    let before = course.clone();
+    let mut state_machine = held();
+    let before = state_machine.clone();
 
-    course.on_event(at(10), ended(2));
-    course.on_event(at(10), lost());
+    state_machine.on_event(at(10), ended(2));
+    state_machine.on_event(at(10), lost());
 
-    assert_eq!(course, before);
+    assert_eq!(state_machine, before);
 }

@@ -11,21 +11,21 @@ use autonoe_core::{ExitReason, RunReport};
 use super::super::{NoAnswer, RETRY_WAIT};
 use super::*;
 
-/// A course whose first session is in progress on the host `a`.
+/// A state machine whose first session is in progress on the host `a`.
 pub(super) fn in_session() -> SessionsMachine {
-    let mut course = course();
-    assert_eq!(course.next(at(0)), SessionsStep::Claim { queue: None });
-    course.on_event(at(0), claimed("a", 1));
-    assert_eq!(session(&course.next(at(0))), (1, 1, "a"));
-    course
+    let mut state_machine = state_machine();
+    assert_eq!(state_machine.next(at(0)), SessionsStep::Claim { queue: None });
+    state_machine.on_event(at(0), claimed("a", 1));
+    assert_eq!(session(&state_machine.next(at(0))), (1, 1, "a"));
+    state_machine
 }
 
 /// Returns the final report of a run, after its host has recorded it, if it has a host.
-pub(super) fn finished(course: &mut SessionsMachine, now: Timestamp) -> RunReport {
-    let mut step = course.next(now);
+pub(super) fn finished(state_machine: &mut SessionsMachine, now: Timestamp) -> RunReport {
+    let mut step = state_machine.next(now);
     if let SessionsStep::Conclude { .. } = step {
-        course.on_event(now, SessionsEvent::Concluded);
-        step = course.next(now);
+        state_machine.on_event(now, SessionsEvent::Concluded);
+        step = state_machine.next(now);
     }
     let SessionsStep::Finish(report) = step else {
         panic!("{step:?}");
@@ -34,8 +34,8 @@ pub(super) fn finished(course: &mut SessionsMachine, now: Timestamp) -> RunRepor
 }
 
 /// Returns the code of the failure that a run ended with.
-fn failed(course: &mut SessionsMachine, now: Timestamp) -> String {
-    match finished(course, now).exit {
+fn failed(state_machine: &mut SessionsMachine, now: Timestamp) -> String {
+    match finished(state_machine, now).exit {
         ExitReason::Failed { error } => error.code,
         exit => panic!("{exit:?}"),
     }
@@ -47,13 +47,13 @@ pub(super) fn lost() -> SessionsEvent {
 
 #[test]
 fn a_run_continues_until_all_deliverables_have_passed() {
-    let mut course = in_session();
+    let mut state_machine = in_session();
 
-    course.on_event(at(5), ended(1));
-    assert_eq!(session(&course.next(at(5))), (2, 1, "a"));
-    course.on_event(at(9), ended(2));
+    state_machine.on_event(at(5), ended(1));
+    assert_eq!(session(&state_machine.next(at(5))), (2, 1, "a"));
+    state_machine.on_event(at(9), ended(2));
 
-    let report = finished(&mut course, at(9));
+    let report = finished(&mut state_machine, at(9));
     assert_eq!(report.exit, ExitReason::AllPassed);
     let reported = report.deliverables.expect("the ledger was read");
     assert_eq!((report.sessions, reported.passed), (2, 2));
@@ -62,14 +62,14 @@ fn a_run_continues_until_all_deliverables_have_passed() {
 
 #[test]
 fn an_unreachable_host_is_replaced_by_another_with_a_higher_epoch() {
-    let mut course = in_session();
+    let mut state_machine = in_session();
 
-    course.on_event(at(60), SessionsEvent::Answered(Err(NoAnswer::HostIsGone)));
-    assert_eq!(course.next(at(60)), SessionsStep::Claim { queue: None });
+    state_machine.on_event(at(60), SessionsEvent::Answered(Err(NoAnswer::HostIsGone)));
+    assert_eq!(state_machine.next(at(60)), SessionsStep::Claim { queue: None });
     // The new host knows nothing about the previous one.
-    course.on_event(at(61), claimed("b", 1));
+    state_machine.on_event(at(61), claimed("b", 1));
 
-    assert_eq!(session(&course.next(at(61))), (1, 2, "b"));
+    assert_eq!(session(&state_machine.next(at(61))), (1, 2, "b"));
 }
 
 #[test]
@@ -78,16 +78,16 @@ fn a_run_that_is_bound_to_a_host_waits_for_it() {
         host_queue: Some("a".to_owned()),
         ..in_session().next_input()
     };
-    let mut course = SessionsMachine::new(SessionsInput {
+    let mut state_machine = SessionsMachine::new(SessionsInput {
         carried: None,
         ..bound
     });
 
     let queue = Some("a".to_owned());
-    assert_eq!(course.next(at(0)), SessionsStep::Claim { queue });
-    course.on_event(at(0), claimed("a", 1));
+    assert_eq!(state_machine.next(at(0)), SessionsStep::Claim { queue });
+    state_machine.on_event(at(0), claimed("a", 1));
 
-    let SessionsStep::Session(host, _) = course.next(at(0)) else {
+    let SessionsStep::Session(host, _) = state_machine.next(at(0)) else {
         panic!("it has no session");
     };
     assert_eq!(host.timeout, None);
@@ -95,29 +95,29 @@ fn a_run_that_is_bound_to_a_host_waits_for_it() {
 
 #[test]
 fn a_fenced_run_fails() {
-    let mut course = in_session();
+    let mut state_machine = in_session();
 
     let latest = Epoch(7);
-    course.on_event(
+    state_machine.on_event(
         at(5),
         SessionsEvent::Answered(Ok(SessionAnswer::Fenced { latest })),
     );
 
-    assert_eq!(failed(&mut course, at(5)), "overtaken");
+    assert_eq!(failed(&mut state_machine, at(5)), "overtaken");
 }
 
 #[test]
 fn a_lost_session_is_retried_on_its_host_a_limited_number_of_times() {
-    let mut course = in_session();
+    let mut state_machine = in_session();
     let attempts = Timeouts::default().attempts;
 
     for _ in 1..attempts {
-        course.on_event(at(60), lost());
-        assert_eq!(session(&course.next(at(60))), (1, 1, "a"));
+        state_machine.on_event(at(60), lost());
+        assert_eq!(session(&state_machine.next(at(60))), (1, 1, "a"));
     }
-    course.on_event(at(60), lost());
+    state_machine.on_event(at(60), lost());
 
-    let report = finished(&mut course, at(60));
+    let report = finished(&mut state_machine, at(60));
     assert!(matches!(&report.exit, ExitReason::Failed { error } if error.code == "worker_lost"));
     // It is unknown how often the session started; at least once.
     assert_eq!(report.cost.unknown_parts, 1);
@@ -126,17 +126,17 @@ fn a_lost_session_is_retried_on_its_host_a_limited_number_of_times() {
 #[test]
 fn a_session_that_is_cancelled_without_its_run_is_retried_a_limited_number_of_times() {
     for answer in [Ok(SessionAnswer::Cancelled), Err(NoAnswer::Cancelled)] {
-        let mut course = in_session();
+        let mut state_machine = in_session();
 
         for _ in 1..Timeouts::default().attempts {
-            course.on_event(at(60), SessionsEvent::Answered(answer.clone()));
-            assert_eq!(course.next(at(60)), SessionsStep::Timer(RETRY_WAIT));
-            course.on_event(at(65), SessionsEvent::TimedOut);
-            assert_eq!(session(&course.next(at(65))), (1, 1, "a"));
+            state_machine.on_event(at(60), SessionsEvent::Answered(answer.clone()));
+            assert_eq!(state_machine.next(at(60)), SessionsStep::Timer(RETRY_WAIT));
+            state_machine.on_event(at(65), SessionsEvent::TimedOut);
+            assert_eq!(session(&state_machine.next(at(65))), (1, 1, "a"));
         }
-        course.on_event(at(60), SessionsEvent::Answered(answer));
+        state_machine.on_event(at(60), SessionsEvent::Answered(answer));
 
-        let report = finished(&mut course, at(60));
+        let report = finished(&mut state_machine, at(60));
         let ExitReason::Failed { error } = &report.exit else {
             panic!("{report:?}");
         };
@@ -149,44 +149,44 @@ fn a_session_that_is_cancelled_without_its_run_is_retried_a_limited_number_of_ti
 #[test]
 fn a_session_counts_as_lost_as_often_as_its_host_has_recorded() {
     for (recorded, counted) in [(0, 0), (2, 2)] {
-        let mut course = in_session();
-        course.on_event(at(60), lost());
+        let mut state_machine = in_session();
+        state_machine.on_event(at(60), lost());
         let outcome = HostedOutcome::new(SessionReport::completed(), Ok(ledger(2, 2)));
         let outcome = outcome.lost(recorded);
         let ended = SessionAnswer::Ended(Box::new(outcome));
 
-        course.on_event(at(90), SessionsEvent::Answered(Ok(ended)));
+        state_machine.on_event(at(90), SessionsEvent::Answered(Ok(ended)));
 
-        let report = finished(&mut course, at(90));
+        let report = finished(&mut state_machine, at(90));
         assert_eq!(report.cost.unknown_parts, counted);
     }
 }
 
 #[test]
 fn attempts_are_counted_for_each_session() {
-    let mut course = in_session();
+    let mut state_machine = in_session();
     for _ in 1..Timeouts::default().attempts {
-        course.on_event(at(60), lost());
+        state_machine.on_event(at(60), lost());
     }
-    course.on_event(at(60), ended(1));
+    state_machine.on_event(at(60), ended(1));
 
-    course.on_event(at(61), lost());
+    state_machine.on_event(at(61), lost());
 
-    assert_eq!(session(&course.next(at(61))), (2, 1, "a"));
+    assert_eq!(session(&state_machine.next(at(61))), (2, 1, "a"));
 }
 
 #[test]
 fn a_session_that_did_not_start_is_retried_after_a_wait_if_the_failure_is_retryable() {
-    let mut course = in_session();
+    let mut state_machine = in_session();
     let failed_with = |failure| SessionsEvent::Answered(Ok(SessionAnswer::Failed(failure)));
 
-    course.on_event(at(1), failed_with(Failure::retryable("busy", "no room")));
-    assert_eq!(course.next(at(1)), SessionsStep::Timer(RETRY_WAIT));
-    course.on_event(at(6), SessionsEvent::TimedOut);
-    assert_eq!(session(&course.next(at(6))), (1, 1, "a"));
-    course.on_event(at(7), failed_with(Failure::permanent("gone", "no folder")));
+    state_machine.on_event(at(1), failed_with(Failure::retryable("busy", "no room")));
+    assert_eq!(state_machine.next(at(1)), SessionsStep::Timer(RETRY_WAIT));
+    state_machine.on_event(at(6), SessionsEvent::TimedOut);
+    assert_eq!(session(&state_machine.next(at(6))), (1, 1, "a"));
+    state_machine.on_event(at(7), failed_with(Failure::permanent("gone", "no folder")));
 
-    assert_eq!(failed(&mut course, at(7)), "gone");
+    assert_eq!(failed(&mut state_machine, at(7)), "gone");
 }
 
 #[test]
@@ -198,38 +198,38 @@ fn an_unreadable_ledger_is_read_again_if_the_failure_is_retryable() {
             ledger: Err(ledger),
         }))
     };
-    let mut course = course();
-    let _ = course.next(at(0));
+    let mut state_machine = state_machine();
+    let _ = state_machine.next(at(0));
 
-    course.on_event(at(0), claim(Failure::retryable("io", "busy")));
-    assert_eq!(course.next(at(0)), SessionsStep::Timer(RETRY_WAIT));
-    course.on_event(at(5), SessionsEvent::TimedOut);
-    assert!(matches!(course.next(at(5)), SessionsStep::ReadLedger(_)));
+    state_machine.on_event(at(0), claim(Failure::retryable("io", "busy")));
+    assert_eq!(state_machine.next(at(0)), SessionsStep::Timer(RETRY_WAIT));
+    state_machine.on_event(at(5), SessionsEvent::TimedOut);
+    assert!(matches!(state_machine.next(at(5)), SessionsStep::ReadLedger(_)));
     let corrupt = Failure::permanent("corrupt", "no ledger");
-    course.on_event(at(5), SessionsEvent::LedgerRead(Ok(Err(corrupt))));
+    state_machine.on_event(at(5), SessionsEvent::LedgerRead(Ok(Err(corrupt))));
 
-    assert_eq!(failed(&mut course, at(5)), "corrupt");
+    assert_eq!(failed(&mut state_machine, at(5)), "corrupt");
 }
 
 #[test]
 fn a_run_without_a_claiming_host_has_failed() {
-    let mut course = course();
-    let _ = course.next(at(0));
+    let mut state_machine = state_machine();
+    let _ = state_machine.next(at(0));
 
     let error = Failure::permanent("unclaimed", "no folder");
-    course.on_event(at(1), SessionsEvent::Claimed(Err(error)));
+    state_machine.on_event(at(1), SessionsEvent::Claimed(Err(error)));
 
-    assert_eq!(failed(&mut course, at(1)), "unclaimed");
+    assert_eq!(failed(&mut state_machine, at(1)), "unclaimed");
 }
 
 #[test]
 fn a_wait_for_quota_is_a_timer_and_the_ledger_is_read_after_it() {
     let mut limits = autonoe_core::run::RunLimits::new(Mode::Run);
     limits.on_quota = autonoe_core::OnQuota::Wait;
-    let mut course = SessionsMachine::new(begin(limits, Timeouts::default()));
-    let _ = course.next(at(0));
-    course.on_event(at(0), claimed("a", 1));
-    let _ = course.next(at(0));
+    let mut state_machine = SessionsMachine::new(begin(limits, Timeouts::default()));
+    let _ = state_machine.next(at(0));
+    state_machine.on_event(at(0), claimed("a", 1));
+    let _ = state_machine.next(at(0));
     let mut result = SessionReport::completed();
     result.end = SessionEnd::Outcome(SessionOutcome::QuotaExceeded {
         message: "limit".to_owned(),
@@ -237,24 +237,24 @@ fn a_wait_for_quota_is_a_timer_and_the_ledger_is_read_after_it() {
     });
     let outcome = HostedOutcome::new(result, Ok(ledger(2, 0)));
 
-    course.on_event(
+    state_machine.on_event(
         at(10),
         SessionsEvent::Answered(Ok(SessionAnswer::Ended(Box::new(outcome)))),
     );
     assert_eq!(
-        course.next(at(10)),
+        state_machine.next(at(10)),
         SessionsStep::Timer(Duration::from_secs(3590))
     );
     // A timer that fires too early is not the end of the wait.
-    course.on_event(at(3599), SessionsEvent::TimedOut);
+    state_machine.on_event(at(3599), SessionsEvent::TimedOut);
     assert_eq!(
-        course.next(at(3599)),
+        state_machine.next(at(3599)),
         SessionsStep::Timer(Duration::from_secs(1))
     );
-    course.on_event(at(3600), SessionsEvent::TimedOut);
-    assert!(matches!(course.next(at(3600)), SessionsStep::ReadLedger(_)));
-    course.on_event(at(3601), SessionsEvent::LedgerRead(Ok(Ok(ledger(2, 2)))));
+    state_machine.on_event(at(3600), SessionsEvent::TimedOut);
+    assert!(matches!(state_machine.next(at(3600)), SessionsStep::ReadLedger(_)));
+    state_machine.on_event(at(3601), SessionsEvent::LedgerRead(Ok(Ok(ledger(2, 2)))));
 
     // The rest was done by others.
-    assert_eq!(finished(&mut course, at(3601)).exit, ExitReason::AllPassed);
+    assert_eq!(finished(&mut state_machine, at(3601)).exit, ExitReason::AllPassed);
 }

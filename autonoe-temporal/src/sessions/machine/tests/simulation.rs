@@ -1,6 +1,6 @@
-//! Simulation of the course with the fault model that is also used for local runs.
+//! Simulation of the state machine with the fault model that is also used for local runs.
 //!
-//! The course is the real one. The server, its workers and the network are models: tasks and
+//! The state machine is the real one. The server, its workers and the network are models: tasks and
 //! answers arrive late, twice or never, the server is unreachable for a while, and workers die, are
 //! suspended and are cut off.
 

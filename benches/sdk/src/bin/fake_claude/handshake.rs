@@ -86,7 +86,7 @@ impl Host {
     }
 }
 
-pub(crate) fn is_asked_for_version() -> bool {
+pub(crate) fn is_version_request() -> bool {
     std::env::args().any(|argument| argument == "-v" || argument == "--version")
 }
 

@@ -21,7 +21,7 @@ use crate::plan::Plan;
 
 fn main() -> io::Result<()> {
     let mut pipes = Pipes::new();
-    if handshake::is_asked_for_version() {
+    if handshake::is_version_request() {
         return pipes.send(b"2.1.325 (Claude Code)\n");
     }
     let plan = Plan::from_environment()?;

@@ -1,3 +1,5 @@
+//! Tests of the guard of `.autonoe` in folders with symlinks.
+
 use std::os::unix::fs::symlink;
 
 use super::*;

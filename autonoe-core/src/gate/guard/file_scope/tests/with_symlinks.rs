@@ -1,3 +1,5 @@
+//! Tests of the file scope in folders with symlinks.
+
 use std::fs::{create_dir_all, write as write_file};
 use std::os::unix::fs::symlink;
 

@@ -4,7 +4,7 @@ use super::*;
 
 // Shows: spec/a.1/four-rows
 #[test]
-fn the_table() {
+fn selects_instructions_by_the_table() {
     for (mode, ledger, planned, expected) in [
         (
             Mode::Run,

@@ -119,7 +119,7 @@ pub(super) enum Event {
 
 /// The state of a worker.
 #[derive(Debug, Default)]
-pub(super) struct Hands {
+pub(super) struct WorkerState {
     /// The session that it works on or waits for, as the server knows it.
     pub(super) task: Option<Task>,
     /// The agent that works in the project on this host, and keeps others of this host out.
@@ -244,13 +244,13 @@ fn plan_instructions(world: &mut Hosts, random: &mut Random) {
 
 impl Driver for Cluster {
     type Event = Event;
-    type HostState = Hands;
+    type HostState = WorkerState;
 
     fn first(life: u32) -> Event {
         Event::Beat { life }
     }
 
-    fn receives(host: &Host<Hands>, event: &Event) -> bool {
+    fn receives(host: &Host<WorkerState>, event: &Event) -> bool {
         match event {
             Event::Beat { life } | Event::Given { life, .. } => host.is_current_life(*life),
             Event::SessionOver(work) => host.is_agent_running(work.life),
@@ -275,7 +275,7 @@ impl Driver for Cluster {
         server::happen(world, event);
     }
 
-    fn crash(hands: &mut Hands, orphan: Option<u32>, _store: &mut Store) {
+    fn crash(hands: &mut WorkerState, orphan: Option<u32>, _store: &mut Store) {
         hands.task = None;
         // A surviving agent keeps others out until its end.
         if hands.work.is_some_and(|work| Some(work.life) != orphan) {

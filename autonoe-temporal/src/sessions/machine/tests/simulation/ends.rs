@@ -20,7 +20,7 @@ pub(super) fn concluded(world: &mut Hosts) {
 /// the run.
 pub(super) fn check(world: &mut Hosts, report: &RunReport) {
     let driver = &mut world.driver;
-    let is_claimed = driver.history.course.known.claim.is_some();
+    let is_claimed = driver.history.state_machine.known.claim.is_some();
     let mut expected = Vec::new();
     if is_claimed {
         // Later messages are not in it.

@@ -260,7 +260,7 @@ pub(super) fn decide(world: &mut Hosts) {
             SessionsStep::Conclude { queue, end } => {
                 world.driver.asked.push(end.report.clone());
                 give_out(world, ActivityKind::Conclude(end), Some(queue), None);
-                let patience = world.driver.history.course.begin.timeouts.end.as_millis();
+                let patience = world.driver.history.state_machine.begin.timeouts.end.as_millis();
                 let at = world.now + u64::try_from(patience).expect("short");
                 return world.plan_global(at, Event::TooLong(world.driver.ids));
             }
