@@ -70,7 +70,7 @@ pub(crate) struct Unreachable {
     pub(crate) hint: &'static str,
 }
 
-/// What conditions need from the flow and the project.
+/// The parts of the flow and the project that conditions need.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Needs {
     pub(crate) reads_ledger: bool,
