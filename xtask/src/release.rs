@@ -50,6 +50,12 @@ pub(crate) fn check_packages(cargo: &Cargo) -> Result<Vec<Manifest>, Failure> {
         let listed = ["package", "--list", "--allow-dirty", "--package"];
         let listed = cargo.read(listed.into_iter().chain([manifest.name.as_str()]))?;
         found.extend(package_files::missing(&manifest.name, &listed));
+        let folder = manifest.path.parent().unwrap_or(cargo.root());
+        found.extend(package_files::changed_licences(
+            &manifest.name,
+            folder,
+            cargo.root(),
+        ));
         found.extend(package_files::undocumented_features(
             &manifest.name,
             &read(&manifest.path)?,
