@@ -23,6 +23,7 @@ pub(crate) fn check(cargo: &Cargo) -> Result<(), Failure> {
     // Fails with another Rust release than that of the listings, instead of skipping them.
     api::run(cargo, ApiMode::Check, &[])?;
     chores::check_schemas(cargo)?;
+    chores::check_fixtures(cargo)?;
     deny::check(cargo)?;
     deny::check_manifest(cargo, temporal::MANIFEST)?;
     archive::check(cargo)?;
