@@ -22,9 +22,10 @@ Commands:
                   into target/tools; needs a network the first time
   language        find names and comments that break the writing rules
   lines           count the lines of code of each package, without comments and tests
-  release --check compare API listings and schemas, check licences, pack an archive, build each
-                  crate from its package, and build a program that depends on them; needs a clean
-                  working tree, the Rust release in rust-version, tar and a network
+  release --check compare API listings and schemas, read the committed files of each format
+                  version, check licences, pack an archive, build each crate from its package, and
+                  build a program that depends on them; needs a clean working tree, the Rust
+                  release in rust-version, tar and a network
   semver          compare the published crates with the last release tag; needs a tag,
                   cargo-semver-checks and a network
   schemas         regenerate the committed JSON Schemas

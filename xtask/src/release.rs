@@ -23,6 +23,7 @@ pub(crate) fn check(cargo: &Cargo) -> Result<(), Failure> {
     // Fails with another Rust release than that of the listings, instead of skipping them.
     api::run(cargo, ApiMode::Check, &[])?;
     chores::check_schemas(cargo)?;
+    chores::check_fixtures(cargo)?;
     deny::check(cargo)?;
     deny::check_manifest(cargo, temporal::MANIFEST)?;
     archive::check(cargo)?;
@@ -50,6 +51,12 @@ pub(crate) fn check_packages(cargo: &Cargo) -> Result<Vec<Manifest>, Failure> {
         let listed = ["package", "--list", "--allow-dirty", "--package"];
         let listed = cargo.read(listed.into_iter().chain([manifest.name.as_str()]))?;
         found.extend(package_files::missing(&manifest.name, &listed));
+        let folder = manifest.path.parent().unwrap_or(cargo.root());
+        found.extend(package_files::changed_licences(
+            &manifest.name,
+            folder,
+            cargo.root(),
+        ));
         found.extend(package_files::undocumented_features(
             &manifest.name,
             &read(&manifest.path)?,

@@ -39,12 +39,15 @@ impl World {
         );
         fs::write(world.path("bin/npx"), npx).expect("writable");
         world.make_executable("bin/npx");
-        // The command is built already. `cargo xtask test-install` runs the real installation.
+        // The command is built already. `cargo xtask test-install` runs the real installation. The
+        // guide installs from Git after the first release.
         let cargo = format!(
             "#!/bin/sh\n\
-             if [ \"$*\" != 'install --locked --path autonoe-cli' ] || [ ! -e autonoe-cli/Cargo.toml ]; then\n\
-             echo \"unexpected in $PWD: cargo $*\" >&2; exit 2\n\
-             fi\n\
+             case \"$*\" in\n\
+             'install --locked --path autonoe-cli') [ -e autonoe-cli/Cargo.toml ] ;;\n\
+             'install --locked --git https://github.com/autonoe/autonoe autonoe-cli') ;;\n\
+             *) false ;;\n\
+             esac || {{ echo \"unexpected in $PWD: cargo $*\" >&2; exit 2; }}\n\
              exec ln -s '{}' \"$CARGO_INSTALL_ROOT/autonoe\"\n",
             env!("CARGO_BIN_EXE_autonoe")
         );

@@ -1,4 +1,5 @@
-//! Programs that tests need beside the CLIs, from Debian's packages: those of the sandbox, and a browser.
+//! Programs that tests need beside the CLIs, from Debian's packages: those of the sandbox, a browser, and
+//! the ones that tests of the Bash policy run.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,7 +14,7 @@ struct Tool {
     package: &'static str,
 }
 
-const TOOLS: [Tool; 3] = [
+const TOOLS: [Tool; 11] = [
     Tool {
         program: "bwrap",
         package: "bubblewrap",
@@ -25,6 +26,38 @@ const TOOLS: [Tool; 3] = [
     Tool {
         program: "chromium",
         package: "chromium",
+    },
+    Tool {
+        program: "bzip2",
+        package: "bzip2",
+    },
+    Tool {
+        program: "curl",
+        package: "curl",
+    },
+    Tool {
+        program: "jq",
+        package: "jq",
+    },
+    Tool {
+        program: "ps",
+        package: "procps",
+    },
+    Tool {
+        program: "sqlite3",
+        package: "sqlite3",
+    },
+    Tool {
+        program: "unzip",
+        package: "unzip",
+    },
+    Tool {
+        program: "xz",
+        package: "xz-utils",
+    },
+    Tool {
+        program: "zip",
+        package: "zip",
     },
 ];
 
@@ -57,7 +90,10 @@ pub(super) fn ensure() {
             .collect::<Vec<_>>()
     };
     match plan(&missing(), rights()) {
-        Plan::Nothing => println!("bubblewrap, socat, chromium: already installed"),
+        Plan::Nothing => println!(
+            "{}: already installed",
+            TOOLS.map(|it| it.package).join(", ")
+        ),
         Plan::Tell(message) => println!("{message}"),
         Plan::Install(packages) => match apt_get(&packages) {
             Ok(()) if missing().is_empty() => println!("{}: installed", packages.join(", ")),
@@ -82,8 +118,8 @@ fn plan(missing: &[Tool], rights: Rights) -> Plan {
 fn lacking(packages: &[&str], why: &str) -> String {
     let packages = packages.join(" ");
     format!(
-        "WARNING: missing programs that were not installed: {packages} ({why}).\nThe tests with \
-         a sandbox or a browser will fail. On Debian: apt-get install {packages}"
+        "WARNING: missing programs that were not installed: {packages} ({why}).\nTests that run \
+         them will fail or check less. On Debian: apt-get install {packages}"
     )
 }
 
@@ -154,7 +190,7 @@ mod tests {
 
     #[test]
     fn missing_tools_are_installed_only_with_rights() {
-        let [bwrap, socat, chromium] = TOOLS;
+        let [bwrap, socat, chromium, ..] = TOOLS;
 
         assert_eq!(plan(&[], Rights::CanInstall), Plan::Nothing);
         assert_eq!(plan(&[], Rights::CannotInstall), Plan::Nothing);
@@ -170,8 +206,8 @@ mod tests {
             plan(&[bwrap, socat], Rights::CannotInstall),
             Plan::Tell(
                 "WARNING: missing programs that were not installed: bubblewrap socat (this \
-                 process is not root on a system with apt-get).\nThe tests with a sandbox or a \
-                 browser will fail. On Debian: apt-get install bubblewrap socat"
+                 process is not root on a system with apt-get).\nTests that run them will fail or \
+                 check less. On Debian: apt-get install bubblewrap socat"
                     .to_owned()
             )
         );
