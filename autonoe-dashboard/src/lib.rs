@@ -34,8 +34,8 @@
 //! | [`terminal`] | the terminal view: drawing, keys, and the loop that shows it |
 //! | [`web`] | the browser view: the page, its server and its token |
 //!
-//! Views never act on the fleet themselves. They emit a user's requests as [`FleetIntent`]s and
-//! [`RunIntent`]s, which the caller carries out.
+//! Views never change the run or the fleet. They emit the requests of a user as [`FleetIntent`]s
+//! and [`RunIntent`]s, which the caller performs.
 //!
 //! Text from agents is displayed and never interpreted, neither by the terminal nor by the browser.
 //! Unknown values are shown as unknown, for example the cost of a session that did not report it.

@@ -4,8 +4,8 @@
 //! the process of the run. The toolbox validates arguments, only the run's process writes the
 //! ledger, and a call is cancelled when its client disconnects.
 //!
-//! In a run, pass the server to `SessionRunnerBuilder::tool_server`. This example does what a
-//! session does with it:
+//! In a run, pass the server to `SessionRunnerBuilder::tool_server`. Each session then uses the
+//! server as in this example:
 //!
 //! ```
 //! use autonoe_core::RunId;

@@ -5,10 +5,10 @@
 //! execute the runs, on this machine or on others. They poll the server for work, so they need no
 //! open port.
 //!
-//! The server stores runs, instructions and progress, and survives crashes of itself and of
-//! workers. If a worker dies, its runs are given to another one after [`Timeouts::heartbeat`]
-//! without a heartbeat. Work is therefore executed at least once. The journal and the epoch of a
-//! project directory ensure that it counts once.
+//! The server stores runs, instructions and progress, which survive crashes of the server and of
+//! workers. If the server receives no heartbeat from a worker for [`Timeouts::heartbeat`], it gives
+//! the runs of this worker to another one. Work is therefore executed at least once. The journal
+//! and the epoch of a project directory ensure that it counts once.
 //!
 //! | item | purpose |
 //! | --- | --- |

@@ -173,7 +173,7 @@ mod tests {
                 "POST /v/mine/api/x\nhost: localhost:7\norigin: http://localhost:7\ncookie: autonoe-dashboard=0123456789abcdef",
                 TokenSource::Cookie,
             ),
-            // A link on a page of somebody who knows the URL.
+            // A link on a page whose author knows the URL.
             (
                 "GET /?token=0123456789abcdef\nhost: localhost:7\nsec-fetch-site: cross-site\nsec-fetch-mode: navigate",
                 TokenSource::Url,

@@ -135,8 +135,8 @@ pub struct ServeLimits {
     /// Maximum number of concurrent unauthenticated connections. A new one closes the oldest.
     /// Default: 64.
     pub unauthenticated: usize,
-    /// Maximum number of pages that watch concurrently; further ones are told to retry. Default:
-    /// 32.
+    /// Maximum number of pages that watch concurrently. Further pages receive a response that asks
+    /// them to retry. Default: 32.
     pub streams: usize,
     /// Maximum time for a connection to authenticate. Default: 5 seconds.
     pub head_time: Duration,

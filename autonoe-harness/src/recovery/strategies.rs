@@ -83,7 +83,7 @@ impl MutationKind {
             Self::Decompose => "asked the agent to take small steps",
             Self::Constrain => "asked the agent for minimal changes with allowed tools",
             Self::Examples => "asked the agent to follow an existing example",
-            Self::Negative => "told the agent what failed, and to try something else",
+            Self::Negative => "reported the failures to the agent and asked for another approach",
         }
     }
 
