@@ -1,4 +1,4 @@
-//! Tests of both views of a fleet, without a browser.
+//! Tests of the terminal view and the web view of a fleet, without a browser.
 
 #[path = "shared/sample.rs"]
 mod sample;

@@ -1,4 +1,4 @@
-//! Conformance of Gemini CLI to the backend contract, as far as it can.
+//! Runs the backend conformance suite on Gemini CLI.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! [`LaunchPlan`] of the program for one session.
+//! [`LaunchPlan`]: program, arguments and environment of one session.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

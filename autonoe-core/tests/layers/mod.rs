@@ -1,4 +1,4 @@
-//! Modules import only from modules above them in [`ORDER`]. `event` is the exception: every module
+//! Tests that modules import only from modules above them in [`ORDER`].
 //! emits events, and events carry values of every module.
 
 use std::fs;

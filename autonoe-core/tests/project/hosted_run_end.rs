@@ -1,4 +1,4 @@
-//! End of a hosted run.
+//! Tests how the end of a hosted run is recorded.
 
 use std::sync::Arc;
 use std::time::Duration;

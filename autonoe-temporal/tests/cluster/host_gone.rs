@@ -1,4 +1,4 @@
-//! A host that never comes back.
+//! Tests that another host claims the runs of a host that does not return.
 
 use autonoe_core::engine::{Engine, Placement, RunPhase};
 use autonoe_core::time::Epoch;

@@ -255,7 +255,7 @@ fn script_is_parsed_from_json() {
     let written = json!({
         "build": "2.1.197",
         "plays": {"says": ["Hm."]},
-        "faults": ["ignores_shutdown", {"at": {"moment": {"lines": 3}, "mishap": "silence"}}],
+        "faults": ["ignores_shutdown", {"at": {"trigger": {"lines": 3}, "turn_fault": "silence"}}],
     });
 
     let script: FakeScript = serde_json::from_value(written).expect("a script");

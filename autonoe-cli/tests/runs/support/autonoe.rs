@@ -1,4 +1,4 @@
-//! Runs the command without a terminal.
+//! Runs `autonoe` as a child process without a terminal, and captures its output.
 
 use std::fs;
 use std::process::{Command, Output, Stdio};

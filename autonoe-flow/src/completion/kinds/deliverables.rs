@@ -1,4 +1,4 @@
-//! [`Deliverables`]: the deliverables of the ledger have passed.
+//! [`Deliverables`], the completion condition that is met when deliverables of the ledger have passed.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Compilers, linkers, `make` and the libraries that build scripts use.
+//! Variables of compilers, linkers, `make` and build libraries, with the values that commands may assign.
 
 use super::{Group, Reach};
 use crate::Rule;
