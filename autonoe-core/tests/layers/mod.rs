@@ -1,5 +1,5 @@
-//! Tests that modules import only from modules above them in [`ORDER`].
-//! emits events, and events carry values of every module.
+//! Tests that modules import only from modules above them in [`ORDER`]. `event` is the exception:
+//! every module emits events, and events carry values of every module.
 
 use std::fs;
 use std::path::{Path, PathBuf};
