@@ -1,4 +1,4 @@
-//! [`BuiltBackend`]: a backend that is ready for a run.
+//! [`BuiltBackend`]: a backend that is ready for a run, with prices if it reports only tokens.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,22 +12,21 @@ use autonoe_core::project::{
 };
 use autonoe_core::spec::{BackendSpec, SpecContext};
 use autonoe_core::{AgentClientFactory, Mode, Project};
-use autonoe_model::ModelBackend;
 use autonoe_model::mcp::McpOptions;
+use autonoe_model::price::TokenCounts;
+use autonoe_model::{ModelBackend, PriceTable, PricedBackend};
 use autonoe_scripted::ScriptedSpec;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::Env;
 use crate::backend_choice::fields_of;
-use crate::backend_prices::add_prices;
 use crate::backend_requirements::{RequestedOptions, check, check_config};
 use crate::error::{AppError, error_chain};
 use crate::git_identity::add_git_identity;
 use crate::mcp_servers::{CheckedServers, MissingServer, check_servers};
 use crate::program_environment::{is_key_of_other_service, program_environment};
 use crate::trust_warnings::environment_warnings;
-use crate::{BackendChoice, ChosenBackend, ChosenModel, FindModelError, ModelsFile, Origin};
+use crate::{BackendChoice, ChosenBackend, ChosenModel, Env, FindModelError, ModelsFile, Origin};
 
 /// The scripted backend.
 const SCRIPTED: &str = "scripted";
@@ -267,4 +266,29 @@ fn scripted(file: &Path, env: &Env) -> Result<ScriptedSpec, AppError> {
         AppError::failure(format!("{path:?} is not a valid agent script: {complaint}"))
             .with_hint("run `autonoe schema scripted` to see the format")
     })
+}
+
+/// Adds prices to the backend with `tag` and `fields`, if it reports only tokens.
+fn add_prices(
+    tag: &str,
+    fields: &Value,
+    models: &ModelsFile,
+    agents: Arc<dyn AgentClientFactory>,
+) -> Arc<dyn AgentClientFactory> {
+    let (provider, counts) = match tag {
+        "codex" => (Some("openai"), TokenCounts::EachCall),
+        "gemini" => (Some("google"), TokenCounts::Partial),
+        // The provider of its model is unknown.
+        "acp" => (None, TokenCounts::Partial),
+        _ => return agents,
+    };
+    let prices = PriceTable::built_in().with(models.prices.clone());
+    let mut priced = PricedBackend::new(agents, prices, counts);
+    if let Some(provider) = provider {
+        priced = priced.by_provider(provider);
+    }
+    if let Some(model) = fields["model"].as_str() {
+        priced = priced.for_model(model);
+    }
+    Arc::new(priced)
 }

@@ -1,4 +1,4 @@
-//! Parts of a flow beside its agents: commands, and signing keys of webhooks.
+//! Parts of flows and fleets beside their agents: commands, and signing keys of webhooks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -19,12 +19,11 @@ use autonoe_flow::definition::{
 use autonoe_flow::escalation::{Notifiers, SigningKey, SigningKeys, WebhookNotifier};
 use autonoe_model::backend::{KeyLocations, command_environment};
 use autonoe_model::transport::{SystemAuthorities, Trust};
-use autonoe_process::{OsSandbox, SandboxError, find_program};
+use autonoe_process::{OsSandbox, ProcessRunner, SandboxError, find_program};
 
-use crate::Env;
-use crate::ModelsFile;
 use crate::error::{AppError, error_chain};
 use crate::model::built_in_keys;
+use crate::{Env, ModelsFile};
 
 /// Prefix of the variables of signing keys; the name of the key follows.
 pub(crate) const KEY_VARIABLE: &str = "AUTONOE_SIGNING_KEY_";
@@ -63,7 +62,7 @@ pub fn flow_commands(
 
 /// Returns the variables of commands that execute code of agents: those of commands of agents on
 /// models, and a home directory.
-pub(crate) fn command_variables(
+fn command_variables(
     models: &ModelsFile,
     keys: &KeyLocations,
     env: &Env,
@@ -78,7 +77,7 @@ pub(crate) fn command_variables(
 }
 
 /// Returns the locations of all keys that the project knows.
-pub(crate) fn keys(models: &ModelsFile) -> KeyLocations {
+fn keys(models: &ModelsFile) -> KeyLocations {
     let mut all = KeyLocations::default();
     for provider in models.providers.values() {
         let places = KeyLocations::from_spec(&**provider);
@@ -92,7 +91,7 @@ pub(crate) fn keys(models: &ModelsFile) -> KeyLocations {
     all
 }
 
-pub(crate) fn no_sandbox(error: &SandboxError) -> AppError {
+fn no_sandbox(error: &SandboxError) -> AppError {
     let message = "commands of checks must run in a sandbox, and no sandbox is available";
     AppError::failure(format!("{message}: {}", error_chain(error))).with_hint(format!(
         "{}, or use --no-sandbox in a container",
@@ -118,11 +117,7 @@ fn has_commands(flow: &FlowDefinition) -> bool {
 }
 
 /// Returns the sandbox of commands in the folder `root` that execute code of agents.
-pub(crate) fn sandbox(
-    root: &Path,
-    key_files: impl Iterator<Item = PathBuf>,
-    env: &Env,
-) -> OsSandbox {
+fn sandbox(root: &Path, key_files: impl Iterator<Item = PathBuf>, env: &Env) -> OsSandbox {
     let path = env.environment.get(OsStr::new("PATH"));
     let program = path.and_then(|path| find_program("bwrap", path));
     let mut sandbox = OsSandbox::new(program.unwrap_or_else(|| BUBBLEWRAP.into())).writable(root);
@@ -260,6 +255,49 @@ pub fn without_keys(env: &Env) -> Env {
     };
     without.environment.retain(|name, _| !is_key(name));
     without
+}
+
+/// Environment variable that marks the processes of a fleet member.
+const MARKER: &str = "AUTONOE_HARNESS";
+
+/// Returns the runner for commands of criteria in `folder`. They run in a sandbox like agents,
+/// because they execute code that agents wrote.
+pub fn criteria_commands(
+    folder: &Path,
+    models: &ModelsFile,
+    switch: SandboxSwitch,
+    env: &Env,
+) -> ProcessRunner {
+    let commands = match switch.sandbox() {
+        Sandbox::Off => ProcessRunner::unconfined(folder),
+        Sandbox::Required => ProcessRunner::confined(folder, folder_sandbox(folder, models, env)),
+    };
+    let marker = env.variable(MARKER);
+    commands
+        .envs(command_variables(models, &keys(models), env))
+        .envs(marker.map(|value| (MARKER, value)))
+}
+
+/// Checks in advance whether there is a sandbox for commands of criteria.
+pub fn criteria_sandbox(
+    folder: &Path,
+    models: &ModelsFile,
+    switch: SandboxSwitch,
+    env: &Env,
+) -> Result<(), AppError> {
+    match switch.sandbox() {
+        Sandbox::Off => Ok(()),
+        Sandbox::Required => {
+            let sandbox = folder_sandbox(folder, models, env);
+            sandbox.check().map_err(|error| no_sandbox(&error))
+        }
+    }
+}
+
+fn folder_sandbox(folder: &Path, models: &ModelsFile, env: &Env) -> OsSandbox {
+    let files = keys(models).files.into_iter();
+    let files = files.map(|file| folder.join(file));
+    sandbox(folder, files, env).network(models.tools.network.into())
 }
 
 #[cfg(test)]

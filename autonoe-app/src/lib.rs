@@ -8,20 +8,17 @@
 
 mod backend;
 mod backend_choice;
-mod backend_prices;
 mod backend_requirements;
 mod chosen_backend;
 mod env;
 mod error;
 pub mod exit_code;
-mod fleet_parts;
 mod flow_parts;
 mod git_identity;
 mod literal_keys;
 mod live_status;
 mod mcp_servers;
 mod model;
-mod model_name;
 mod models_file;
 mod notify;
 mod program_environment;
@@ -30,29 +27,27 @@ mod session_host;
 mod session_setup;
 pub mod telemetry;
 pub mod text;
-mod tool_bridge;
 mod trust_warnings;
 pub mod value_parsers;
 
 pub use backend::context_for;
-pub use backend_choice::BackendChoice;
+pub use backend_choice::{BackendChoice, ModelName};
 pub use backend_requirements::{
     NO_SANDBOX_HINT, RequestedOptions, no_sandbox_message, unsupported_field,
 };
 pub use chosen_backend::{ChosenBackend, load_config};
 pub use env::{Env, this_program};
 pub use error::{AppError, error_chain};
-pub use fleet_parts::{criteria_commands, criteria_sandbox};
-pub use flow_parts::{flow_commands, flow_notifiers, missing_keys, without_keys};
+pub use flow_parts::{
+    criteria_commands, criteria_sandbox, flow_commands, flow_notifiers, missing_keys, without_keys,
+};
 pub use live_status::{LiveStatus, LiveStatusWriter, LiveWait};
 pub use mcp_servers::{NO_NODE, NO_PROGRAM, remedy_of};
 pub use model::{ChosenModel, FindModelError, Origin};
-pub use model_name::ModelName;
 pub use models_file::ModelsFile;
 pub use notify::{AlertSource, Notifications, NotifyOptions, RunAlerts};
 pub use program_environment::telemetry_keys;
 pub use sandbox::{invalid_sandbox_warning, sandbox_switch};
 pub use session_host::{AgentOptions, ComposedSessionHost, OnWarning};
-pub use session_setup::SessionSetup;
-pub use tool_bridge::bridge_tools;
+pub use session_setup::{SessionSetup, bridge_tools};
 pub use trust_warnings::{destructive_warning, format_key_places};

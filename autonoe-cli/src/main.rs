@@ -11,7 +11,6 @@ mod error;
 mod present;
 mod report;
 mod results;
-mod text_width;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

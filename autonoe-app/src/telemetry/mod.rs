@@ -6,15 +6,10 @@
 //! run.
 
 mod export_errors;
-mod parent_trace;
 mod pipeline;
 mod section;
 mod sender;
-mod session_telemetry;
 mod settings;
-mod signal;
 
-pub use parent_trace::parent_trace;
-pub use pipeline::Telemetry;
+pub use pipeline::{SessionTelemetry, Telemetry, parent_trace};
 pub use section::TelemetrySection;
-pub use session_telemetry::SessionTelemetry;

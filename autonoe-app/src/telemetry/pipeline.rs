@@ -1,13 +1,13 @@
-//! [`Telemetry`]: exports spans and metrics to receivers.
+//! [`Telemetry`]: exports spans and metrics to receivers, and connects sessions to them.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use autonoe_core::event::TraceContext;
-use autonoe_core::run::TraceContent;
-use autonoe_telemetry::{FleetMeters, SpanExportLayer};
+use autonoe_core::run::{SessionRunnerBuilder, TraceContent};
+use autonoe_telemetry::{FleetMeters, RunMeters, SpanExportLayer};
 use opentelemetry::metrics::{Meter, MeterProvider};
 use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_otlp::{
@@ -18,10 +18,10 @@ use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanExporter as _};
 
+use super::TelemetrySection;
 use super::export_errors::{ExportErrors, RecordingExporter};
 use super::sender::Sender;
 use super::settings::{Receiver, Settings, SettingsSource};
-use super::{SessionTelemetry, TelemetrySection};
 use crate::Env;
 
 /// Number of retries of a request. It is small, so that the end of a run does not wait long for an
@@ -271,4 +271,43 @@ impl ExportPipeline {
             .with_resource(self.resource.clone())
             .build())
     }
+}
+
+/// Telemetry settings of sessions: the meter, and whether spans carry content.
+#[derive(Clone, Default)]
+pub struct SessionTelemetry {
+    meter: Option<Meter>,
+    content: TraceContent,
+}
+
+impl SessionTelemetry {
+    /// Applies the settings to sessions below `parent`. Each call adds its own observer, so that
+    /// sessions of several builders can run at the same time.
+    pub fn apply(
+        &self,
+        builder: SessionRunnerBuilder,
+        parent: Option<TraceContext>,
+    ) -> SessionRunnerBuilder {
+        let builder = builder.trace_content(self.content);
+        let builder = match parent {
+            Some(parent) => builder.trace(parent),
+            None => builder,
+        };
+        match &self.meter {
+            Some(meter) => builder.observer(Arc::new(RunMeters::new(meter))),
+            None => builder,
+        }
+    }
+}
+
+/// Returns the parent trace of the command, if its caller passed one.
+///
+/// An invalid trace parent is ignored, as the standard requires.
+pub fn parent_trace(env: &Env) -> Option<TraceContext> {
+    let parent = env.variable("TRACEPARENT")?;
+    let context = TraceContext::parse(parent, env.variable("TRACESTATE"));
+    if context.is_err() {
+        tracing::debug!("TRACEPARENT is not a valid trace parent; the run starts a new trace");
+    }
+    context.ok()
 }

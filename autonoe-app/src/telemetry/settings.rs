@@ -10,7 +10,6 @@ use autonoe_model::provider::{HeaderSource, ProviderContext};
 use opentelemetry_otlp::Protocol;
 
 use super::TelemetrySection;
-use super::signal::{Signal, protocol};
 use crate::format_key_places;
 
 /// Default receiver, if an export is requested without an address.
@@ -294,3 +293,51 @@ impl Place {
 
 #[cfg(test)]
 mod tests;
+
+/// A kind of exported telemetry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Signal {
+    Traces,
+    Metrics,
+}
+
+impl Signal {
+    /// Returns its name in variables.
+    fn in_variables(self) -> &'static str {
+        match self {
+            Self::Traces => "TRACES",
+            Self::Metrics => "METRICS",
+        }
+    }
+
+    /// Returns its path at a receiver of all signals.
+    fn path(self) -> &'static str {
+        match self {
+            Self::Traces => "/v1/traces",
+            Self::Metrics => "/v1/metrics",
+        }
+    }
+
+    /// Returns the variable that selects its exporter.
+    fn exporter_variable(self) -> String {
+        format!("OTEL_{}_EXPORTER", self.in_variables())
+    }
+
+    /// Returns the variables of `what` for this signal and for all signals; the first one takes
+    /// precedence.
+    fn variables(self, what: &str) -> [String; 2] {
+        [
+            format!("OTEL_EXPORTER_OTLP_{}_{what}", self.in_variables()),
+            format!("OTEL_EXPORTER_OTLP_{what}"),
+        ]
+    }
+}
+
+/// Parses a protocol, as variables spell it.
+fn protocol(text: &str) -> Option<Protocol> {
+    match text {
+        "http/protobuf" => Some(Protocol::HttpBinary),
+        "http/json" => Some(Protocol::HttpJson),
+        _ => None,
+    }
+}

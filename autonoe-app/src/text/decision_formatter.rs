@@ -5,7 +5,7 @@ use autonoe_flow::machine::{FlowWait, PromptOrder, SessionChoice, StepAttempt};
 use autonoe_flow::{FlowAction, FlowFact, StepId};
 
 use super::lines::{Level, Line};
-use super::shorten::shorten;
+use super::sanitize::shorten;
 use crate::error::error_chain;
 
 /// Formats a flow fact by fact.

@@ -6,7 +6,7 @@ use autonoe_core::time::format_duration;
 use autonoe_core::{DeliverableStatus, RunEvent, RunEventKind, StreamEvent};
 
 use super::activity::format_tool_count;
-use super::shorten::shorten;
+use super::sanitize::shorten;
 use super::wait_text;
 
 /// The text about an edit of the ledger between two runs, for the command and the report.

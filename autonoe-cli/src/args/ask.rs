@@ -4,7 +4,8 @@ use autonoe_core::gate::policy::Destructive;
 use autonoe_core::run::SessionAccess;
 use clap::Args;
 
-use super::{AgentArgs, OutputArgs, ProjectArgs, PromptAgentArgs};
+use super::agent::{AgentArgs, PromptAgentArgs};
+use super::common::{OutputArgs, ProjectArgs};
 
 /// Describes the chat and the exit codes, for the help.
 const CHAT_AND_EXIT_CODES: &str = "\

@@ -6,7 +6,8 @@ use autonoe_core::gate::policy::Destructive;
 use autonoe_flow::FlowName;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{AgentArgs, NotifyArgs, OutputArgs, ProjectArgs, PromptAgentArgs};
+use super::agent::{AgentArgs, PromptAgentArgs};
+use super::common::{NotifyArgs, OutputArgs, ProjectArgs};
 
 /// Options of `autonoe flow`.
 #[derive(Debug, Args)]

@@ -4,7 +4,8 @@ use autonoe_core::Mode;
 use autonoe_core::gate::policy::Destructive;
 use clap::Args;
 
-use super::{AgentArgs, NotifyArgs, OutputArgs, ProjectArgs, destructive};
+use super::agent::{AgentArgs, destructive};
+use super::common::{NotifyArgs, OutputArgs, ProjectArgs};
 
 /// Exit codes of a run, for the help.
 pub(super) const EXIT_CODES: &str = "Exit codes:

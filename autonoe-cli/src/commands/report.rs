@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use autonoe_core::project::{Journal, RunHistory};
 
+use super::log::find_run;
 use super::output_file::write_output;
-use super::run_lookup::find_run;
 use crate::args::ReportArgs;
 use crate::cli_env::CliEnv;
 use crate::error::CliError;

@@ -1,23 +1,24 @@
-//! `autonoe run` and `autonoe sync`: run agents on the deliverables.
+//! `autonoe run` and `autonoe sync`: run agents on the deliverables, or resume an interrupted run.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use autonoe_app::text::{exit_hint, report_text, sanitize_line};
 use autonoe_app::{
-    AlertSource, ChosenBackend, ModelsFile, RunAlerts, exit_code, load_config, sandbox_switch,
-    without_keys,
+    AlertSource, BackendChoice, ChosenBackend, ModelsFile, RunAlerts, exit_code, load_config,
+    sandbox_switch, without_keys,
 };
 use autonoe_core::project::{Journal, ProjectError, RunLock, Specification};
+use autonoe_core::run::RecordedRun;
+use autonoe_core::session::RecordedFlow;
 use autonoe_core::{Mode, Project, ProjectRun, RunControl};
 use autonoe_harness::progress::ProjectFiles;
 
-use super::configuration::configuration_lines;
-use super::dry_run::dry_run;
-use super::interrupted_run::InterruptedRun;
+use super::dry_run::{dry_run, given_limits};
 use super::notify::{reporting_errors, run_alerts};
 use super::run_ui::RunUi;
-use crate::args::{RunRequest, SyncArgs};
+use crate::args::{AgentArgs, RunRequest, SyncArgs};
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
@@ -112,4 +113,152 @@ fn interrupted_run_warning(journal: &Journal, mode: Mode) -> Option<String> {
         ),
         None => format!("{}; starting a new {mode}", interrupted.left_warning()),
     })
+}
+
+/// Returns lines for the project directory, the backend and the models, and for the thinking budget
+/// and the limits if they are given.
+///
+/// `--dry-run` shows every setting with its source.
+pub(crate) fn configuration_lines(
+    directory: &Path,
+    backend: &BackendChoice,
+    agent: &AgentArgs,
+) -> Vec<String> {
+    let own = "the backend's default";
+    let model = agent.model.as_deref().unwrap_or(own);
+    let models = match &agent.plan_model {
+        Some(plan_model) => format!("{plan_model} for planning, otherwise {model}"),
+        None => model.to_owned(),
+    };
+    let mut lines = vec![
+        format!("Directory: {}", directory.display()),
+        format!("Backend: {backend}"),
+        format!("Models: {models}"),
+    ];
+    if let Some(thinking) = agent.thinking {
+        lines.push(format!("Thinking: {} tokens", thinking.tokens()));
+    }
+    let limits: Vec<String> = given_limits(&agent.limits.overrides())
+        .into_iter()
+        .map(|(key, value)| format!("{key} {value}"))
+        .collect();
+    if !limits.is_empty() {
+        lines.push(format!("Limits: {}", limits.join(", ")));
+    }
+    lines
+}
+
+/// The interrupted run or flow of a project. Only the last one can be resumed.
+pub(super) enum InterruptedRun {
+    Run(Box<RecordedRun>),
+    Flow(Box<RecordedFlow>),
+}
+
+impl InterruptedRun {
+    /// Reads the journal and finds the interrupted run or flow. Returns `None` if the journal cannot
+    /// be read: its other readers report the error.
+    pub(super) fn find(project: &Project) -> Option<Self> {
+        let journal = Journal::read(&project.journal_path()).ok()?;
+        Self::from_journal(&journal)
+    }
+
+    /// Finds the interrupted run or flow in the journal of a project.
+    pub(super) fn from_journal(journal: &Journal) -> Option<Self> {
+        let run = journal
+            .interrupted_run()
+            .map(|run| Self::Run(Box::new(run)));
+        run.or_else(|| {
+            journal
+                .interrupted_flow()
+                .map(|flow| Self::Flow(Box::new(flow)))
+        })
+    }
+
+    /// Returns the run, if it has this mode.
+    pub(super) fn run(&self, mode: Mode) -> Option<&RecordedRun> {
+        match self {
+            Self::Run(recorded) => Some(&**recorded).filter(|recorded| recorded.mode() == mode),
+            Self::Flow(_) => None,
+        }
+    }
+
+    /// Returns the flow, if it has this name.
+    pub(super) fn flow(&self, name: &str) -> Option<&RecordedFlow> {
+        match self {
+            Self::Flow(recorded) => Some(&**recorded).filter(|flow| flow.start.flow == name),
+            Self::Run(_) => None,
+        }
+    }
+
+    /// Returns the warning for an interrupted run that is not resumed.
+    pub(super) fn left_warning(&self) -> String {
+        match self {
+            Self::Run(recorded) => format!(
+                "the killed {} {} is not resumed",
+                recorded.mode(),
+                recorded.run()
+            ),
+            Self::Flow(flow) => format!(
+                "the unfinished run {} of the flow {} is not resumed",
+                flow.run, flow.start.flow
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Flags {
+        #[command(flatten)]
+        agent: AgentArgs,
+    }
+
+    fn lines(flags: &[&str]) -> Vec<String> {
+        let flags = ["autonoe"].iter().chain(flags);
+        let Flags { agent } = Flags::try_parse_from(flags).expect("flags");
+        configuration_lines(Path::new("/srv/shop"), &BackendChoice::default(), &agent)
+    }
+
+    #[test]
+    fn directory_backend_and_models_are_always_shown_and_the_rest_if_it_is_given() {
+        for (flags, models) in [
+            (&[][..], "the backend's default"),
+            (&["-m", "sonnet"], "sonnet"),
+            (
+                &["-P", "opus"],
+                "opus for planning, otherwise the backend's default",
+            ),
+            (
+                &["-P", "opus", "-m", "sonnet"],
+                "opus for planning, otherwise sonnet",
+            ),
+        ] {
+            let models = format!("Models: {models}");
+            let expected = ["Directory: /srv/shop", "Backend: claude", &models];
+            assert_eq!(lines(flags), expected, "{flags:?}");
+        }
+
+        let all = lines(&[
+            "--thinking",
+            "--max-iterations=5",
+            "--max-retries=1",
+            "--max-stalled-sessions=0",
+            "--wait-for-quota",
+            "--max-cost=2.50",
+            "--max-time=90m",
+        ]);
+        assert_eq!(
+            all[3..],
+            [
+                "Thinking: 8192 tokens",
+                "Limits: maxIterations 5, maxRetries 1, maxStalledSessions unlimited, onQuota wait, \
+                 maxCost $2.50, maxTime 1h 30m",
+            ]
+        );
+    }
 }

@@ -17,6 +17,7 @@ use autonoe_core::project::{Journal, RequestForwarder, RunTimeline};
 use autonoe_core::run::SessionRunnerBuilder;
 use autonoe_core::{Project, RunControl, RunId, RunObserver};
 
+use super::runtime::runtime;
 use super::{notify, signals};
 use crate::args::{AgentArgs, OutputArgs, OutputFormat};
 use crate::cli_env::CliEnv;
@@ -213,10 +214,7 @@ impl RunUi {
     /// Runs `work` to completion, without handling signals.
     pub(super) fn block_on<T>(&mut self, work: impl Future<Output = T>) -> Result<T, CliError> {
         let _quiet = self.screen.has_transient().then(QuietKeyboard::start);
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| CliError::failure(format!("the program cannot start: {error}")))?;
+        let runtime = runtime()?;
         let done = runtime.block_on(work);
         self.screen.clear();
         if let Some(warning) = mem::take(&mut self.telemetry).finish() {

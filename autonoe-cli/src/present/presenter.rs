@@ -1,11 +1,15 @@
-//! `Presenter`, which prints the events of a run or of a conversation for the operator.
+//! `Presenter`, which prints the events of a run or of a conversation for the operator, and
+//! `FlowLines` for a flow.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use autonoe_app::text::{Activity, Level, Line, lines, sanitize, wait_countdown};
+use autonoe_app::text::{
+    Activity, DecisionFormatter, Level, Line, lines, prompt_sent, sanitize, wait_countdown,
+};
 use autonoe_core::event::AnswerText;
 use autonoe_core::gate::GateDecision;
 use autonoe_core::{RunEvent, RunEventKind, RunObserver, StreamEvent};
+use autonoe_flow::{FlowEvent, FlowObserver};
 
 use super::debug_lines::debug_line;
 use super::denial_summary::DeniedCall;
@@ -239,6 +243,40 @@ fn transient_change(event: &RunEventKind<'_>, activity: &mut Activity) -> Transi
     match activity.text() {
         Some(text) => TransientChange::Show(Transient::Work, text),
         None => TransientChange::Clear,
+    }
+}
+
+/// Prints the position of a flow and the results of its checks.
+#[derive(Debug)]
+pub(crate) struct FlowLines {
+    presenter: Arc<Presenter>,
+    words: Mutex<DecisionFormatter>,
+}
+
+impl FlowLines {
+    pub(crate) fn new(presenter: Arc<Presenter>) -> Self {
+        Self {
+            presenter,
+            words: Mutex::default(),
+        }
+    }
+}
+
+impl FlowObserver for FlowLines {
+    fn on_event(&self, event: &FlowEvent<'_>) {
+        match event {
+            FlowEvent::PromptSent { at, session, .. } => {
+                self.presenter.print_line(Some(prompt_sent(at, session)));
+            }
+            FlowEvent::Decided { fact, action } => {
+                let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+                for line in words.format(fact, Some(action)) {
+                    self.presenter.print_line(Some(line));
+                }
+            }
+            // The reader of a prompt prints its warnings.
+            _ => {}
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! `Screen`, the only writer to standard error during a run.
+//! `Screen`, the only writer to standard error during a run, and `QuietKeyboard`.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use autonoe_app::text::{Level, Line, sanitize_line};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use crate::cli_env::CliEnv;
 use crate::results::{ReaderState, WriteError, write_result};
@@ -155,5 +156,33 @@ fn style_of(level: Level) -> Style {
         Level::Good => AnsiColor::Green.on_default(),
         Level::Warning => AnsiColor::Yellow.on_default(),
         Level::Error => AnsiColor::Red.on_default(),
+    }
+}
+
+/// Suppresses the echo of `^C` and other control keys until it is dropped.
+///
+/// The cursor is at the end of the transient line, so an echo would start a new line and leave the
+/// old one on the screen. A killed program leaves the terminal without these echoes, and with no
+/// other damage.
+#[derive(Debug)]
+pub(crate) struct QuietKeyboard {
+    before: Termios,
+}
+
+impl QuietKeyboard {
+    /// Suppresses the echo, if standard input is a terminal.
+    pub(crate) fn start() -> Option<Self> {
+        let before = tcgetattr(io::stdin()).ok()?;
+        let mut quiet = before.clone();
+        quiet.local_modes.remove(LocalModes::ECHOCTL);
+        tcsetattr(io::stdin(), OptionalActions::Now, &quiet).ok()?;
+        Some(Self { before })
+    }
+}
+
+impl Drop for QuietKeyboard {
+    fn drop(&mut self) {
+        // A closed terminal needs no reset.
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
     }
 }

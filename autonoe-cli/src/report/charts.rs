@@ -6,9 +6,10 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::facts::Facts;
-use super::figures::{Key, grid, legend, time_axis, value_axis};
 use super::format::{thousands, total};
-use super::scale::{Tick, TimeScale, WIDTH, coordinate, value_steps};
+use super::scale::{
+    Key, Tick, TimeScale, WIDTH, coordinate, grid, legend, time_axis, value_axis, value_steps,
+};
 
 /// Height of a chart, in its own units.
 const HEIGHT: f64 = 300.0;

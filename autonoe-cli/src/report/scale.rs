@@ -1,9 +1,13 @@
-//! Scales and ticks for the axes of figures.
+//! Scales, axes, grids and legends of figures.
+//!
+//! Shapes stretch to the width of the page. Labels are HTML text, so that they stay readable on a
+//! phone and in print.
 
 use std::time::Duration;
 
 use autonoe_core::time::format_duration;
 use jiff::Timestamp;
+use maud::{Markup, html};
 
 /// Width of a figure, in its own units.
 pub(super) const WIDTH: f64 = 1000.0;
@@ -38,7 +42,7 @@ impl TimeScale {
     }
 
     /// Returns at most six ticks at round times since the start.
-    pub(super) fn ticks(&self) -> Vec<Tick> {
+    fn ticks(&self) -> Vec<Tick> {
         const STEPS: [u64; 18] = [
             1,
             2,
@@ -116,6 +120,63 @@ pub(super) fn coordinate(value: f64) -> String {
         "-0" => "0".to_owned(),
         text => text.to_owned(),
     }
+}
+
+/// Meaning of a colour in a figure.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key {
+    pub(super) class: &'static str,
+    pub(super) label: &'static str,
+}
+
+/// Renders the labels of the time axis.
+pub(super) fn time_axis(scale: &TimeScale) -> Markup {
+    html! {
+        div.xaxis aria-hidden="true" {
+            @for (index, tick) in scale.ticks().iter().enumerate() {
+                span.first[index == 0].last[tick.at > 0.9] style=(left(tick)) { (tick.label) }
+            }
+        }
+    }
+}
+
+/// Renders the labels of the value axis.
+pub(super) fn value_axis(ticks: &[Tick]) -> Markup {
+    html! {
+        div.yaxis aria-hidden="true" {
+            @for tick in ticks {
+                span style={ "bottom:" (coordinate(tick.at * 100.0)) "%" } { (tick.label) }
+            }
+        }
+    }
+}
+
+/// Renders grid lines at the ticks, for a figure of this height.
+pub(super) fn grid(scale: &TimeScale, values: &[Tick], height: f64) -> Markup {
+    html! {
+        @for tick in scale.ticks() {
+            @let x = coordinate(tick.at * WIDTH);
+            line.grid x1=(x) x2=(x) y1="0" y2=(coordinate(height)) {}
+        }
+        @for tick in values {
+            @let y = coordinate(height - tick.at * height);
+            line.grid x1="0" x2=(coordinate(WIDTH)) y1=(y) y2=(y) {}
+        }
+    }
+}
+
+pub(super) fn legend(keys: &[Key]) -> Markup {
+    html! {
+        ul.legend {
+            @for key in keys {
+                li { span class={ "swatch " (key.class) } {} (key.label) }
+            }
+        }
+    }
+}
+
+fn left(tick: &Tick) -> String {
+    format!("left:{}%", coordinate(tick.at * 100.0))
 }
 
 #[cfg(test)]

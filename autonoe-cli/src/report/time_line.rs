@@ -8,9 +8,8 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::facts::Facts;
-use super::figures::{Key, grid, legend, time_axis};
 use super::format::{pluralize, total};
-use super::scale::{TimeScale, WIDTH, coordinate, since};
+use super::scale::{Key, TimeScale, WIDTH, coordinate, grid, legend, since, time_axis};
 use super::untrusted_text::inline;
 
 /// Height of a lane, in units of a figure.

@@ -7,8 +7,6 @@
 pub(crate) mod backend;
 pub(crate) mod dialect;
 pub(crate) mod model_server;
-pub(crate) mod on_models;
-mod on_programs;
 mod outcome;
 pub(crate) mod programs;
 mod project_memory;

@@ -4,8 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::backends::backend::Backend;
-use crate::backends::on_models::Api;
+use crate::backends::backend::{Api, Backend};
 use crate::backends::story::{End, Session, Story, plans};
 use crate::backends::workspace::TempWorkspace;
 

@@ -1,8 +1,7 @@
 //! Tests that compare the outcome of each story on every backend with the snapshot of scripted
 //! agents.
 
-use crate::backends::backend::Backend;
-use crate::backends::on_models::Api;
+use crate::backends::backend::{Api, Backend};
 use crate::backends::stories;
 use crate::backends::story::Story;
 

@@ -11,7 +11,7 @@ use autonoe_testkit::model_server::anthropic::{AnthropicServer, ModelScript};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::browser::playwright;
+use crate::browser::programs;
 use crate::build::Build;
 
 /// A variable that every process of a test inherits.
@@ -68,7 +68,7 @@ impl Fixture {
     /// Puts a program on the search path that records its arguments, and then runs the real
     /// Playwright MCP server. It is slow to start, like the first download.
     pub(crate) fn install_server(&self, name: &str) -> PathBuf {
-        let server = playwright::script();
+        let server = programs::playwright();
         self.install_program(
             name,
             &format!(

@@ -5,10 +5,11 @@ use std::fs;
 use std::process::Output;
 
 use autonoe_testkit::model_server::anthropic::Turn;
+use autonoe_testkit::model_server::{MainRequests, ModelScript};
 use serde_json::{Value, json};
 
-use crate::browser::chromium;
 use crate::browser::fixture::Fixture;
+use crate::browser::programs;
 use crate::browser::site::{Site, TEXT};
 use crate::build::{Build, on_newer_build};
 
@@ -66,7 +67,7 @@ async fn a_run_sees_the_page_with_the_server_of_its_settings(build: Build) {
     let site = Site::open();
     let setting = Fixture::new(build, &ledger(false), page_turns(&site));
     let server = setting.install_server("playwright-mcp");
-    let browser = chromium::program();
+    let browser = programs::chromium();
     let setting = setting.config(&json!({"mcpServers": {"playwright": {
         "command": server,
         "args": [
@@ -91,7 +92,7 @@ fn the_built_in_server_takes_its_browser_from_the_environment() {
     let setting = Fixture::new(Build::NEWER, &ledger(false), page_turns(&site));
     setting.install_server("npx");
     let setting = setting
-        .variable("PLAYWRIGHT_MCP_EXECUTABLE_PATH", chromium::program())
+        .variable("PLAYWRIGHT_MCP_EXECUTABLE_PATH", programs::chromium())
         .variable("PLAYWRIGHT_MCP_SANDBOX", "false");
 
     let output = setting.autonoe(&["run", "--no-sandbox"]);
@@ -115,7 +116,7 @@ fn the_built_in_server_finds_a_browser_that_was_installed_for_it() {
     let browsers = setting.project().with_file_name("browsers");
     let place = browsers.join("chromium-1247/chrome-linux64");
     fs::create_dir_all(&place).expect("it can be made");
-    std::os::unix::fs::symlink(chromium::program(), place.join("chrome")).expect("writable");
+    std::os::unix::fs::symlink(programs::chromium(), place.join("chrome")).expect("writable");
     let setting = setting
         .variable("PLAYWRIGHT_BROWSERS_PATH", &browsers.display().to_string())
         .variable("PLAYWRIGHT_MCP_BROWSER", "chromium");
@@ -207,5 +208,28 @@ fn a_browser_of_the_settings_that_cannot_start_fails_the_session() {
     assert!(
         stdout.contains("the MCP server \"playwright\""),
         "{output:?}"
+    );
+}
+
+const ON_MODEL: &str = "--backend=model:scripted/claude-sonnet-4-5";
+
+/// Commands of the agent run in their sandbox, the browser outside of it. Only the download is
+/// simulated: the replacement of `npx` is the server that it would fetch.
+#[test]
+fn a_run_on_a_model_sees_the_page_with_the_built_in_server() {
+    let site = Site::open();
+    let script = ModelScript::new(page_turns(&site)).with_main_requests(MainRequests::All);
+    let setting = Fixture::new(Build::NEWER, &ledger(false), script).models();
+    setting.install_server("npx");
+    let setting = setting
+        .variable("PLAYWRIGHT_MCP_EXECUTABLE_PATH", programs::chromium())
+        .variable("PLAYWRIGHT_MCP_SANDBOX", "false");
+
+    let output = setting.autonoe(&["run", ON_MODEL]);
+
+    assert_page_seen(&setting, &output);
+    assert_eq!(
+        setting.calls(),
+        ["@playwright/mcp@latest --headless --isolated --caps=testing"]
     );
 }

@@ -9,13 +9,13 @@ use autonoe_core::project::{EffectiveConfig, PLAYWRIGHT_MCP_TOOLS, SandboxSwitch
 use autonoe_core::tool::McpServer;
 use serde_json::{Value, json};
 
-use crate::browser::playwright;
+use crate::browser::programs;
 
 /// Returns the tools that the real server lists.
 fn offered_tools(arguments: &[String]) -> BTreeSet<String> {
     let folder = tempfile::tempdir().expect("a directory can be made");
     let mut server = Command::new("node")
-        .arg(playwright::script())
+        .arg(programs::playwright())
         .args(arguments)
         .current_dir(folder.path())
         .stdin(Stdio::piped())

@@ -10,7 +10,7 @@ use autonoe_testkit::model_server::openai::OpenAiServer;
 use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::{Value, json};
 
-use crate::browser::chromium;
+use crate::browser::programs;
 use crate::browser::site::{Site, TEXT};
 use crate::choosing::codex::{calls_our_tool, in_namespace};
 use crate::choosing::fixture::{CommandOutput, Fixture, passed, pinned, plan, run_command};
@@ -48,7 +48,7 @@ fn copy(from: &Path, to: &Path) {
 /// Selects a browser as the guide describes.
 fn with_chromium(mut command: Command) -> Command {
     command
-        .env("PLAYWRIGHT_MCP_EXECUTABLE_PATH", chromium::program())
+        .env("PLAYWRIGHT_MCP_EXECUTABLE_PATH", programs::chromium())
         .env("PLAYWRIGHT_MCP_SANDBOX", "false");
     command
 }

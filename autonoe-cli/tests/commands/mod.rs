@@ -1,6 +1,5 @@
 //! Tests of the read-only commands, through the binary.
 
-mod ask_guide;
 mod bad_files;
 mod check;
 #[path = "../guide/console.rs"]
@@ -9,18 +8,15 @@ mod doctor;
 mod dry_run;
 pub(crate) mod fixture;
 mod flow;
-mod flow_guide;
 mod flow_import;
-mod harness_guide;
+mod guides;
 mod help;
 mod init;
 mod log;
 mod mcp;
 mod outputs;
 mod reference;
-mod sandbox_variable;
 mod schema;
-mod specs;
 mod status;
 mod unwritable;
 mod upstream_roadmap;

@@ -1,8 +1,14 @@
-//! Tests of `autonoe schema`.
+//! Tests of `autonoe schema`, and of the plugins whose schemas it prints.
 
 use std::fs;
 use std::path::Path;
 
+use autonoe_acp as _;
+use autonoe_claude as _;
+use autonoe_codex as _;
+use autonoe_core::spec::{SpecPort, registered_specs};
+use autonoe_model as _;
+use autonoe_testkit::conformance;
 use serde_json::Value;
 
 use crate::commands::fixture::Fixture;
@@ -62,4 +68,14 @@ fn schema_of_a_backend_has_a_short_name() {
 #[test]
 fn an_unknown_name_is_wrong_usage_with_a_hint() {
     insta::assert_snapshot!(Fixture::new().autonoe(&["schema", "agent"]).screen());
+}
+
+#[test]
+fn every_spec_that_the_command_knows_keeps_the_rules() {
+    let backends = registered_specs(SpecPort::Backend);
+    let tags: Vec<_> = backends.iter().map(|spec| spec.tag).collect();
+
+    let expected = ["acp", "claude", "codex", "gemini", "model", "scripted"];
+    assert_eq!(tags, expected);
+    conformance::specs().assert();
 }

@@ -1,14 +1,14 @@
 //! Everyday work on every backend.
 
-use crate::backends::backend::Backend;
-use crate::backends::on_models::Api;
+use crate::backends::backend::{Api, Backend};
 use crate::build::Build;
-use crate::everyday::ask::a_question_is_answered_and_continued;
 use crate::everyday::background_command::daemon;
+use crate::everyday::conversations::{
+    a_question_is_answered_and_continued, a_step_continues_the_conversation_of_the_step_before,
+};
 use crate::everyday::credentials::credentials;
 use crate::everyday::dev_server::dev_server;
 use crate::everyday::files::{claude_tools, files};
-use crate::everyday::flow_conversation::a_step_continues_the_conversation_of_the_step_before;
 use crate::everyday::git_work::git_work;
 use crate::everyday::languages::{node_project, python_project, rust_project};
 use crate::everyday::long_runs::{

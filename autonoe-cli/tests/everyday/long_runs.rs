@@ -7,8 +7,7 @@ use crate::backends::story::{End, Session, Story, lists, plans_goals, runs, sets
 use crate::everyday::findings::Findings;
 use crate::everyday::whole_run::{check_commits, commits};
 use crate::everyday::workplace::{Workplace, deliverable_id};
-use crate::runs::support::autonoe::CommandOutput;
-use crate::runs::support::running_command::RunningCommand;
+use crate::runs::support::autonoe::{CommandOutput, RunningCommand};
 
 const DONE: End = End::Says("That is all for now.");
 

@@ -4,15 +4,14 @@
 //! flow, in the default sandbox. It checks the disk, the git log, the ledger, `autonoe log` and the
 //! absence of processes.
 
-mod ask;
 mod background_command;
 mod chore;
+mod conversations;
 mod credentials;
 mod dev_server;
 mod every_backend;
 mod files;
 mod findings;
-mod flow_conversation;
 mod git_work;
 mod guide_example;
 mod languages;

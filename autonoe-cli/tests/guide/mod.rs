@@ -2,8 +2,10 @@
 //! and a scripted model.
 
 mod console;
-mod reader;
 mod world;
+
+use std::fs;
+use std::process::Command;
 
 use console::Console;
 use world::World;
@@ -13,7 +15,7 @@ const TUTORIAL: &str = include_str!("../../../docs/tutorials/first-run.md");
 #[test]
 fn tutorial_commands_work_as_documented() {
     let world = World::new();
-    let mut shell = reader::Shell::start(&world);
+    let mut shell = Shell::start(&world);
 
     for console in Console::all(TUTORIAL) {
         for command in &console.commands {
@@ -24,5 +26,34 @@ fn tutorial_commands_work_as_documented() {
                 panic!("{}: no line {missing:?} in\n{output}", command.text);
             }
         }
+    }
+}
+
+/// A shell that keeps its working directory between commands.
+struct Shell<'w> {
+    world: &'w World,
+}
+
+impl<'w> Shell<'w> {
+    fn start(world: &'w World) -> Self {
+        fs::write(world.path("here"), world.start().display().to_string()).expect("writable");
+        Self { world }
+    }
+
+    /// Executes a command, and returns its exit code and its output.
+    fn execute(&mut self, command: &str) -> (i32, String) {
+        let here = fs::read_to_string(self.world.path("here")).expect("readable");
+        // One pipe for both streams, so that the output has the order of the screen.
+        let script = format!("exec 2>&1\n{command}\ncode=$?\npwd > \"$HERE\"\nexit $code\n");
+        let output = Command::new("bash")
+            .args(["-c", &script])
+            .current_dir(here.trim())
+            .env_clear()
+            .env("HERE", self.world.path("here"))
+            .envs(self.world.environment())
+            .output()
+            .expect("it starts");
+        let code = output.status.code().expect("it ends by itself");
+        (code, String::from_utf8_lossy(&output.stdout).into_owned())
     }
 }

@@ -11,7 +11,7 @@ use autonoe_testkit::model_server::anthropic::{
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::browser::playwright;
+use crate::browser::programs;
 use crate::build::Build;
 
 /// A home, a checkout, the real Claude Code, and a model that does what the guide describes.
@@ -31,7 +31,7 @@ impl World {
             fs::create_dir(world.path(name)).expect("writable");
         }
         symlink(Build::NEWER.program(), world.path("bin/claude")).expect("writable");
-        let server = playwright::script();
+        let server = programs::playwright();
         // The package that `npx` would fetch is installed already.
         let npx = format!(
             "#!/bin/sh\nshift\nexec node '{}' \"$@\"\n",

@@ -12,6 +12,5 @@ mod live_view;
 mod mistakes;
 mod outputs;
 mod telemetry;
-mod warnings;
 mod web_view;
 mod webhook;

@@ -1,8 +1,8 @@
 //! Killed runs that are resumed with other limits.
 
+use super::support::autonoe::RunningCommand;
 use crate::runs::support::autonoe::{CommandOutput, autonoe, scripted, scripted_command};
 use crate::runs::support::project::Project;
-use crate::runs::support::running_command::RunningCommand;
 use crate::runs::support::script::{Script, ends, hangs, sets, text_step};
 
 const IDS: [&str; 3] = ["DL-001", "DL-002", "DL-003"];

@@ -11,10 +11,10 @@ use autonoe_core::project::{OperatorRequest, RequestFolder, RunLock};
 use base64::Engine as _;
 use serde_json::json;
 
+use super::support::autonoe::RunningCommand;
 use crate::harness::chromium::Chromium;
 use crate::runs::support::autonoe::{autonoe, scripted_command};
 use crate::runs::support::project::Project;
-use crate::runs::support::running_command::RunningCommand;
 use crate::runs::support::script::{Script, creates, ends, hangs, sets, text_step, waits_for_file};
 
 /// A server, which ends with the test.

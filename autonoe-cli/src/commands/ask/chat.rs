@@ -9,11 +9,10 @@ use autonoe_core::RunControl;
 use futures::FutureExt;
 use tokio::sync::oneshot;
 
-use super::conversation::Conversation;
+use super::conversation::{Conversation, cost};
 use crate::cli_env::CliEnv;
 use crate::commands::signals;
 use crate::error::CliError;
-use crate::present::cost;
 
 const COMMANDS: &str =
     "/new starts a new conversation, /cost prints what the chat has cost, /exit ends it";

@@ -1,20 +1,23 @@
-//! A conversation with an agent: each session resumes the previous one.
+//! A conversation with an agent: each session resumes the previous one. Formats what it costs.
 
 use std::sync::Arc;
 
 use autonoe_app::exit_code;
-use autonoe_app::text::failure_hint;
+use autonoe_app::text::{failure_hint, format_tool_count};
 use autonoe_core::agent::{Activity, BudgetUsage, CostTotal, SessionEnd, SessionReport};
 use autonoe_core::event::Retry;
 use autonoe_core::run::{FlowExit, SessionAccess};
 use autonoe_core::session::{FlowStart, PerformedSession};
+use autonoe_core::time::format_duration;
+use autonoe_core::tool::ToolStatus;
 use autonoe_core::{Budget, RunControl, SessionOrder, Sessions};
 use serde_json::json;
 
 use super::last_conversation::{ConversationFiles, LastConversation};
 use crate::args::AskArgs;
 use crate::error::CliError;
-use crate::present::{Presenter, cost_line, denial_summary};
+use crate::present::{Presenter, denial_summary};
+use crate::report::thousands;
 
 /// Flow name of the sessions, as observers see it.
 const NAME: &str = "ask";
@@ -172,4 +175,51 @@ fn unanswered(end: &SessionEnd) -> PromptError {
         }
     }
     PromptError { error, is_final }
+}
+
+/// Formats the usage of an answer: `$0.0123, 14s, 3 tools, 8,412 tokens`.
+///
+/// `total` is the cost of the whole conversation, if it has more than one answer.
+fn cost_line(performed: &PerformedSession, total: Option<CostTotal>) -> String {
+    let result = &performed.result;
+    let is_answered =
+        |status: &Option<ToolStatus>| matches!(status, Some(ToolStatus::Ok | ToolStatus::Error));
+    let calls = performed.tool_calls.iter();
+    let tools = calls.filter(|call| is_answered(&call.status)).count();
+    let mut parts = vec![
+        cost(&result.cost),
+        format_duration(result.duration),
+        format_tool_count(u32::try_from(tools).unwrap_or(u32::MAX)),
+    ];
+    if result.tokens.total() > 0 {
+        parts.push(format!("{} tokens", thousands(result.tokens.total())));
+    }
+    if let Some(total) = total {
+        parts.push(format!("{} in total", cost(&total)));
+    }
+    parts.join(", ")
+}
+
+/// Formats a cost, which may be unknown.
+pub(super) fn cost(cost: &CostTotal) -> String {
+    if *cost == CostTotal::unknown() {
+        "cost unknown".to_owned()
+    } else {
+        cost.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_cost_is_not_printed_as_zero() {
+        let mut total = CostTotal::unknown();
+        assert_eq!(cost(&total), "cost unknown");
+
+        total.add("0.25".parse().ok());
+        assert_eq!(cost(&total), "at least $0.25 (1 cost unknown)");
+        assert_eq!(cost(&CostTotal::default()), "$0.00");
+    }
 }

@@ -1,4 +1,4 @@
-//! Probes the backend of a run and all other backends, for `autonoe doctor`.
+//! Probes the backend of a run with its sandbox, and all other backends, for `autonoe doctor`.
 
 use std::path::Path;
 
@@ -10,7 +10,6 @@ use autonoe_core::project::{SandboxSwitch, Source};
 use autonoe_core::spec::{BackendSpec, probe_backends};
 use serde_json::Value;
 
-use super::sandbox::{NAME, add_no_sandbox_hint, switched_off};
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
@@ -75,9 +74,9 @@ pub(super) fn findings(
         (Sandbox::Required, true) => findings.collect(),
         (Sandbox::Required, false) => findings.map(add_no_sandbox_hint).collect(),
         (Sandbox::Off, has_outer) => {
-            let others = findings.filter(|finding| finding.name != NAME);
+            let others = findings.filter(|finding| finding.name != SANDBOX);
             let sandbox = if has_outer {
-                ProbeFinding::problem(NAME, no_sandbox_message(tag), NO_SANDBOX_HINT)
+                ProbeFinding::problem(SANDBOX, no_sandbox_message(tag), NO_SANDBOX_HINT)
             } else {
                 switched_off()
             };
@@ -110,4 +109,29 @@ pub(super) fn model_entry(findings: &[ProbeFinding]) -> BackendProbe {
     let (model, others): (Vec<_>, Vec<_>) = findings.iter().partition(|it| it.name == "model");
     let ordered = model.into_iter().chain(others).cloned();
     ordered.fold(BackendProbe::new("model"), BackendProbe::finding)
+}
+
+/// Name of findings about the sandbox.
+const SANDBOX: &str = "sandbox";
+
+/// Adds `--no-sandbox` to the remedy of a problem with the sandbox.
+fn add_no_sandbox_hint(mut finding: ProbeFinding) -> ProbeFinding {
+    if finding.name == SANDBOX && finding.is_problem() {
+        let remedy = finding
+            .remedy
+            .unwrap_or_else(|| "repair the sandbox".to_owned());
+        finding.remedy = Some(format!("{remedy}, or use --no-sandbox in a container"));
+    }
+    finding
+}
+
+/// Reports that the operator switched the sandbox off.
+fn switched_off() -> ProbeFinding {
+    let remedy = "use this only on a machine that is itself a sandbox, such as a container";
+    ProbeFinding::warning(SANDBOX, "switched off", remedy)
+}
+
+/// Reports an environment variable whose value is not recognised.
+pub(super) fn unrecognised_value(found: String) -> ProbeFinding {
+    ProbeFinding::explained_warning(SANDBOX, found)
 }

@@ -4,33 +4,30 @@ mod backend;
 mod model;
 mod programs;
 mod project;
-mod sandbox;
-mod text_output;
 
 use std::process::ExitCode;
 
+use autonoe_app::text::shorten;
 use autonoe_app::{
-    ChosenBackend, ChosenModel, FindModelError, ModelsFile, exit_code, invalid_sandbox_warning,
-    sandbox_switch,
+    BackendChoice, ChosenBackend, ChosenModel, FindModelError, ModelsFile, exit_code,
+    invalid_sandbox_warning, sandbox_switch,
 };
-use autonoe_core::agent::{BackendProbe, ProbeFinding, SessionField};
+use autonoe_core::agent::{Availability, BackendProbe, ProbeFinding, ProbeState, SessionField};
 use autonoe_core::project::{EffectiveConfig, SandboxSwitch};
 use autonoe_core::{Mode, Project};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::backend::ProbeContext;
-use self::text_output::format_findings;
+use super::runtime::runtime;
 use crate::args::DoctorArgs;
 use crate::cli_env::CliEnv;
+use crate::columns::columns;
 use crate::error::CliError;
 
 /// Checks whether a run could start, and prints the problems.
 pub(crate) fn doctor(args: &DoctorArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CliError::failure(format!("the program cannot start: {error}")))?;
+    let runtime = runtime()?;
     let switch = sandbox_switch(args.no_sandbox, env);
     let found = runtime.block_on(examine(args, switch, env));
     let can_run = !found.findings.iter().any(ProbeFinding::is_problem);
@@ -84,7 +81,7 @@ async fn examine(args: &DoctorArgs, switch: SandboxSwitch, env: &CliEnv) -> Foun
     let spec = backend.spec(env).ok().flatten();
     let (mut findings, backends) = probe(&backend, on_model.as_ref(), found, switch, env).await;
     let misread = invalid_sandbox_warning(args.no_sandbox, env);
-    findings.extend(misread.map(sandbox::unrecognised_value));
+    findings.extend(misread.map(backend::unrecognised_value));
     findings.push(programs::git(env));
     match project {
         Err(error) => findings.push(project::unusable(&error)),
@@ -203,4 +200,52 @@ fn policy(effective: &EffectiveConfig) -> ProbeFinding {
         parts.push(format!("{hooks} hooks of your own"));
     }
     ProbeFinding::good("policy", parts.join("; "))
+}
+
+/// Formats the findings and the backends as text.
+fn format_findings(findings: &[ProbeFinding], backends: &[BackendProbe], can_run: bool) -> String {
+    let mut rows = Vec::new();
+    for finding in findings {
+        let mark = match finding.state {
+            ProbeState::Good => "ok",
+            ProbeState::Warning => "warning",
+            ProbeState::Problem => "problem",
+        };
+        rows.push([
+            mark.to_owned(),
+            shorten(&finding.name),
+            shorten(&finding.found),
+        ]);
+        let remedy = finding.remedy.as_deref();
+        rows.extend(remedy.map(|remedy| {
+            let remedy = format!("-> {}", shorten(remedy));
+            [String::new(), String::new(), remedy]
+        }));
+    }
+    let problems = findings.iter().filter(|finding| finding.is_problem());
+    let verdict = match (can_run, problems.count()) {
+        (true, _) => "A run can start.".to_owned(),
+        (false, 1) => "1 problem prevents a run.".to_owned(),
+        (false, count) => format!("{count} problems prevent a run."),
+    };
+    let backends: Vec<_> = backends.iter().map(row).collect();
+    format!(
+        "{}\nValues of `--backend`:\n{}\n{verdict}\n",
+        columns(0, &rows),
+        columns(2, &backends)
+    )
+}
+
+/// Formats the availability of a backend in one row.
+fn row(probe: &BackendProbe) -> [String; 3] {
+    let (state, summary) = match probe.availability {
+        Availability::Available => ("available", probe.summary()),
+        Availability::Unavailable => ("unavailable", probe.summary()),
+        Availability::Incomplete => {
+            let form = BackendChoice::form_of(&probe.backend);
+            let usage = form.map(|form| format!("write {form}"));
+            ("", usage.unwrap_or_else(|| probe.summary()))
+        }
+    };
+    [shorten(&probe.backend), state.to_owned(), shorten(&summary)]
 }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::model_choice::ModelChoice;
+use super::settings::ModelChoice;
 use crate::args::RunRequest;
 
 /// First action that a run would take.

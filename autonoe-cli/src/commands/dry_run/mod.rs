@@ -1,7 +1,6 @@
 //! `autonoe run --dry-run` and `autonoe sync --dry-run`.
 
 mod first_step;
-mod model_choice;
 mod settings;
 
 use std::process::ExitCode;
@@ -15,8 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::first_step::First;
-use self::model_choice::ModelChoice;
-use self::settings::settings;
+use self::settings::{ModelChoice, settings};
 pub(super) use self::settings::{Setting, flow_settings, given_limits};
 use crate::args::{OutputFormat, RunRequest};
 use crate::cli_env::CliEnv;

@@ -3,12 +3,13 @@
 use std::process::ExitCode;
 
 use autonoe_harness::strategy::MemberId;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::control_output::HarnessRequest;
-use super::fleet_selection::{FleetSelection, control_error, select_fleet};
-use super::{block_on, state_error};
+use super::fleet_selection::{FleetSelection, control_error, select_fleet, state_error};
 use crate::args::{HarnessKillArgs, HarnessMemberArgs, HarnessSendArgs, HarnessStopArgs};
 use crate::cli_env::CliEnv;
+use crate::commands::runtime::block_on;
 use crate::error::CliError;
 
 /// Sends a message to the agent of a member.
@@ -206,4 +207,31 @@ fn hint_without_coordinator(
         ));
     }
     Ok(())
+}
+
+/// Output of `autonoe harness send`, `pause`, `resume`, `stop` and `kill` with `--json`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::commands) struct HarnessRequest {
+    /// The fleet.
+    fleet: String,
+    /// The request: `send`, `pause`, `resume`, `stop` or `kill`.
+    action: &'static str,
+    /// Whether the request was for the whole fleet, including members that were not started.
+    whole_fleet: bool,
+    /// The members that received the request.
+    members: Vec<MemberId>,
+    /// The number of the instruction, for `send`.
+    instruction: Option<u64>,
+}
+
+impl HarnessRequest {
+    /// Prints the request as JSON, or `words` as text.
+    fn print(&self, json: bool, words: &str, env: &CliEnv) -> Result<(), CliError> {
+        if json {
+            env.print_json(self)
+        } else {
+            env.print(&format!("{words}\n"))
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Finds the fleet and the member that a command names.
+//! Finds the fleet and the member that a command names, with its git and the errors about its state.
 
 use autonoe_core::Project;
 use autonoe_harness::folder::{FolderError, MemberFolder};
@@ -6,11 +6,14 @@ use autonoe_harness::handle::HandleError;
 use autonoe_harness::state::FleetRecord;
 use autonoe_harness::strategy::MemberId;
 use autonoe_harness::{FleetHome, MemberHandle};
+use autonoe_process::ProcessRunner;
 
-use super::state_error;
 use crate::args::FleetSelectionArgs;
 use crate::cli_env::CliEnv;
-use crate::error::CliError;
+use crate::error::{CliError, error_chain};
+
+/// Environment variables that git inherits.
+const INHERITED: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
 
 /// The fleet that a command names.
 pub(super) struct FleetSelection {
@@ -21,6 +24,12 @@ pub(super) struct FleetSelection {
 /// Returns the fleets directory of a project.
 pub(super) fn fleet_home(project: &Project) -> FleetHome {
     FleetHome::new(project.root())
+}
+
+/// Returns a runner for git with a minimal environment that contains no keys.
+pub(super) fn git(home: &FleetHome, env: &CliEnv) -> ProcessRunner {
+    let inherited = INHERITED.map(|name| Some((name, env.variable(name)?)));
+    ProcessRunner::unconfined(home.project()).envs(inherited.into_iter().flatten())
 }
 
 /// Finds the named fleet. Without a name, finds the running one, or else the last.
@@ -154,4 +163,9 @@ pub(super) fn control_error(error: &HandleError, member: &MemberId) -> CliError 
             .with_hint("run `autonoe harness status` to see the result"),
         error => state_error(error),
     }
+}
+
+/// Converts an error about the state of a fleet. The error names the file, which is left unchanged.
+pub(super) fn state_error(error: &dyn std::error::Error) -> CliError {
+    CliError::failure(error_chain(error))
 }

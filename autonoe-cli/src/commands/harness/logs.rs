@@ -9,10 +9,10 @@ use autonoe_harness::strategy::MemberId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::fleet_selection::{FleetSelection, select_fleet};
-use super::{block_on, state_error};
+use super::fleet_selection::{FleetSelection, select_fleet, state_error};
 use crate::args::HarnessLogsArgs;
 use crate::cli_env::CliEnv;
+use crate::commands::runtime::block_on;
 use crate::error::CliError;
 use crate::results::{ReaderState, write_result};
 

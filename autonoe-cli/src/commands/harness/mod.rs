@@ -1,31 +1,25 @@
 //! `autonoe harness` and its subcommands.
 
-mod alert_reader;
 mod control;
-mod control_output;
 mod executor_factory;
 mod fleet_selection;
-mod git;
-mod intents;
 mod logs;
 mod run;
 mod serve;
-mod settings;
 mod snapshot;
 mod status;
 mod work;
 
 use std::process::ExitCode;
 
-pub(super) use self::control_output::HarnessRequest;
-pub(super) use self::intents::QUEUE_LEN;
+pub(super) use self::control::HarnessRequest;
 pub(super) use self::logs::HarnessLogLine;
 pub(super) use self::run::HarnessOutcome;
-pub(super) use self::serve::show_fleet;
+pub(super) use self::serve::{QUEUE_LEN, show_fleet};
 pub(super) use self::status::HarnessFleets;
 use crate::args::{HarnessArgs, HarnessCommand};
 use crate::cli_env::CliEnv;
-use crate::error::{CliError, error_chain};
+use crate::error::CliError;
 
 /// Runs, observes and controls fleets of agents.
 pub(crate) fn harness(args: &HarnessArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
@@ -41,21 +35,4 @@ pub(crate) fn harness(args: &HarnessArgs, env: &CliEnv) -> Result<ExitCode, CliE
         HarnessCommand::Serve(args) => serve::serve(args, env),
         HarnessCommand::Work(args) => work::work(args, env),
     }
-}
-
-/// Runs a future to completion on a new runtime.
-pub(super) fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
-    runtime()?.block_on(work)
-}
-
-fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CliError::failure(format!("the program cannot start: {error}")))
-}
-
-/// Converts an error about the state of a fleet. The error names the file, which is left unchanged.
-fn state_error(error: &dyn std::error::Error) -> CliError {
-    CliError::failure(error_chain(error))
 }

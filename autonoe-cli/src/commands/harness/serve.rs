@@ -1,4 +1,4 @@
-//! `autonoe harness serve`: shows a fleet in a browser.
+//! `autonoe harness serve`: shows a fleet in a browser. Performs the actions of its operators.
 
 use std::net::Ipv4Addr;
 use std::process::ExitCode;
@@ -8,17 +8,17 @@ use std::time::Duration;
 use autonoe_app::text::sanitize_line;
 use autonoe_core::Project;
 use autonoe_dashboard::web::{ViewToken, serve as serve_page};
-use autonoe_dashboard::{DashboardFeed, FleetIntent};
+use autonoe_dashboard::{DashboardFeed, FleetAction, FleetIntent};
+use autonoe_harness::FleetHome;
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-use super::fleet_selection::{find_fleet, fleet_home, select_fleet};
-use super::intents::{QUEUE_LEN, perform_intents};
+use super::fleet_selection::{FleetSelection, find_fleet, fleet_home, select_fleet, state_error};
 use super::snapshot::Watcher;
-use super::{block_on, state_error};
 use crate::args::HarnessServeArgs;
 use crate::cli_env::CliEnv;
+use crate::commands::runtime::block_on;
 use crate::commands::signals;
 use crate::error::CliError;
 
@@ -83,4 +83,46 @@ pub(in crate::commands) async fn show_fleet(
         watcher.push_to(feed),
         perform_intents(home.clone(), fleet.clone(), wanted, warn)
     );
+}
+
+/// Maximum number of queued actions.
+pub(in crate::commands) const QUEUE_LEN: usize = 32;
+
+/// Performs the actions of operators until the sender is dropped.
+///
+/// Errors are reported to `trouble`.
+pub(super) async fn perform_intents(
+    home: FleetHome,
+    fleet: String,
+    mut wanted: mpsc::Receiver<FleetIntent>,
+    trouble: impl Fn(&str),
+) {
+    while let Some(intent) = wanted.recv().await {
+        let action = intent.action.name();
+        let member = intent.member.clone();
+        if let Err(error) = act(&home, &fleet, intent).await {
+            trouble(&format!("cannot {action} {member}: {error}"));
+        }
+    }
+}
+
+async fn act(home: &FleetHome, fleet: &str, intent: FleetIntent) -> Result<(), CliError> {
+    let chosen = FleetSelection {
+        home: home.clone(),
+        fleet: find_fleet(home, Some(fleet)).await?,
+    };
+    let member = chosen.member(intent.member.as_str())?;
+    let handle = chosen.handle(&member)?;
+    let done = match &intent.action {
+        FleetAction::Pause => handle.pause().await,
+        FleetAction::Resume => handle.resume().await,
+        FleetAction::Stop => handle.stop("requested by a user").await,
+        FleetAction::Kill => {
+            // Runs in the background, because `force_kill` takes time and other actions may follow.
+            tokio::spawn(async move { handle.force_kill().await });
+            Ok(())
+        }
+        FleetAction::Instruct { text } => handle.send_instruction(text).await.map(|_| ()),
+    };
+    done.map_err(|error| super::fleet_selection::control_error(&error, &member))
 }

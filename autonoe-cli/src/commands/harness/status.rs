@@ -12,12 +12,12 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::fleet_selection::{find_fleet, fleet_home, orphaned_members_error};
+use super::fleet_selection::{find_fleet, fleet_home, orphaned_members_error, state_error};
 use super::snapshot::Watcher;
-use super::{block_on, state_error};
 use crate::args::HarnessStatusArgs;
 use crate::cli_env::CliEnv;
 use crate::columns::columns_within;
+use crate::commands::runtime::block_on;
 use crate::error::CliError;
 
 /// Number of most recent alerts that are always shown.

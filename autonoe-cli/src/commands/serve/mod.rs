@@ -1,6 +1,5 @@
 //! `autonoe serve`: shows the run and the fleet of a project in a browser.
 
-mod intents;
 mod live_run;
 
 use std::process::ExitCode;
@@ -8,16 +7,17 @@ use std::thread;
 use std::time::Duration;
 
 use autonoe_app::text::sanitize_line;
-use autonoe_core::Project;
+use autonoe_core::project::{OperatorRequest, RequestFolder, RunLock};
+use autonoe_core::{Project, RunId};
 use autonoe_dashboard::web::{Exposure, ServeLimits, Site, ViewToken};
-use autonoe_dashboard::{Dashboard, DashboardFeed, RunFeed};
+use autonoe_dashboard::{Dashboard, DashboardFeed, RunFeed, RunIntent, RunPageAction};
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-use self::intents::perform_run_intents;
 use self::live_run::LiveRun;
-use super::harness::{QUEUE_LEN, block_on, show_fleet};
+use super::harness::{QUEUE_LEN, show_fleet};
+use super::runtime::block_on;
 use super::signals;
 use crate::args::ServeArgs;
 use crate::cli_env::CliEnv;
@@ -103,4 +103,42 @@ fn follow(project: Project) -> Result<RunFeed, CliError> {
         })
         .map_err(|error| CliError::failure(format!("the program cannot start: {error}")))?;
     Ok(feed)
+}
+
+/// Sends the actions of operators to the process of the run until the sender is dropped.
+///
+/// Errors are reported to `warn`.
+async fn perform_run_intents(
+    project: &Project,
+    feed: &RunFeed,
+    mut wanted: mpsc::Receiver<RunIntent>,
+    warn: impl Fn(&str),
+) {
+    while let Some(intent) = wanted.recv().await {
+        let action = intent.action.name();
+        let run = feed.watch().borrow().run.clone();
+        if let Err(error) = send(project, run, intent) {
+            warn(&format!("cannot {action} the run: {error}"));
+        }
+    }
+}
+
+fn send(project: &Project, run: Option<String>, intent: RunIntent) -> Result<(), CliError> {
+    let not_running = || CliError::failure("no run is in progress");
+    let run = RunId::new(run.ok_or_else(not_running)?);
+    // Checked again, because the view may be older than the end of the process.
+    let held = RunLock::held(project)?.ok_or_else(not_running)?;
+    if !held.survivors().is_empty() {
+        return Err(CliError::failure(held.to_string()));
+    }
+    let holder = held.holder.ok_or_else(not_running)?;
+    let request = match intent.action {
+        RunPageAction::Pause => OperatorRequest::Pause,
+        RunPageAction::Resume => OperatorRequest::Resume,
+        RunPageAction::Stop => OperatorRequest::Stop,
+        RunPageAction::Instruct => OperatorRequest::Instruct { text: intent.text },
+    };
+    let sent = RequestFolder::new(project).send(&holder, &run, request, Timestamp::now());
+    sent.map_err(|error| CliError::failure(format!("the request cannot be written: {error}")))?;
+    Ok(())
 }

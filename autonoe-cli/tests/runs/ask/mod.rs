@@ -10,9 +10,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use super::support::autonoe::RunningCommand;
 use crate::runs::support::autonoe::{CommandOutput, autonoe, scripted, scripted_command};
 use crate::runs::support::project::Project;
-use crate::runs::support::running_command::RunningCommand;
 use crate::runs::support::script::{
     Script, ends, hangs, is_denied_by, sets, text_step, uses, waits_for_file,
 };

@@ -9,9 +9,8 @@ use serde_json::json;
 use super::fixture::{
     backend, calls, flow, npm, npm_fails, project, result, scripted, text_session,
 };
-use crate::runs::support::autonoe::CommandOutput;
+use crate::runs::support::autonoe::{CommandOutput, RunningCommand};
 use crate::runs::support::project::Project;
-use crate::runs::support::running_command::RunningCommand;
 use crate::runs::support::script::{Script, ends, hangs, text_step};
 
 const BUG: [&str; 2] = ["--bug", "it crashes at midnight"];

@@ -4,9 +4,8 @@ use serde_json::json;
 
 use super::examples::steps;
 use super::fixture::{backend, calls, flow, npm_fails, project, result, text_session};
-use crate::runs::support::autonoe::CommandOutput;
+use crate::runs::support::autonoe::{CommandOutput, RunningCommand};
 use crate::runs::support::project::Project;
-use crate::runs::support::running_command::RunningCommand;
 use crate::runs::support::script::{Script, hangs, text_step};
 
 const BUG: [&str; 2] = ["--bug", "it crashes at midnight"];

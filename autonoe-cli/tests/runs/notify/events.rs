@@ -6,9 +6,10 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::json;
 
 use super::{LIMIT, alerts, kinds, nearly_spends};
-use crate::runs::support::autonoe::{CommandOutput, autonoe, scripted, scripted_command};
+use crate::runs::support::autonoe::{
+    CommandOutput, RunningCommand, autonoe, scripted, scripted_command,
+};
 use crate::runs::support::project::Project;
-use crate::runs::support::running_command::RunningCommand;
 use crate::runs::support::script::{Script, ends, hangs, hits_short_quota, sets};
 use crate::runs::telemetry::receiver::Receiver;
 

@@ -10,9 +10,8 @@ use serde_json::Value;
 use sha2::Sha256;
 
 use super::{LIMIT, kinds, nearly_spends};
-use crate::runs::support::autonoe::{CommandOutput, scripted, scripted_command};
+use crate::runs::support::autonoe::{CommandOutput, RunningCommand, scripted, scripted_command};
 use crate::runs::support::project::Project;
-use crate::runs::support::running_command::RunningCommand;
 use crate::runs::support::script::Script;
 use crate::runs::telemetry::receiver::{Answer, Receiver};
 

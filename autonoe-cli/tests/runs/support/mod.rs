@@ -2,5 +2,4 @@
 
 pub(crate) mod autonoe;
 pub(crate) mod project;
-pub(crate) mod running_command;
 pub(crate) mod script;

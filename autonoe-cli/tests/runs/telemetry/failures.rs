@@ -9,9 +9,8 @@ use super::metrics::{metrics, sum};
 use super::receiver::{Answer, Receiver};
 use super::spans::spans;
 use super::{exported, script};
-use crate::runs::support::autonoe::{CommandOutput, scripted_command};
+use crate::runs::support::autonoe::{CommandOutput, RunningCommand, scripted_command};
 use crate::runs::support::project::Project;
-use crate::runs::support::running_command::RunningCommand;
 use crate::runs::support::script::{Script, creates, hangs};
 
 /// Longer than a run takes on a busy machine, and shorter than the time limit of an export.

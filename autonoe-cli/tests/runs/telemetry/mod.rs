@@ -5,7 +5,6 @@ mod failures;
 pub(crate) mod metrics;
 mod parents;
 pub(crate) mod receiver;
-mod run_metrics;
 pub(crate) mod spans;
 mod tree;
 

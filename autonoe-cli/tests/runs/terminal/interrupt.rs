@@ -1,4 +1,4 @@
-//! Effects of Ctrl-C in a terminal.
+//! Effects of Ctrl-C in a terminal, and resuming after it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::pty::{TIMEOUT, Terminal};
-use crate::runs::support::autonoe::{autonoe, scripted_command};
+use crate::runs::support::autonoe::{autonoe, scripted, scripted_command};
 use crate::runs::support::project::Project;
 use crate::runs::support::script::{Script, hangs, sets, text_step};
 
@@ -119,4 +119,37 @@ fn a_second_one_ends_a_program_that_does_not_want_to_end() {
         assert!(begun.elapsed() < TIMEOUT, "the agent lives: {stat}");
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+#[test]
+fn a_killed_run_is_resumed() {
+    let project = Project::new();
+    let ids = ["DL-001", "DL-002"];
+    let script = Script::new()
+        .plans(&ids)
+        .session([sets("DL-001", "passed"), hangs()]);
+    let mut terminal = Terminal::start(&scripted_command(&project, &script, &["run"]), 120);
+    terminal.wait_for_text("[PASS] The thing DL-001");
+    let run = terminal.run_id();
+
+    terminal.kill();
+    terminal.end();
+    let rest = Script::new().plans(&ids).passes(&["DL-002"]);
+    let ended = scripted(&project, &rest, &["run"]);
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        ended.stderr.contains("resuming the killed run"),
+        "{ended:?}"
+    );
+    assert!(
+        ended.stdout.contains(&format!("Run {run} ended")),
+        "{ended:?}"
+    );
+    assert!(
+        ended.stdout.contains("2 of 2 deliverables passed"),
+        "{ended:?}"
+    );
+    let ledger = project.ledger().expect("it is there");
+    assert_eq!(ledger["deliverables"][0]["passed"], json!(true));
 }

@@ -2,6 +2,5 @@
 
 mod interrupt;
 pub(crate) mod pty;
-mod resume;
 mod screen;
 mod status;

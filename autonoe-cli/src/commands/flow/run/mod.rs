@@ -1,11 +1,10 @@
 //! `autonoe flow run`: runs a flow, or resumes an interrupted one.
 
-mod limits;
-mod location_check;
 mod outcome;
 mod parameters;
 mod plan;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -15,22 +14,24 @@ use autonoe_app::{
     missing_keys, sandbox_switch, without_keys,
 };
 use autonoe_core::project::{EffectiveConfig, ProjectError, RunLock};
-use autonoe_core::{Mode, Project, RunControl};
+use autonoe_core::session::RecordedFlow;
+use autonoe_core::{Budget, Mode, Project, RunControl};
 use autonoe_flow::run::OnInterrupted;
-use autonoe_flow::{FlowErrorKind, FlowRun, FlowRunError, ParameterValues, ValidatedFlow};
+use autonoe_flow::{
+    FlowDefinition, FlowErrorKind, FlowFact, FlowLimits, FlowRun, FlowRunError, ParameterValues,
+    ValidatedFlow,
+};
 
-use self::limits::limits;
-use self::location_check::check_location;
 pub(in crate::commands) use self::outcome::FlowOutcome;
 use self::outcome::{failure_exit_code, flow_exit_code, format_outcome};
 use self::parameters::parse_values;
 pub(in crate::commands) use self::plan::FlowPlan;
 use super::findings::load_and_validate;
 use super::folders::find;
-use crate::args::{FlowRunArgs, OutputFormat};
+use crate::args::{AgentArgs, FlowRunArgs, OutputFormat};
 use crate::cli_env::CliEnv;
-use crate::commands::interrupted_run::InterruptedRun;
 use crate::commands::notify::{reporting_errors, run_alerts};
+use crate::commands::run::InterruptedRun;
 use crate::commands::run_ui::RunUi;
 use crate::error::{CliError, error_chain};
 
@@ -196,4 +197,54 @@ fn dry_run(
         env.print(&plan.format())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the limits to set; `None` if no limit is given, so that `recorded` keeps its own.
+fn limits(agent: &AgentArgs, recorded: Option<&RecordedFlow>) -> Option<FlowLimits> {
+    let given = agent.limits.overrides();
+    let are_given = given.on_quota.is_some() || given.budget != Budget::default();
+    let recorded_limits = recorded.and_then(last_limits).unwrap_or_default();
+    are_given.then(|| FlowLimits {
+        budget: Budget {
+            cost_usd: given.budget.cost_usd.or(recorded_limits.budget.cost_usd),
+            tokens: given.budget.tokens.or(recorded_limits.budget.tokens),
+            time: given.budget.time.or(recorded_limits.budget.time),
+        },
+        on_quota: given.on_quota.unwrap_or(recorded_limits.on_quota),
+        quota_backoff: recorded_limits.quota_backoff,
+    })
+}
+
+/// Returns the limits of a flow when it was interrupted.
+fn last_limits(recorded: &RecordedFlow) -> Option<FlowLimits> {
+    let facts = recorded.facts.iter().rev();
+    // Resuming the flow reports facts that cannot be parsed.
+    let mut facts = facts.filter_map(|fact| serde_json::from_value(fact.clone()).ok());
+    facts.find_map(|fact| match fact {
+        FlowFact::Started { limits, .. } | FlowFact::LimitsChanged { limits } => Some(limits),
+        _ => None,
+    })
+}
+
+/// Returns an error if agents and checks could change the definition of the flow that governs them.
+/// They can write everywhere in the project except `.autonoe`.
+fn check_location(definition: &FlowDefinition, project: &Project) -> Result<(), CliError> {
+    let Some(folder) = definition.folder() else {
+        return Ok(());
+    };
+    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (folder, root) = (canonical(folder), canonical(project.root()));
+    // A folder around the project may have its prompts inside the project.
+    let is_in_reach = folder.starts_with(&root) || root.starts_with(&folder);
+    if !is_in_reach || folder.starts_with(canonical(&project.state_dir())) {
+        return Ok(());
+    }
+    let name = &definition.agent().name;
+    let message = format!(
+        "the flow {name} cannot be run from {}: its own agents could change it there",
+        folder.display()
+    );
+    Err(CliError::failure(message).with_hint(format!(
+        "move the folder to .autonoe/flows/{name}, which agents cannot write to, or out of the project"
+    )))
 }

@@ -10,7 +10,7 @@ use autonoe_core::project::replace_file_durably;
 use autonoe_harness::FleetHome;
 use autonoe_harness::alert::Alert;
 
-use crate::commands::harness::alert_reader::{AlertReader, alert_line};
+use crate::commands::harness::snapshot::{AlertReader, alert_line};
 use crate::commands::notify::finish;
 use crate::error::CliError;
 use crate::present::FleetLines;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::args::{FleetBackend, HarnessRunArgs};
 use crate::cli_env::CliEnv;
 use crate::commands::harness::executor_factory::ExecutorFactory;
-use crate::commands::harness::settings::{BackendSetting, VARIABLE, WorkSettings};
+use crate::commands::harness::work::{BackendSetting, VARIABLE, WorkSettings};
 use crate::error::CliError;
 
 /// Backends of a fleet, by name.

@@ -16,7 +16,7 @@ use tokio::sync::{Notify, mpsc};
 
 use crate::args::HarnessRunArgs;
 use crate::cli_env::CliEnv;
-use crate::commands::harness::intents::{QUEUE_LEN, perform_intents};
+use crate::commands::harness::serve::{QUEUE_LEN, perform_intents};
 use crate::commands::harness::snapshot::Watcher;
 use crate::commands::signals;
 use crate::present::{Detail, FleetLines, Presenter, Screen, start_logging, start_span_export};

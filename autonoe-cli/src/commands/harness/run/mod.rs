@@ -36,12 +36,11 @@ use self::display::FleetDisplay;
 pub(in crate::commands) use self::outcome::HarnessOutcome;
 use self::outcome::{fleet_exit_code, format_outcome};
 use super::executor_factory::{ExecutorFactory, Rules};
-use super::fleet_selection::fleet_home;
-use super::git::git;
-use super::{runtime, state_error};
+use super::fleet_selection::{fleet_home, git, state_error};
 use crate::args::HarnessRunArgs;
 use crate::cli_env::CliEnv;
 use crate::commands::notify::{deliver_now, notifications};
+use crate::commands::runtime::runtime;
 use crate::commands::signals;
 use crate::error::{CliError, error_chain};
 

@@ -11,9 +11,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::harness::block_on;
 use crate::commands::harness::snapshot::Watcher;
 use crate::commands::harness::status::{format_members, format_members_done};
+use crate::commands::runtime::block_on;
 
 /// Final output of `autonoe harness run --json`.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -1,28 +1,31 @@
-//! `autonoe harness work`: the process of a member.
+//! `autonoe harness work`: the process of a member, with its settings and its log.
 
-mod log_lines;
-
+use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use autonoe_app::telemetry::{Telemetry, parent_trace};
+use autonoe_app::text::{Activity, lines, sanitize_line};
 use autonoe_app::{ChosenBackend, ModelsFile, sandbox_switch};
-use autonoe_core::Project;
+use autonoe_core::agent::ThinkingBudget;
 use autonoe_core::event::TraceContext;
+use autonoe_core::gate::policy::Destructive;
+use autonoe_core::{Project, RunEvent, RunEventKind, RunObserver};
 use autonoe_harness::folder::{MemberFolder, MemberLog};
 use autonoe_harness::serve::ServeOutcome;
 use autonoe_harness::{FleetHome, MemberServer, MemberWork};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
-use self::log_lines::LogLines;
 use super::executor_factory::{ExecutorFactory, Rules};
-use super::git::git;
-use super::settings::{VARIABLE, WorkSettings};
-use super::{block_on, state_error};
-use crate::args::HarnessWorkArgs;
+use super::fleet_selection::{git, state_error};
+use crate::args::{HarnessWorkArgs, destructive};
 use crate::cli_env::CliEnv;
+use crate::commands::runtime::block_on;
 use crate::commands::signals;
 use crate::error::CliError;
 use crate::present::start_log_file;
@@ -141,4 +144,114 @@ fn start_telemetry(
         tracing::warn!("telemetry is off: {error}");
     }
     Ok(telemetry)
+}
+
+/// Writes events of sessions to the log of a member, as the lines that a run prints.
+#[derive(Debug)]
+struct LogLines {
+    log: Mutex<MemberLog>,
+    formatter: Mutex<LineFormatter>,
+}
+
+impl LogLines {
+    fn new(log: MemberLog) -> Self {
+        Self {
+            log: Mutex::new(log),
+            formatter: Mutex::default(),
+        }
+    }
+}
+
+impl RunObserver for LogLines {
+    fn on_event(&self, event: &RunEvent<'_>) {
+        let mut formatter = self
+            .formatter
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        for line in formatter.format(event) {
+            let line = format!("{} {}\n", Timestamp::now(), sanitize_line(&line));
+            let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+            // A log that cannot be written does not interrupt the work.
+            let _ = log.write_all(line.as_bytes());
+        }
+    }
+}
+
+/// Environment variable that holds the settings. Backends may contain secrets, which must be
+/// neither in a file nor in arguments.
+pub(super) const VARIABLE: &str = "AUTONOE_HARNESS_SETTINGS";
+
+/// Settings for the process of a member, from the command that starts it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct WorkSettings {
+    /// The backends that the member may use, by name.
+    pub(super) backends: BTreeMap<String, BackendSetting>,
+    /// The backend of tasks without an explicit one.
+    pub(super) default_backend: String,
+    /// The thinking budget of agents, in tokens.
+    pub(super) thinking: Option<u32>,
+    /// Whether the sandbox is off.
+    pub(super) no_sandbox: bool,
+    /// Whether agents may delete and move files.
+    pub(super) destructive: bool,
+    /// The variables that only the telemetry of the member needs. Child processes do not inherit
+    /// them.
+    #[serde(default)]
+    pub(super) telemetry_keys: Vec<String>,
+}
+
+/// A backend, as the command line describes it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct BackendSetting {
+    /// The value of `--backend`; `None` for the backend of the project.
+    pub(super) backend: Option<String>,
+    /// The model of tasks without an explicit one.
+    pub(super) model: Option<String>,
+}
+
+impl WorkSettings {
+    /// Reads the settings from the environment of this process.
+    fn from_env(env: &CliEnv) -> Result<Self, CliError> {
+        let invalid = |why: &str| {
+            let message = format!("{VARIABLE} is invalid: {why}");
+            CliError::usage(message).with_hint("`autonoe harness run` starts this command itself")
+        };
+        let text = env
+            .variable(VARIABLE)
+            .ok_or_else(|| invalid("it is not set"))?;
+        // The error is not printed, because it may contain a secret.
+        serde_json::from_str(text).map_err(|_| invalid("it has another format"))
+    }
+
+    fn destructive(&self) -> Destructive {
+        destructive(self.destructive)
+    }
+
+    fn thinking(&self) -> Option<ThinkingBudget> {
+        self.thinking
+            .and_then(|tokens| ThinkingBudget::new(tokens).ok())
+    }
+}
+
+/// Formats the events of a run as lines.
+#[derive(Debug, Default)]
+struct LineFormatter {
+    activity: Activity,
+}
+
+impl LineFormatter {
+    /// Returns the lines of an event.
+    fn format(&mut self, event: &RunEvent<'_>) -> Vec<String> {
+        match &event.kind {
+            RunEventKind::SessionStarted { .. } => self.activity = Activity::default(),
+            RunEventKind::Agent { stream } => self.activity.observe(stream),
+            // Each turn of a task is a flow with one session, so its start is noise.
+            RunEventKind::FlowStarted { .. } => return Vec::new(),
+            _ => {}
+        }
+        let lines = lines(event, self.activity.tools());
+        lines.into_iter().map(|line| line.text).collect()
+    }
 }

@@ -1,4 +1,4 @@
-//! A flow whose second step continues the conversation of the first.
+//! Conversations that continue: a question with another one, and a flow with a second step.
 
 use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::{Value, json};
@@ -45,4 +45,36 @@ pub(crate) fn a_step_continues_the_conversation_of_the_step_before(backend: Back
     assert!(places.is_sorted(), "{second}");
     workplace.wait_for_processes();
     assert!(!workplace.exists(".autonoe/conversations/flow"));
+}
+
+pub(crate) fn a_question_is_answered_and_continued(backend: Backend) {
+    let workplace = Workplace::new(backend, "project");
+    let script = ModelScript::new([
+        Turn::text("The greeting is missing."),
+        Turn::text("In greeting.txt."),
+    ]);
+    let server = backend.serve_script(script);
+
+    let first =
+        CommandOutput::run(workplace.ask_command(&server, &["why does", "the build fail?"]));
+    let second = CommandOutput::run(workplace.ask_command(&server, &["--continue", "where?"]));
+
+    assert_eq!(first.code, Some(0), "{first:?}");
+    assert_eq!(first.stdout, "The greeting is missing.\n", "{first:?}");
+    assert_eq!(second.code, Some(0), "{second:?}");
+    assert_eq!(second.stdout, "In greeting.txt.\n", "{second:?}");
+    assert!(second.stderr.contains(" in total"), "{second:?}");
+    server.verify();
+    let requests = server.log().main_requests();
+    let last = requests.last().expect("a request").raw.to_string();
+    for text in [
+        "why does the build fail?",
+        "The greeting is missing.",
+        "where?",
+    ] {
+        assert!(last.contains(text), "{text}: {last}");
+    }
+    assert!(!workplace.exists(".autonoe/journal.jsonl"));
+    assert!(!workplace.exists(".autonoe/status.json"));
+    workplace.wait_for_processes();
 }

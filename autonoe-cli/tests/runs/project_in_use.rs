@@ -1,11 +1,10 @@
-//! Projects that are moved or removed during a run.
+//! Projects that are in use, moved or removed during a run.
 
 use std::fs;
 
-use crate::runs::support::autonoe::scripted_command;
+use crate::runs::support::autonoe::{RunningCommand, scripted, scripted_command};
 use crate::runs::support::project::Project;
-use crate::runs::support::running_command::RunningCommand;
-use crate::runs::support::script::{Script, ends, text_step, waits_for_file};
+use crate::runs::support::script::{Script, ends, hangs, text_step, waits_for_file};
 
 // Shows: beyond/project-that-is-moved-removed
 #[test]
@@ -52,4 +51,22 @@ fn a_project_that_is_moved_away_ends_the_run_with_a_clear_word() {
             assert!(!written.contains(raw), "{raw}: {written}");
         }
     }
+}
+
+#[test]
+fn a_second_run_reports_the_lock_and_not_an_interrupted_run() {
+    let project = Project::new();
+    let script = Script::new().session([text_step("I begin."), hangs()]);
+    let command = scripted_command(&project, &script, &["run"]);
+    let first = RunningCommand::until_journal_has(command, &project, "\"number\":1");
+
+    for arguments in [["run"], ["sync"]] {
+        let second = scripted(&project, &script, &arguments);
+
+        assert_eq!(second.code, Some(1), "{second:?}");
+        let held = format!("is held by another run: process {}", first.id());
+        assert!(second.stderr.contains(&held), "{second:?}");
+        assert!(!second.stderr.contains("warning:"), "{second:?}");
+    }
+    first.kill();
 }
