@@ -1,12 +1,19 @@
-//! [`StepChecker`]: decides whether a step passed, by keyword, action or prompt.
+//! [`StepChecker`]: decides whether a step passed, by keyword, action or [`StepJudge`].
 
 use std::fmt;
+use std::time::Duration;
 
+use async_trait::async_trait;
+use autonoe_core::tool::Toolbox;
 use serde::{Deserialize, Serialize};
 
-use super::{StepJudge, action};
-use crate::command::CommandRunner;
-use crate::definition::{ActionOutcome, Check, KeywordCheck, KeywordMode, PromptCheck};
+pub use autonoe_core::tool::JudgeVerdict;
+
+use crate::command::{CommandOutcome, CommandRunner};
+use crate::definition::{
+    ActionCheck, ActionOutcome, Check, CommandAction, ExpectedAction, KeywordCheck, KeywordMode,
+    PromptCheck, PromptRef, ToolAction,
+};
 use crate::error::{FlowError, FlowErrorKind};
 use crate::progress::{contains_word, find_words};
 
@@ -72,14 +79,14 @@ pub struct StepCheckResult {
 }
 
 impl StepCheckResult {
-    pub(super) fn passed(reason: impl Into<String>) -> Self {
+    fn passed(reason: impl Into<String>) -> Self {
         Self {
             passed: true,
             reason: Some(reason.into()),
         }
     }
 
-    pub(super) fn failed(reason: impl Into<String>) -> Self {
+    fn failed(reason: impl Into<String>) -> Self {
         Self {
             passed: false,
             reason: Some(reason.into()),
@@ -106,7 +113,7 @@ impl<'a> StepChecker<'a> {
     ) -> Result<StepCheckResult, FlowError> {
         match check {
             Check::Keyword(check) => Ok(find_keyword(check, answer.text)),
-            Check::Action(check) => action::check(check, answer.actions, self.commands).await,
+            Check::Action(check) => check_actions(check, answer.actions, self.commands).await,
             Check::Prompt(check) => self.judged(check, answer).await,
         }
     }
@@ -188,5 +195,155 @@ impl ToolOutcome {
             input: None,
             output: None,
         }
+    }
+}
+
+/// Compares the expected actions in order, and stops at the first mismatch.
+async fn check_actions(
+    check: &ActionCheck,
+    performed: &[ToolOutcome],
+    commands: &dyn CommandRunner,
+) -> Result<StepCheckResult, FlowError> {
+    if check.actions.is_empty() {
+        return Ok(StepCheckResult::failed("no action is expected"));
+    }
+    for expected in &check.actions {
+        let problem = match expected {
+            ExpectedAction::Tool(expected) => tool_problem(expected, performed),
+            ExpectedAction::Command(expected) => command_problem(expected, commands).await?,
+        };
+        if let Some(problem) = problem {
+            return Ok(StepCheckResult::failed(problem));
+        }
+    }
+    Ok(StepCheckResult::passed("every expected action happened"))
+}
+
+/// Returns how the calls of a tool differ from the expectation.
+fn tool_problem(expected: &ToolAction, performed: &[ToolOutcome]) -> Option<String> {
+    let tool = &expected.tool;
+    let of_tool = |action: &&ToolOutcome| plain(&action.tool) == plain(tool);
+    let wanted = name(expected.outcome);
+    let last = performed.iter().rfind(of_tool);
+    let Some(last) = last else {
+        return Some(format!("the tool `{tool}` was not called"));
+    };
+    if last.outcome != expected.outcome {
+        let ended = name(last.outcome);
+        return Some(format!(
+            "the last call of the tool `{tool}` {ended}, but should have {wanted}"
+        ));
+    }
+    let all = performed.iter().filter(of_tool);
+    let count = all
+        .filter(|action| action.outcome == expected.outcome)
+        .count();
+    let times = expected.times;
+    let is_enough = u32::try_from(count).map_or(true, |count| count >= times);
+    (!is_enough).then(|| {
+        format!(
+            "only {count} of the calls of the tool `{tool}` {wanted}; the check expects at least \
+             {times}"
+        )
+    })
+}
+
+/// Returns the bare name of a tool. Some backends prefix the tools of Autonoe.
+fn plain(tool: &str) -> &str {
+    let ours = tool
+        .strip_prefix("mcp__")
+        .and_then(|rest| rest.strip_prefix(Toolbox::SERVER)?.strip_prefix("__"));
+    ours.unwrap_or(tool)
+}
+
+fn name(outcome: ActionOutcome) -> &'static str {
+    match outcome {
+        ActionOutcome::Succeeded => "succeeded",
+        ActionOutcome::Failed => "failed",
+    }
+}
+
+/// Runs a command and returns how its end differs from the expectation.
+///
+/// Only an exit code is an answer. A command that was killed, by a timeout or by a signal, never
+/// matches, even if the check expects it to fail.
+async fn command_problem(
+    expected: &CommandAction,
+    commands: &dyn CommandRunner,
+) -> Result<Option<String>, FlowError> {
+    let program = expected.command.first().map_or("", String::as_str);
+    let time = Duration::from_secs(expected.timeout_seconds);
+    let end = commands.run(&expected.command, time).await;
+    let end = end.map_err(|error| {
+        let message = format!("the command `{program}` of the check could not be run");
+        FlowError::new(FlowErrorKind::StepCheck, message).because(error)
+    })?;
+    let is_expected = match (end, expected.outcome) {
+        (CommandOutcome::Exited { code }, ActionOutcome::Succeeded) => code == 0,
+        (CommandOutcome::Exited { code }, ActionOutcome::Failed) => code != 0,
+        _ => false,
+    };
+    let wanted = name(expected.outcome);
+    Ok((!is_expected).then(|| format!("the command `{program}` {end}, but should have {wanted}")))
+}
+
+/// Lets a model judge the response of a step.
+///
+/// An implementation runs its own session with the tool `verdict` (see
+/// [`VerdictSlot`](crate::tools::VerdictSlot)), passes the whole response to the model (see
+/// [`StepCheckContext::evidence`]), and returns the verdict that the model gave through that tool.
+/// The model's text is not a verdict.
+///
+/// ```
+/// use autonoe_flow::check::StepCheckContext;
+/// use autonoe_flow::definition::PromptRef;
+/// use autonoe_flow::{FlowError, JudgeVerdict, StepJudge};
+///
+/// /// A judge that likes short answers.
+/// struct Short;
+///
+/// #[async_trait::async_trait]
+/// impl StepJudge for Short {
+///     async fn judge(
+///         &self,
+///         _: &PromptRef,
+///         answer: &StepCheckContext<'_>,
+///     ) -> Result<Option<JudgeVerdict>, FlowError> {
+///         Ok(Some(JudgeVerdict {
+///             passed: answer.text.len() < 80,
+///             reason: format!("it has {} bytes", answer.text.len()),
+///         }))
+///     }
+/// }
+/// ```
+#[async_trait]
+pub trait StepJudge: Send + Sync {
+    /// Judges `answer` with `prompt`. Returns `None` if the model finished without a verdict.
+    ///
+    /// # Errors
+    ///
+    /// The model could not be queried.
+    async fn judge(
+        &self,
+        prompt: &PromptRef,
+        answer: &StepCheckContext<'_>,
+    ) -> Result<Option<JudgeVerdict>, FlowError>;
+}
+
+/// Rejects every request. For definitions without prompt checks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoJudge;
+
+#[async_trait]
+impl StepJudge for NoJudge {
+    async fn judge(
+        &self,
+        _: &PromptRef,
+        _: &StepCheckContext<'_>,
+    ) -> Result<Option<JudgeVerdict>, FlowError> {
+        Err(FlowError::new(
+            FlowErrorKind::DependencyResolution,
+            "no model is configured to judge the step",
+        ))
     }
 }

@@ -1,10 +1,9 @@
 //! Checks of steps.
 
-mod action;
 mod checker;
 mod evidence;
-mod judge;
 
-pub use self::checker::{StepCheckContext, StepCheckResult, StepChecker, ToolOutcome};
+pub use self::checker::{
+    JudgeVerdict, NoJudge, StepCheckContext, StepCheckResult, StepChecker, StepJudge, ToolOutcome,
+};
 pub(crate) use self::evidence::{judge_prompt, shorten_details};
-pub use self::judge::{JudgeVerdict, NoJudge, StepJudge};

@@ -3,8 +3,6 @@
 mod dependencies;
 mod kind;
 pub(crate) mod kinds;
-mod parts;
-mod rules;
 
 use self::kinds::Completion;
 use crate::error::FlowError;
@@ -14,7 +12,7 @@ pub use self::dependencies::{
     CompletionDependencies, ExternalStates, LedgerSource, StateProbe, probe_fn,
 };
 pub(crate) use self::kind::{Mistake, Unreachable};
-pub(crate) use self::parts::{CompletionParts, completion_schema};
+pub(crate) use self::kinds::{CompletionParts, completion_schema};
 
 /// Builds the handler that decides whether a flow is complete.
 ///

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::nested::read_by_type;
 use super::prompt_ref::PromptRef;
+use super::read_by_type;
 use super::transition::{OnFail, OnPass};
 
 /// The check of a step: by a model, by the outcomes of actions, or by keywords.

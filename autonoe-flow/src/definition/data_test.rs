@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::nested::written_value;
+use super::written_value;
 
 /// A condition on one value of the data.
 ///

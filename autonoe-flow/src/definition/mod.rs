@@ -1,38 +1,71 @@
 //! Types of the definition files of a flow.
 
 mod agent;
-mod behavior;
 mod check;
 mod data_test;
-mod escalation;
+mod failure;
 mod names;
-mod nested;
-mod parameter;
 mod plan;
 mod prompt_ref;
-mod registry;
-mod retry;
 mod step;
 mod transition;
 
+use serde::Deserialize;
+use serde_json::Value;
+
 pub use crate::completion::kinds::*;
-pub use agent::{FlowAgent, PromptPaths};
-pub use behavior::{Behavior, PermissionMode};
+pub use agent::{
+    Behavior, FlowAgent, ParameterDefinition, ParameterRules, ParameterType, PermissionMode,
+    PromptPaths,
+};
 pub(crate) use check::ten_minutes;
 pub use check::{
     ActionCheck, ActionOutcome, Check, CheckType, CommandAction, ExpectedAction, KeywordCheck,
     KeywordMode, PromptCheck, ToolAction,
 };
 pub use data_test::{DataPath, DataQuestion, DataTest};
-pub use escalation::{NotificationMethod, ReturnFlow, StepEscalation};
+pub use failure::{
+    Backoff, DEFAULT_MAX_RETRIES, NotificationMethod, OnExhausted, ReturnFlow, StepEscalation,
+    StepRetryPolicy,
+};
 pub use names::{FlowName, InvalidName, StepId, VariableName};
-pub(crate) use nested::{read_by_type, written_value};
-pub use parameter::{ParameterDefinition, ParameterRules, ParameterType};
 pub use plan::{AfterFailure, StepPlan};
 pub use prompt_ref::{FlowPath, PathRef, PromptRef, SchemePart, SchemeRef};
-pub use registry::{DEFAULT_MAX_VISITS, DEFAULT_STEP_LOOP_LIMIT, StepLimits, StepsRegistry};
-pub use retry::{Backoff, DEFAULT_MAX_RETRIES, OnExhausted, StepRetryPolicy};
 pub use step::{
-    FromData, Gateway, GatewayBranch, Sequential, Step, StepType, VariableValue, WorkStep,
+    DEFAULT_MAX_VISITS, DEFAULT_STEP_LOOP_LIMIT, FromData, Gateway, GatewayBranch, Sequential,
+    Step, StepLimits, StepType, StepsRegistry, VariableValue, WorkStep,
 };
 pub use transition::{OnFail, OnPass, Target, Transition};
+
+/// Reads a field that may be `null`, which differs from a missing field.
+pub(crate) fn written_value<'de, D>(from: D) -> Result<Option<Value>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+{
+    Value::deserialize(from).map(Some)
+}
+
+/// Implements `Deserialize` for an enum whose field `type` names the variant. Each variant holds
+/// one struct.
+macro_rules! read_by_type {
+    ($enum:ident, $default:expr, { $($name:literal => $variant:ident),+ $(,)? }) => {
+        impl<'de> serde::Deserialize<'de> for $enum {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                use autonoe_core::project::config_parts::{read_part, take_tag};
+                use serde::de::Error;
+                let mut fields = serde_json::Map::<String, serde_json::Value>::deserialize(from)?;
+                let name = take_tag(&mut fields, "type", $default).map_err(D::Error::custom)?;
+                let rest = serde_json::Value::Object(fields);
+                match name.as_str() {
+                    $($name => read_part(&rest).map(Self::$variant),)+
+                    _ => {
+                        let known = [$(concat!("`", $name, "`")),+].join(", ");
+                        Err(format!("/type: unknown name `{name}`; known are {known}"))
+                    }
+                }
+                .map_err(D::Error::custom)
+            }
+        }
+    };
+}
+pub(crate) use read_by_type;

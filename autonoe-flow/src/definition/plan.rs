@@ -1,7 +1,6 @@
 //! [`StepPlan`]: the combined transitions and retries of a step.
 
-use super::escalation::StepEscalation;
-use super::retry::{Backoff, DEFAULT_MAX_RETRIES, OnExhausted, StepRetryPolicy};
+use super::failure::{Backoff, DEFAULT_MAX_RETRIES, OnExhausted, StepEscalation, StepRetryPolicy};
 use super::step::WorkStep;
 use super::transition::Target;
 

@@ -1,14 +1,12 @@
 //! Escalations: notify an outside party that a step has failed for good.
 
 mod address;
-mod notice;
 mod notifier;
 #[cfg(feature = "webhook")]
 mod webhook;
 
 pub(crate) use self::address::address_problem;
-pub use self::notice::{Notice, NoticeFailure};
-pub use self::notifier::{LogNotifier, Notifier, Notifiers};
+pub use self::notifier::{LogNotifier, Notice, NoticeFailure, Notifier, Notifiers};
 #[cfg(feature = "webhook")]
 pub use self::webhook::{
     DeliveryPolicy, InvalidAuthorities, InvalidSigningKey, SigningKey, SigningKeys, WebhookEvent,

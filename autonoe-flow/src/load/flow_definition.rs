@@ -1,13 +1,14 @@
-//! [`FlowDefinition`]: a definition from files or from memory.
+//! [`FlowDefinition`]: a definition from files or from memory, and the places that use its prompts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use autonoe_core::project::ConfigFile;
+use autonoe_core::project::config_parts::below;
 
-use super::folder::FlowFolder;
-use crate::definition::{FlowAgent, StepsRegistry, VariableName};
-use crate::prompt::{PromptFiles, Template};
+use super::folder::{FlowFolder, PromptFiles};
+use crate::definition::{Check, FlowAgent, PromptRef, StepId, StepsRegistry, VariableName};
+use crate::prompt::Template;
 
 /// A flow definition: `agent.json`, the steps, and facts about its prompts.
 ///
@@ -167,4 +168,56 @@ impl FlowDefinition {
     pub(crate) fn registry_file(&self) -> Option<&ConfigFile> {
         self.registry_file.as_ref()
     }
+}
+
+/// A place of a definition that uses a prompt.
+#[derive(Clone, Debug)]
+pub(crate) struct PromptUse {
+    pub(crate) file: PromptUseFile,
+    pub(crate) pointer: String,
+    pub(crate) reference: PromptRef,
+    /// The step whose variables fill it; `None` for the system prompt.
+    pub(crate) step: Option<StepId>,
+}
+
+/// The file that uses the prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PromptUseFile {
+    Agent,
+    Registry,
+}
+
+/// Returns every place that uses a prompt.
+pub(crate) fn prompt_uses(agent: &FlowAgent, registry: &StepsRegistry) -> Vec<PromptUse> {
+    let system = agent.behavior.system_prompt_path.as_ref();
+    let mut uses: Vec<PromptUse> = system
+        .map(|path| PromptUse {
+            file: PromptUseFile::Agent,
+            pointer: "/behavior/systemPromptPath".to_owned(),
+            reference: PromptRef::path(path.clone()),
+            step: None,
+        })
+        .into_iter()
+        .collect();
+    for (id, step) in &registry.steps {
+        let Some(work) = step.work() else {
+            continue;
+        };
+        let at = below("/steps", id.as_str());
+        let mut add = |pointer: String, reference: &PromptRef| {
+            uses.push(PromptUse {
+                file: PromptUseFile::Registry,
+                pointer,
+                reference: reference.clone(),
+                step: Some(id.clone()),
+            });
+        };
+        if let Some(prompt) = &work.prompt {
+            add(format!("{at}/prompt"), prompt);
+        }
+        if let Some(Check::Prompt(check)) = &work.check {
+            add(format!("{at}/check/prompt"), &check.prompt);
+        }
+    }
+    uses
 }

@@ -1,9 +1,12 @@
-//! [`FlowFolder`]: reads files inside of one folder only.
+//! [`FlowFolder`]: reads files inside of one folder only; [`PromptFiles`]: the source of prompts.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use autonoe_core::project::{TextFileError, read_text_file};
+
+use crate::error::{FlowError, FlowErrorKind};
 
 /// Maximum size of a file. A larger prompt or definition is most likely the wrong file.
 const LARGEST: u64 = 1024 * 1024;
@@ -72,6 +75,26 @@ impl FlowFolder {
             Ok(read_text_file(&real, LARGEST)?)
         } else {
             Err(FolderError::Outside(path.to_owned()))
+        }
+    }
+}
+
+/// The source of prompt files.
+#[derive(Clone, Debug)]
+pub(crate) enum PromptFiles {
+    Folder(FlowFolder),
+    Memory(BTreeMap<PathBuf, String>),
+}
+
+impl PromptFiles {
+    /// Returns the text of a prompt, or `None` if it does not exist.
+    pub(crate) fn read(&self, path: &Path) -> Result<Option<String>, FlowError> {
+        match self {
+            Self::Memory(files) => Ok(files.get(path).cloned()),
+            Self::Folder(folder) => folder.read(path).map_err(|error| {
+                let message = format!("cannot use the prompt {}", path.display());
+                FlowError::new(FlowErrorKind::PromptParse, message).because(error)
+            }),
         }
     }
 }

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use autonoe_core::project::config_parts::did_you_mean;
 use serde_json::{Map, Value};
 
-use super::rules::wanted;
-use super::values::ParameterError;
+use super::values::{ParameterError, ParameterErrors, ParameterValues, wanted};
 use crate::definition::{ParameterDefinition, ParameterType, VariableName};
-use autonoe_core::project::config_parts::did_you_mean;
 
 /// Returns the flag of a parameter: the explicit one, or one derived from its name.
 pub(crate) fn flag_of(name: &VariableName, parameter: &ParameterDefinition) -> String {
@@ -33,6 +32,30 @@ impl ParameterDefinition {
     }
 }
 
+impl ParameterValues {
+    /// Parses the values from command-line arguments: `--days 3`, `--days=3`, `--quick`,
+    /// `--no-quick`.
+    ///
+    /// Repeat a flag to pass a list.
+    ///
+    /// # Errors
+    ///
+    /// Lists all problems: flags that are missing, unknown, repeated or without a value, and values
+    /// of another type or invalid by their rules.
+    pub fn from_args<I>(
+        parameters: &BTreeMap<VariableName, ParameterDefinition>,
+        args: I,
+    ) -> Result<Self, ParameterErrors>
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        let args = args.into_iter().map(Into::into).collect();
+        let (values, errors) = read_args(parameters, args);
+        Self::complete(parameters, &values, errors, flag_of)
+    }
+}
+
 /// Formats `maxRounds` and `max_rounds` as `max-rounds`.
 fn kebab(name: &str) -> String {
     let mut flag = String::new();
@@ -52,7 +75,7 @@ fn kebab(name: &str) -> String {
 }
 
 /// Parses command-line arguments into values that are not yet validated.
-pub(super) fn read_args(
+fn read_args(
     parameters: &BTreeMap<VariableName, ParameterDefinition>,
     args: Vec<String>,
 ) -> (Map<String, Value>, Vec<ParameterError>) {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::AgentSignal;
 use crate::definition::{Completion, StructuredSignal};
 
 /// The keywords and signals that the completion conditions of a definition wait for.
@@ -48,26 +47,5 @@ impl Triggers {
                 self.signals.push(signal);
             }
         }
-    }
-}
-
-impl StructuredSignal {
-    /// Returns whether `signal` has the name, and a value other than `null` in each required field.
-    pub fn matches(&self, signal: &AgentSignal) -> bool {
-        signal.name == self.signal && self.missing_in(signal).next().is_none()
-    }
-
-    /// Returns the required fields that are missing in `signal` or `null`.
-    pub(crate) fn missing_in<'a>(
-        &'a self,
-        signal: &'a AgentSignal,
-    ) -> impl Iterator<Item = &'a str> {
-        let fields = self.required_fields.iter().map(String::as_str);
-        fields.filter(|field| {
-            signal
-                .fields
-                .get(*field)
-                .is_none_or(serde_json::Value::is_null)
-        })
     }
 }

@@ -4,8 +4,8 @@ mod resolver;
 mod search_path;
 mod template;
 
+pub(crate) use resolver::is_context_variable;
 pub use resolver::{CONTEXT_VARIABLES, PromptResolver, ResolvedPrompt};
-pub(crate) use resolver::{PromptFiles, is_context_variable};
 pub use search_path::PromptOrigin;
 pub(crate) use search_path::candidates;
 pub use template::{Filled, Template, TemplateError, Variables};

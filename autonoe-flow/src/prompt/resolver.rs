@@ -1,13 +1,13 @@
 //! [`PromptResolver`]: finds prompts and fills their variables.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use super::search_path::{Candidate, PromptOrigin, candidates};
 use super::template::{Template, Variables};
 use crate::definition::{FlowPath, PromptPaths, PromptRef, VariableName};
 use crate::error::{FlowError, FlowErrorKind};
-use crate::load::{FlowDefinition, FlowFolder, FolderError};
+use crate::load::{FlowDefinition, PromptFiles};
 
 /// Finds the prompts of a flow in its folder, and fills their variables.
 ///
@@ -41,13 +41,6 @@ pub struct PromptResolver {
     files: PromptFiles,
     places: PromptPaths,
     system_prompt: Option<FlowPath>,
-}
-
-/// The source of prompt files.
-#[derive(Clone, Debug)]
-pub(crate) enum PromptFiles {
-    Folder(FlowFolder),
-    Memory(BTreeMap<PathBuf, String>),
 }
 
 /// A prompt whose variables are filled.
@@ -162,19 +155,6 @@ fn fill(
         origin: candidate.origin,
         undefined: filled.undefined,
     })
-}
-
-impl PromptFiles {
-    fn read(&self, path: &Path) -> Result<Option<String>, FlowError> {
-        match self {
-            Self::Memory(files) => Ok(files.get(path).cloned()),
-            Self::Folder(folder) => folder.read(path).map_err(|error| {
-                let message = format!("cannot use the prompt {}", path.display());
-                let error: FolderError = error;
-                FlowError::new(FlowErrorKind::PromptParse, message).because(error)
-            }),
-        }
-    }
 }
 
 /// The names of the variables that a flow sets itself, with their descriptions.

@@ -1,20 +1,15 @@
 //! Driver of a flow: performs the actions of its [`FlowMachine`](crate::FlowMachine).
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use autonoe_core::SessionOrder;
 use autonoe_core::agent::{Activity, BudgetKind, SessionReport, Support};
 use autonoe_core::event::{InstructionName, WaitReason};
 use autonoe_core::run::Durability;
 use autonoe_core::session::SessionWait;
-use autonoe_core::time::Clock;
 
-use super::flow::Started;
 use super::observer::{FlowEvent, emit as tell_observers};
 use super::outcome::{expense, failure, outcome};
+use super::started::{Started, budget_spent, failed, interrupted, resolve, until};
 use super::step_check::check;
-use crate::definition::{PromptRef, StepId, VariableName};
 use crate::error::FlowErrorKind;
 use crate::escalation::{Notice, NoticeFailure, Notifier};
 use crate::machine::{
@@ -22,7 +17,6 @@ use crate::machine::{
     FlowWait, NotifyOrder, PromptOrder, PromptOutcome, SessionChoice,
 };
 use crate::port::{CompletionContext, CompletionResult};
-use crate::prompt::{ResolvedPrompt, Variables};
 use crate::tools::{IterationSlot, iteration_tools};
 
 /// Runs a flow until it ends or stops.
@@ -99,18 +93,6 @@ fn start_or_resume(flow: &mut Started) -> FlowAction {
 fn cancel(flow: &mut Started) -> FlowAction {
     let fact = failed(flow, interrupted());
     record_fact(flow, fact, Durability::Written)
-}
-
-/// Creates the fact that the flow cannot continue.
-pub(super) fn failed(flow: &Started, failure: FlowFailure) -> FlowFact {
-    FlowFact::Failed {
-        at: flow.parts.options.clock.now(),
-        failure,
-    }
-}
-
-pub(super) fn interrupted() -> FlowFailure {
-    FlowFailure::new(FlowErrorKind::Interrupted, "the flow was cancelled")
 }
 
 /// Records a fact in the journal, and then applies it to the machine.
@@ -243,29 +225,6 @@ fn session_order(
     Ok(tools.into_iter().fold(session, SessionOrder::tool))
 }
 
-/// Finds a prompt and fills it. Observers receive undefined variables, which are an error in strict
-/// mode.
-pub(super) fn resolve(
-    flow: &Started,
-    step: &StepId,
-    reference: &PromptRef,
-    variables: &Variables,
-) -> Result<ResolvedPrompt, FlowFailure> {
-    let prompt = flow.parts.resolver.resolve(reference, variables);
-    let prompt = prompt.map_err(FlowFailure::from)?;
-    let undefined: &BTreeSet<VariableName> = &prompt.undefined;
-    if !undefined.is_empty() {
-        let event = FlowEvent::Undefined {
-            step,
-            variables: undefined,
-        };
-        tell_observers(&flow.parts.options.observers, &event);
-    }
-    let places = &flow.parts.flow.definition().agent().prompts;
-    prompt.require_defined(places).map_err(FlowFailure::from)?;
-    Ok(prompt)
-}
-
 async fn complete(flow: &mut Started, order: CompletionOrder) -> FlowFact {
     let data = flow.machine.data();
     let now = CompletionContext::new(&order.step, flow.machine.progress());
@@ -345,17 +304,6 @@ async fn wait(flow: &mut Started, reason: FlowWait, until: jiff::Timestamp) -> F
     }
 }
 
-/// Waits until the deadline of a flow; forever if it has none.
-pub(super) async fn until(clock: Arc<dyn Clock>, deadline: Option<jiff::Timestamp>) {
-    match deadline {
-        Some(deadline) => {
-            let left = deadline.duration_since(clock.now());
-            clock.sleep(left.try_into().unwrap_or_default()).await;
-        }
-        None => std::future::pending().await,
-    }
-}
-
 fn cancelled(flow: &Started) -> FlowFact {
     FlowFact::Cancelled {
         at: flow.parts.options.clock.now(),
@@ -365,11 +313,4 @@ fn cancelled(flow: &Started) -> FlowFact {
 /// Creates the fact that the time budget is exhausted.
 fn timed_out(flow: &Started) -> FlowFact {
     failed(flow, budget_spent(BudgetKind::Time))
-}
-
-pub(super) fn budget_spent(budget: BudgetKind) -> FlowFailure {
-    let message = format!("the {budget} budget of the flow is spent");
-    let mut failure = FlowFailure::new(FlowErrorKind::BudgetExceeded, message);
-    failure.budget = Some(budget);
-    failure
 }

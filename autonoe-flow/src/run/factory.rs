@@ -1,15 +1,14 @@
 //! [`FlowFactory`]: builds a flow from a valid definition.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use async_trait::async_trait;
 use autonoe_core::gate::Grants;
-use autonoe_core::ledger::{Ledger, LedgerStore};
 use autonoe_core::run::SessionAccess;
 
-use super::flow::{Created, Flow, FlowParts, fingerprint};
+use super::flow::{Created, Flow, fingerprint};
 use super::options::FlowOptions;
-use crate::completion::{CompletionDependencies, LedgerSource, build_completion};
+use super::started::{FlowParts, LazyLedger};
+use crate::completion::{CompletionDependencies, build_completion};
 use crate::definition::{AfterFailure, Behavior, Check, ExpectedAction, PermissionMode};
 use crate::error::{FlowError, FlowErrorKind};
 use crate::escalation::Notifier;
@@ -113,26 +112,6 @@ fn resolve_dependencies(flow: &ValidatedFlow, options: &FlowOptions) -> Result<(
         }
     }
     Ok(())
-}
-
-/// The ledger, which is available once the sessions are open.
-#[derive(Clone, Default)]
-pub(super) struct LazyLedger(Arc<OnceLock<LedgerStore>>);
-
-impl LazyLedger {
-    pub(super) fn open(&self, store: &LedgerStore) {
-        let _ = self.0.set(store.clone());
-    }
-}
-
-#[async_trait]
-impl LedgerSource for LazyLedger {
-    async fn ledger(&self) -> Result<Option<Ledger>, Box<dyn std::error::Error + Send + Sync>> {
-        match self.0.get() {
-            Some(store) => LedgerSource::ledger(store).await,
-            None => Err("the ledger is not open yet".into()),
-        }
-    }
 }
 
 /// Returns the permissions of a flow's agent: the tools allowed by name, and those that the mode

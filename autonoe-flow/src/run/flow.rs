@@ -2,35 +2,19 @@
 
 use std::fmt;
 
-use autonoe_core::run::{Durability, ExitClass, FlowExit, SessionAccess};
-use autonoe_core::session::{FlowStart, FlowStartError, OpenSessions, RecordedFlow};
+use autonoe_core::run::{Durability, ExitClass, FlowExit};
+use autonoe_core::session::{FlowStart, FlowStartError, RecordedFlow};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::driver;
-use super::factory::LazyLedger;
-use super::options::{FlowOptions, StartOptions};
+use super::options::StartOptions;
+use super::started::{FlowParts, Started, failed};
 use crate::error::{FlowError, FlowErrorKind};
 use crate::load::FlowDefinition;
 use crate::machine::{FlowAction, FlowEnd, FlowFact, FlowFailure, FlowMachine, FlowResult};
 use crate::parameters::ParameterValues;
-use crate::port::CompletionHandler;
-use crate::progress::Triggers;
-use crate::prompt::{PromptResolver, Variables};
-use crate::validate::ValidatedFlow;
-
-/// The parts of a flow.
-pub(super) struct FlowParts {
-    pub(super) flow: ValidatedFlow,
-    pub(super) options: FlowOptions,
-    pub(super) resolver: PromptResolver,
-    pub(super) completion: Box<dyn CompletionHandler>,
-    pub(super) access: SessionAccess,
-    pub(super) watched: Triggers,
-    pub(super) reads_ledger: bool,
-    pub(super) ledger: LazyLedger,
-    pub(super) fingerprint: String,
-}
+use crate::prompt::Variables;
 
 /// A flow: [`Created`], then [`Started`], then stopped and consumed. No state can be entered twice.
 ///
@@ -77,17 +61,6 @@ pub struct Flow<S> {
 
 /// The state of a flow that can be started.
 pub struct Created(Box<FlowParts>);
-
-/// The state of a started flow: its sessions are open, and all dependencies are resolved.
-///
-/// If it is dropped without [`stop`](Flow::stop), the flow is interrupted and can be resumed.
-pub struct Started {
-    pub(super) parts: Box<FlowParts>,
-    pub(super) open: OpenSessions,
-    pub(super) machine: FlowMachine,
-    pub(super) system_prompt: Option<String>,
-    pub(super) control: autonoe_core::RunControl,
-}
 
 impl Flow<Created> {
     pub(super) fn created(parts: FlowParts) -> Self {
@@ -170,7 +143,7 @@ impl Flow<Started> {
             _ => {
                 let message = "the flow was stopped before its end";
                 let failure = FlowFailure::new(FlowErrorKind::Interrupted, message);
-                let fact = driver::failed(started, failure.clone());
+                let fact = failed(started, failure.clone());
                 match driver::record_fact(started, fact, Durability::Synced) {
                     FlowAction::Finish(end) => end,
                     _ => FlowEnd::Stopped { failure },
@@ -297,17 +270,6 @@ impl fmt::Debug for Created {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let flow = &self.0.flow.definition().agent().name;
         f.debug_tuple("Created").field(flow).finish()
-    }
-}
-
-impl fmt::Debug for Started {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Prompts and answers belong to the user and must not appear in diagnostics.
-        f.debug_struct("Started")
-            .field("flow", self.machine.flow())
-            .field("run", self.open.run_id())
-            .field("iteration", &self.machine.context().iteration())
-            .finish_non_exhaustive()
     }
 }
 

@@ -7,10 +7,12 @@ mod observer;
 mod options;
 mod outcome;
 mod project_flow;
+mod started;
 mod step_check;
 
 pub use self::factory::FlowFactory;
-pub use self::flow::{Created, Flow, Started, fingerprint};
+pub use self::flow::{Created, Flow, fingerprint};
 pub use self::observer::{FlowEvent, FlowObserver};
 pub use self::options::{FlowOptions, StartOptions};
 pub use self::project_flow::{FlowRun, FlowRunError, OnInterrupted};
+pub use self::started::Started;

@@ -9,9 +9,8 @@ use autonoe_core::run::SessionAccess;
 use jiff::Timestamp;
 use tokio::sync::Mutex;
 
-use super::driver::{budget_spent, failed, interrupted, resolve, until};
-use super::flow::Started;
 use super::outcome::{expense, outcome};
+use super::started::{Started, budget_spent, failed, interrupted, resolve, until};
 use crate::check::{JudgeVerdict, StepCheckContext, StepChecker, StepJudge, judge_prompt};
 use crate::definition::PromptRef;
 use crate::error::{FlowError, FlowErrorKind};

@@ -6,7 +6,6 @@ use std::path::Path;
 use serde::Serialize;
 use serde::ser::SerializeStruct;
 
-use super::validate;
 use crate::definition::{FlowAgent, Step, StepId, StepsRegistry, WorkStep};
 use crate::error::{FlowError, FlowErrorKind};
 use crate::finding::{DefinitionFinding, FindingKind};
@@ -188,43 +187,5 @@ impl From<ValidationReport> for FlowError {
             number => format!("the definition of the flow has {number} errors"),
         };
         Self::new(FlowErrorKind::ConfigurationValidation, message).because(report)
-    }
-}
-
-/// A valid definition. Validation is the only way to create one.
-#[derive(Debug)]
-pub struct ValidatedFlow {
-    definition: FlowDefinition,
-    warnings: Vec<DefinitionFinding>,
-}
-
-impl FlowDefinition {
-    /// Validates the definition, and returns it if it is valid.
-    ///
-    /// # Errors
-    ///
-    /// The definition has errors. The report contains the errors and the warnings.
-    pub fn validated(self) -> Result<ValidatedFlow, ValidationReport> {
-        let report = validate(&self);
-        if report.is_valid() {
-            Ok(ValidatedFlow {
-                definition: self,
-                warnings: report.warnings,
-            })
-        } else {
-            Err(report)
-        }
-    }
-}
-
-impl ValidatedFlow {
-    /// Returns the definition.
-    pub fn definition(&self) -> &FlowDefinition {
-        &self.definition
-    }
-
-    /// Returns suspicious places that may be intended.
-    pub fn warnings(&self) -> &[DefinitionFinding] {
-        &self.warnings
     }
 }

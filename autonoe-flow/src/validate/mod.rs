@@ -8,16 +8,16 @@ mod names;
 mod parameters;
 mod prompts;
 mod steps;
-mod sub_steps;
 mod targets;
-mod tools;
-mod variables;
 mod walks;
 
-use crate::load::FlowDefinition;
-use findings::Findings;
+use autonoe_core::gate::PermissionRule;
 
-pub use findings::{ValidatedFlow, ValidationReport};
+use crate::finding::{DefinitionFinding, FindingKind};
+use crate::load::FlowDefinition;
+use findings::{Findings, In};
+
+pub use findings::ValidationReport;
 
 /// Validates `definition`, without reading or changing any file.
 ///
@@ -48,16 +48,71 @@ pub use findings::{ValidatedFlow, ValidationReport};
 pub fn validate(definition: &FlowDefinition) -> ValidationReport {
     let mut findings = Findings::new(definition);
     names::check(&mut findings);
-    tools::check(&mut findings);
+    check_tools(&mut findings);
     parameters::check(&mut findings);
     steps::check(&mut findings);
     targets::check(&mut findings);
     checks::check(&mut findings);
-    sub_steps::check(&mut findings);
+    targets::check_sub_steps(&mut findings);
     escalations::check(&mut findings);
     data::check(&mut findings);
     walks::check(&mut findings);
     prompts::check(&mut findings);
-    variables::check(&mut findings);
+    prompts::check_variables(&mut findings);
     findings.into_report()
+}
+
+/// Validates the allowed tools of the agent.
+fn check_tools(found: &mut Findings<'_>) {
+    for (index, text) in found.agent.behavior.allowed_tools.iter().enumerate() {
+        if let Err(invalid) = text.parse::<PermissionRule>() {
+            let pointer = format!("/behavior/allowedTools/{index}");
+            let hint = "use the name of a tool, or a rule like Read(./docs/**) or Bash(npm run *)";
+            found.error_in(
+                In::Agent,
+                FindingKind::Tool,
+                pointer,
+                invalid.to_string(),
+                hint,
+            );
+        }
+    }
+}
+
+/// A valid definition. Validation is the only way to create one.
+#[derive(Debug)]
+pub struct ValidatedFlow {
+    definition: FlowDefinition,
+    warnings: Vec<DefinitionFinding>,
+}
+
+impl FlowDefinition {
+    /// Validates the definition, and returns it if it is valid.
+    ///
+    /// # Errors
+    ///
+    /// The definition has errors. The report contains the errors and the warnings.
+    pub fn validated(self) -> Result<ValidatedFlow, ValidationReport> {
+        let report = validate(&self);
+        if report.is_valid() {
+            Ok(ValidatedFlow {
+                definition: self,
+                warnings: report.warnings,
+            })
+        } else {
+            Err(report)
+        }
+    }
+}
+
+impl ValidatedFlow {
+    /// Returns the definition.
+    pub fn definition(&self) -> &FlowDefinition {
+        &self.definition
+    }
+
+    /// Returns suspicious places that may be intended.
+    pub fn warnings(&self) -> &[DefinitionFinding] {
+        &self.warnings
+    }
 }

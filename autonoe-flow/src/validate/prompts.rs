@@ -1,10 +1,18 @@
-//! Validates that prompts exist and can be used.
+//! Validates that prompts exist and can be used, and that their variables are defined.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use autonoe_core::project::config_parts::below;
+use autonoe_core::project::suggest;
 
 use super::findings::Findings;
-use crate::finding::FindingKind::{PromptFallback, PromptNotFound, PromptText};
+use crate::definition::{StepId, StepsRegistry, VariableName, VariableValue};
+use crate::finding::FindingKind::{
+    NeverUsed, PromptFallback, PromptNotFound, PromptText, UndefinedVariable, UnsetVariable,
+};
 use crate::load::{PromptFile, PromptUse, prompt_uses};
-use crate::prompt::{PromptOrigin, candidates};
-use autonoe_core::project::suggest;
+use crate::prompt::{PromptOrigin, candidates, is_context_variable};
+use crate::walk::{edges, escalation_step, escalation_steps, steps_within};
 
 pub(super) fn check(found: &mut Findings<'_>) {
     for used in prompt_uses(found.agent, found.registry) {
@@ -45,6 +53,245 @@ fn prompt(found: &mut Findings<'_>, used: &PromptUse) {
                 let hint = "create it, or refer to the other file";
                 found.warn_in(used.file, PromptFallback, pointer, message, hint);
             }
+        }
+    }
+}
+
+pub(super) fn check_variables(found: &mut Findings<'_>) {
+    let before = Predecessors::new(found.registry);
+    let mut used_by_step: BTreeMap<StepId, Option<BTreeSet<VariableName>>> = BTreeMap::new();
+    for used in prompt_uses(found.agent, found.registry) {
+        let variables = variables_of(found, &used);
+        if let Some(step) = &used.step {
+            let all = used_by_step
+                .entry(step.clone())
+                .or_insert_with(|| Some(BTreeSet::new()));
+            // A missing prompt may use any variable.
+            match (all.as_mut(), &variables) {
+                (Some(all), Some(variables)) => all.extend(variables.iter().cloned()),
+                _ => *all = None,
+            }
+        }
+        for name in variables.unwrap_or_default() {
+            variable(found, &used, &name, &before);
+        }
+    }
+    never_used(found, &used_by_step);
+}
+
+/// Returns the variables of the prompt that would be used, or `None` if there is no usable one.
+fn variables_of(found: &Findings<'_>, used: &PromptUse) -> Option<BTreeSet<VariableName>> {
+    let candidates = candidates(&used.reference, &found.agent.prompts);
+    let mut files = candidates
+        .iter()
+        .filter_map(|it| found.definition.prompt(&it.path));
+    match files.next() {
+        Some(PromptFile::Text { variables, .. }) => Some(variables.clone()),
+        Some(PromptFile::Broken { .. }) | None => None,
+    }
+}
+
+fn variable(
+    found: &mut Findings<'_>,
+    used: &PromptUse,
+    name: &VariableName,
+    before: &Predecessors<'_>,
+) {
+    let work = used
+        .step
+        .as_ref()
+        .and_then(|id| found.registry.step(id)?.work());
+    let is_check = used.pointer.ends_with("/check/prompt");
+    let outputs = used.step.as_ref().map(|id| before.outputs(id, is_check));
+    let outputs = outputs.unwrap_or_default();
+    if found.agent.prompts.allow_undefined.contains(name) {
+        return;
+    }
+    let own = work.and_then(|work| work.variables.get(name));
+    // A variable of the step replaces one from another source, also if it has no value.
+    if let Some(value) = own {
+        if !is_check && is_set_in_checks_only(value) {
+            let hint = "the flow sets its value in prompts of checks only";
+            undefined(found, used, name, hint.to_owned());
+        }
+        return;
+    }
+    if outputs.contains(name) {
+        return;
+    }
+    if let Some(parameter) = found.agent.parameters.get(name) {
+        if !parameter.required && parameter.default.is_none() {
+            let message = format!("the variable `{name}` has no value if the parameter is omitted");
+            let hint = "make the parameter required, or add a default";
+            found.warn_in(
+                used.file,
+                UnsetVariable,
+                used.pointer.clone(),
+                message,
+                hint,
+            );
+        }
+        return;
+    }
+    let is_set_here = match (name.as_str(), &used.step) {
+        ("response" | "retry", _) => is_check,
+        // It is the failure of the escalated step, for which this step runs.
+        ("failure", Some(step)) => before.called.contains(step),
+        (name, Some(_)) => is_context_variable(name),
+        // The system prompt is filled once, before the first step.
+        (name, None) => name == "flow",
+    };
+    if is_set_here {
+        return;
+    }
+    let hint = if is_context_variable(name.as_str()) {
+        "the flow sets it in other prompts only".to_owned()
+    } else {
+        let own = work.into_iter().flat_map(|work| work.variables.keys());
+        let known = own.chain(&outputs).chain(found.agent.parameters.keys());
+        match suggest(name.as_str(), known.map(VariableName::as_str)) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "set it in `variables` of the step or as a parameter, or allow it in \
+                 `prompts.allowUndefined`"
+                .to_owned(),
+        }
+    };
+    undefined(found, used, name, hint);
+}
+
+/// Returns whether a variable of a step has a value only after the answer of its attempt.
+fn is_set_in_checks_only(value: &VariableValue) -> bool {
+    let VariableValue::Data(data) = value else {
+        return false;
+    };
+    let names: Vec<String> = data.from.names().collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    matches!(names.as_slice(), ["context", "response" | "retry", ..])
+}
+
+/// Reports a variable that nothing sets: an error in strict mode, a warning otherwise.
+fn undefined(found: &mut Findings<'_>, used: &PromptUse, name: &VariableName, hint: String) {
+    let message = format!("nothing sets the variable `{name}` of the prompt");
+    let (file, pointer) = (used.file, used.pointer.clone());
+    if found.agent.prompts.strict_variables {
+        found.error_in(file, UndefinedVariable, pointer, message, hint);
+    } else {
+        found.warn_in(file, UndefinedVariable, pointer, message, hint);
+    }
+}
+
+fn never_used(found: &mut Findings<'_>, used: &BTreeMap<StepId, Option<BTreeSet<VariableName>>>) {
+    for (id, work, at) in found.work() {
+        let Some(Some(used)) = used.get(id) else {
+            continue;
+        };
+        for name in work.variables.keys().filter(|name| !used.contains(*name)) {
+            let pointer = below(&format!("{at}/variables"), name.as_str());
+            let message = format!("no prompt of the step uses the variable `{name}`");
+            let hint = format!("write {{uv-{name}}} in the prompt, or remove it");
+            found.warn(NeverUsed, pointer, message, hint);
+        }
+    }
+}
+
+/// The steps that may run before each step.
+struct Predecessors<'a> {
+    registry: &'a StepsRegistry,
+    parents: BTreeMap<&'a StepId, Vec<&'a StepId>>,
+    /// The steps that run for an escalation.
+    called: BTreeSet<StepId>,
+    /// All direct and indirect predecessors of each step.
+    transitive: BTreeMap<StepId, BTreeSet<StepId>>,
+}
+
+impl<'a> Predecessors<'a> {
+    fn new(registry: &'a StepsRegistry) -> Self {
+        let mut parents: BTreeMap<&StepId, Vec<&StepId>> = BTreeMap::new();
+        let mut direct: BTreeMap<StepId, Vec<StepId>> = BTreeMap::new();
+        for (id, step) in &registry.steps {
+            for sub in step.work().into_iter().flat_map(|work| &work.sub_steps) {
+                parents.entry(sub).or_default().push(id);
+            }
+            let targets = edges(id, step, registry).into_iter();
+            let next = targets.filter_map(|edge| edge.to.step().cloned());
+            let runs = escalation_step(step);
+            // An escalation step runs before the step that follows the escalation.
+            for next in next.chain(runs.clone()) {
+                let before = direct.entry(next).or_default();
+                before.push(id.clone());
+                before.extend(runs.clone());
+            }
+        }
+        let transitive = registry
+            .steps
+            .keys()
+            .map(|id| {
+                let mut all = BTreeSet::new();
+                let mut open = direct.get(id).cloned().unwrap_or_default();
+                while let Some(before) = open.pop() {
+                    if all.insert(before.clone()) {
+                        open.extend(direct.get(&before).into_iter().flatten().cloned());
+                    }
+                }
+                (id.clone(), all)
+            })
+            .collect();
+        Self {
+            registry,
+            parents,
+            called: escalation_steps(registry),
+            transitive,
+        }
+    }
+
+    /// Returns the outputs that may be set before the step, or before its check.
+    fn outputs(&self, id: &StepId, is_check: bool) -> BTreeSet<VariableName> {
+        let mut found = BTreeSet::new();
+        if is_check {
+            self.add_all(id, &mut found);
+        }
+        self.add_before(id, &mut found, &mut BTreeSet::new());
+        found
+    }
+
+    fn add_before(
+        &self,
+        id: &StepId,
+        found: &mut BTreeSet<VariableName>,
+        seen: &mut BTreeSet<StepId>,
+    ) {
+        if !seen.insert(id.clone()) {
+            return;
+        }
+        for before in self.transitive.get(id).into_iter().flatten() {
+            self.add_all(before, found);
+        }
+        for parent in self.parents.get(id).into_iter().flatten() {
+            let work = self.registry.step(parent).and_then(|step| step.work());
+            let Some(work) = work else {
+                continue;
+            };
+            found.extend(work.outputs.iter().cloned());
+            for earlier in work.sub_steps.iter().take_while(|sub| *sub != id) {
+                self.add_all(earlier, found);
+            }
+            self.add_before(parent, found, seen);
+        }
+    }
+
+    /// Adds the outputs of a step and of its sub-steps.
+    fn add_all(&self, id: &StepId, found: &mut BTreeSet<VariableName>) {
+        let Some(work) = self.registry.step(id).and_then(|step| step.work()) else {
+            return;
+        };
+        found.extend(work.outputs.iter().cloned());
+        for sub in steps_within(work, self.registry) {
+            let inner = self.registry.step(&sub).and_then(|step| step.work());
+            found.extend(
+                inner
+                    .into_iter()
+                    .flat_map(|work| work.outputs.iter().cloned()),
+            );
         }
     }
 }

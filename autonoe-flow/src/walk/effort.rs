@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::node::{VisitBounds, VisitCounts};
 use crate::definition::{AfterFailure, Step, StepId, StepsRegistry, WorkStep};
 
 /// Bounds of a visit, by its outcome.
@@ -115,42 +114,130 @@ pub(crate) fn max_iterations_and_checks(registry: &StepsRegistry) -> (u64, u64) 
     )
 }
 
-/// The completion condition, as far as the graph determines it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Formula {
-    /// The steps reached their end.
-    End,
-    /// A number of iterations is reached.
-    Iterations(u64),
-    /// A number of checks is reached.
-    Checks(u64),
-    /// A step of one of these phases passed.
-    Phases(Vec<String>),
-    /// It may hold after any iteration, which is unpredictable.
-    Free,
-    /// One of these holds.
-    Any(Vec<Formula>),
-    /// All of these hold.
-    All(Vec<Formula>),
+/// Counts of iterations and checks, reached phases, and whether the agent answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct VisitCounts {
+    pub(super) iterations: u64,
+    pub(super) checks: u64,
+    pub(super) phases: BTreeSet<String>,
+    pub(super) is_answered: bool,
 }
 
-impl Formula {
-    /// Collects the formulas without parts.
-    pub(super) fn leaves<'a>(&'a self, found: &mut Vec<&'a Formula>) {
-        match self {
-            Self::Any(parts) | Self::All(parts) => {
-                parts.iter().for_each(|part| part.leaves(found));
-            }
-            leaf => found.push(leaf),
+impl VisitCounts {
+    fn then(&self, other: &Self) -> Self {
+        Self {
+            iterations: self.iterations.saturating_add(other.iterations),
+            checks: self.checks.saturating_add(other.checks),
+            phases: self.phases.union(&other.phases).cloned().collect(),
+            is_answered: self.is_answered || other.is_answered,
         }
     }
 
-    /// Evaluates the formula; `holds` evaluates the formulas without parts.
-    pub(super) fn holds(&self, holds: &impl Fn(&Formula) -> bool) -> bool {
-        match self {
-            Self::Any(parts) => parts.iter().any(|part| part.holds(holds)),
-            Self::All(parts) => parts.iter().all(|part| part.holds(holds)),
-            leaf => holds(leaf),
+    fn is_at_most(&self, other: &Self) -> bool {
+        self.iterations <= other.iterations
+            && self.checks <= other.checks
+            && self.phases.is_subset(&other.phases)
+            && self.is_answered <= other.is_answered
+    }
+}
+
+/// Lower and upper bounds of what can happen: no path has less than each of `least`, or more than
+/// each of `most`.
+///
+/// A condition that holds after less also holds after more, so the cases in between need not be
+/// explored. Empty bounds mean that it cannot happen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct VisitBounds {
+    pub(super) least: Vec<VisitCounts>,
+    pub(super) most: Vec<VisitCounts>,
+}
+
+impl VisitBounds {
+    /// Creates bounds for exactly one possibility.
+    pub(super) fn only(happened: VisitCounts) -> Self {
+        Self {
+            least: vec![happened.clone()],
+            most: vec![happened],
         }
     }
+
+    /// Nothing happens.
+    pub(super) fn nothing() -> Self {
+        Self::only(VisitCounts::default())
+    }
+
+    /// This, followed by `other`.
+    pub(super) fn then(&self, other: &Self) -> Self {
+        Self {
+            least: lowest(sums(&self.least, &other.least)),
+            most: highest(sums(&self.most, &other.most)),
+        }
+    }
+
+    /// This or `other`.
+    pub(super) fn or(mut self, other: &Self) -> Self {
+        self.least.extend(other.least.iter().cloned());
+        self.most.extend(other.most.iter().cloned());
+        Self {
+            least: lowest(self.least),
+            most: highest(self.most),
+        }
+    }
+
+    /// This, repeated `times` times.
+    pub(super) fn times(&self, times: u64) -> Self {
+        // By repeated doubling, so that a million retries are cheap.
+        let (mut all, mut power, mut rest) = (Self::nothing(), self.clone(), times);
+        while rest > 0 {
+            if rest % 2 == 1 {
+                all = all.then(&power);
+            }
+            rest /= 2;
+            if rest > 0 {
+                power = power.then(&power.clone());
+            }
+        }
+        all
+    }
+
+    /// Returns all bounds, without duplicates.
+    pub(super) fn all(self) -> Vec<VisitCounts> {
+        let mut all = self.least;
+        for happened in self.most {
+            if !all.contains(&happened) {
+                all.push(happened);
+            }
+        }
+        all
+    }
+}
+
+fn sums(first: &[VisitCounts], second: &[VisitCounts]) -> Vec<VisitCounts> {
+    let pairs = first
+        .iter()
+        .flat_map(|a| second.iter().map(move |b| (a, b)));
+    pairs.map(|(a, b)| a.then(b)).collect()
+}
+
+fn lowest(all: Vec<VisitCounts>) -> Vec<VisitCounts> {
+    extreme(all, VisitCounts::is_at_most)
+}
+
+fn highest(all: Vec<VisitCounts>) -> Vec<VisitCounts> {
+    extreme(all, |a, b| b.is_at_most(a))
+}
+
+/// Keeps the elements without a better one.
+fn extreme(
+    all: Vec<VisitCounts>,
+    is_better: impl Fn(&VisitCounts, &VisitCounts) -> bool,
+) -> Vec<VisitCounts> {
+    let mut best: Vec<VisitCounts> = Vec::new();
+    for one in all {
+        if !best.iter().any(|other| is_better(other, &one)) {
+            best.retain(|other| !is_better(&one, other));
+            best.push(one);
+        }
+    }
+    best
 }

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::effort::Formula;
-use super::node::VisitCounts;
+use super::effort::VisitCounts;
 use super::node::{Node, OutEdge, node};
 use crate::definition::{StepId, StepsRegistry, Target};
 
@@ -264,4 +263,44 @@ enum Reachability {
 enum Successor {
     Finished,
     PathState(PathState),
+}
+
+/// The completion condition, as far as the graph determines it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Formula {
+    /// The steps reached their end.
+    End,
+    /// A number of iterations is reached.
+    Iterations(u64),
+    /// A number of checks is reached.
+    Checks(u64),
+    /// A step of one of these phases passed.
+    Phases(Vec<String>),
+    /// It may hold after any iteration, which is unpredictable.
+    Free,
+    /// One of these holds.
+    Any(Vec<Formula>),
+    /// All of these hold.
+    All(Vec<Formula>),
+}
+
+impl Formula {
+    /// Collects the formulas without parts.
+    fn leaves<'a>(&'a self, found: &mut Vec<&'a Formula>) {
+        match self {
+            Self::Any(parts) | Self::All(parts) => {
+                parts.iter().for_each(|part| part.leaves(found));
+            }
+            leaf => found.push(leaf),
+        }
+    }
+
+    /// Evaluates the formula; `holds` evaluates the formulas without parts.
+    fn holds(&self, holds: &impl Fn(&Formula) -> bool) -> bool {
+        match self {
+            Self::Any(parts) => parts.iter().any(|part| part.holds(holds)),
+            Self::All(parts) => parts.iter().all(|part| part.holds(holds)),
+            leaf => holds(leaf),
+        }
+    }
 }

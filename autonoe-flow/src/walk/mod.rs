@@ -6,5 +6,5 @@ mod explore;
 mod node;
 
 pub(crate) use edges::{Edge, EdgeKind, edges, escalation_step, escalation_steps, reachable_steps};
-pub(crate) use effort::{Formula, max_iterations_and_checks, steps_within};
-pub(crate) use explore::{Verdict, explore};
+pub(crate) use effort::{max_iterations_and_checks, steps_within};
+pub(crate) use explore::{Formula, Verdict, explore};

@@ -5,8 +5,7 @@ use std::fmt::Write;
 use autonoe_flow::load;
 use autonoe_flow::load::AGENT_FILE;
 
-use crate::mutations::mutations;
-use crate::support::{Folder, full};
+use crate::support::{Folder, full, mutations};
 
 const REGISTRY: &str = "steps_registry.json";
 

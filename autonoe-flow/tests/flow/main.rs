@@ -24,7 +24,6 @@ mod machine_properties;
 mod machine_reach;
 mod machine_script;
 mod mistakes;
-mod mutations;
 mod one_dependency;
 mod parameters;
 mod prompts;

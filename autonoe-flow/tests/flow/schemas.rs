@@ -12,8 +12,7 @@ use autonoe_flow::load;
 use autonoe_flow::load::AGENT_FILE;
 use serde_json::{Value, json};
 
-use crate::mutations::mutations;
-use crate::support::{Folder, full};
+use crate::support::{Folder, full, mutations};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schemas")

@@ -1,21 +1,17 @@
-//! Coordinator: runs the members of a fleet as its strategy decides, and reports on them.
+//! [`Coordinator`]: settings of a fleet whose members run as its strategy decides.
 
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::engine::{Engine, EngineError, JobContext, RunOutcome};
-use autonoe_core::event::{Failure, InvalidValue};
+use autonoe_core::RunId;
+use autonoe_core::engine::Engine;
 use autonoe_core::time::{Clock, SystemClock};
-use autonoe_core::{RunControl, RunId};
-use serde::{Deserialize, Serialize};
 
-use super::driver::Driver;
-use super::{FleetMachine, FleetObserver, MemberSpec, StrategyRun};
-use crate::budget::{Account, Allowance};
-use crate::isolation::WorkLocation;
-use crate::strategy::{AggregatedReport, IntoStrategy, MemberId, spent_by};
+use super::{FleetObserver, MemberSpec, StrategyRun};
+use crate::budget::Allowance;
+use crate::strategy::{IntoStrategy, MemberId};
 
 /// Runs a fleet under a [`Strategy`](crate::strategy::Strategy): each member is a run on an
 /// [`Engine`].
@@ -64,7 +60,7 @@ use crate::strategy::{AggregatedReport, IntoStrategy, MemberId, spent_by};
 pub struct Coordinator {
     pub(super) fleet: String,
     pub(super) engine: Arc<dyn Engine>,
-    strategy_run: StrategyRun,
+    pub(super) strategy_run: StrategyRun,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) observers: Vec<Arc<dyn FleetObserver>>,
     pub(super) ended_before: Vec<MemberId>,
@@ -154,31 +150,6 @@ impl Coordinator {
     pub fn run_id(&self, member: &MemberId) -> RunId {
         RunId::new(format!("{}.{member}", self.fleet))
     }
-
-    /// Runs the strategy until it finishes or `control` is cancelled, and returns the report.
-    ///
-    /// While `control` is paused, no member starts, running members are asked to pause, and no time
-    /// counts. Messages sent through `control` are forwarded to the running members.
-    ///
-    /// # Errors
-    ///
-    /// The fleet could not start: its name is invalid, its time limit is zero, or the engine does
-    /// not report which runs exist.
-    pub async fn run(&self, control: &RunControl) -> Result<FleetReport, CoordinationError> {
-        self.drive(control, None).await
-    }
-
-    /// Runs the fleet, and reports its progress to `context`.
-    pub(super) async fn drive(
-        &self,
-        control: &RunControl,
-        context: Option<&JobContext>,
-    ) -> Result<FleetReport, CoordinationError> {
-        InvalidValue::check_time("time(0)", self.strategy_run.time)?;
-        let (name, what) = (self.fleet.clone(), self.strategy_run.clone());
-        let machine = FleetMachine::new(name, what, self.clock.now())?;
-        Driver::new(self, machine, context).run(control).await
-    }
 }
 
 impl fmt::Debug for Coordinator {
@@ -189,103 +160,4 @@ impl fmt::Debug for Coordinator {
             .field("members", &self.strategy_run.members.len())
             .finish_non_exhaustive()
     }
-}
-
-/// Outcome of a fleet: the results of its members, and the state of their work.
-///
-/// A coordinator decides about members only. `FleetRun` merges the work of a winner, and adds
-/// `stopped`, `merged`, `not_merged` and `kept`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct FleetReport {
-    /// The results of the members, individually and aggregated.
-    pub result: AggregatedReport,
-    /// The reason why the fleet ended before its strategy had finished. Set only for a fleet that
-    /// did not succeed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cut_short: Option<CutShort>,
-    /// The account of the fleet. Its members are settled.
-    pub account: Account,
-    /// Members that were stopped and did not end in time: they may still be running.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_behind: Vec<MemberId>,
-    /// The reason of a stop request, as given by the requester.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stopped: Option<String>,
-    /// The commit of the base that has the work of the winner.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub merged: Option<String>,
-    /// The reason why the work of the winner is not in the base. Then the fleet has not succeeded,
-    /// and the work of all members is kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub not_merged: Option<String>,
-    /// The locations of work that was not merged.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kept: Vec<WorkLocation>,
-}
-
-impl FleetReport {
-    /// Returns the outcome of a run of this fleet. Its output is the report.
-    pub fn outcome(&self) -> RunOutcome {
-        let outcome = match &self.cut_short {
-            _ if self.result.success => RunOutcome::succeeded(serde_json::Value::Null),
-            Some(reason @ CutShort::Cancelled) => RunOutcome::cancelled(reason.to_string()),
-            Some(reason) => RunOutcome::failed(Failure::permanent("cut_short", reason.to_string())),
-            None => {
-                let why = "the members did not reach the goal of the fleet";
-                RunOutcome::failed(Failure::permanent("strategy_failed", why))
-            }
-        };
-        // A report always serialises. If it ever does not, the outcome is still correct.
-        let output = serde_json::to_value(self).unwrap_or_default();
-        outcome
-            .with_output(output)
-            .with_spent(spent_by(&self.result.results))
-    }
-}
-
-/// Reason why a fleet ended before its strategy had finished.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[serde(tag = "reason", rename_all = "camelCase")]
-#[non_exhaustive]
-pub enum CutShort {
-    /// The fleet was cancelled.
-    #[error("the fleet was cancelled")]
-    Cancelled,
-    /// The time limit of the fleet has passed.
-    #[error("the fleet reached its time limit")]
-    TimedOut,
-    /// A member cannot be paid, and no running member could return budget.
-    #[error("cannot start the member {member}: {why}")]
-    InsufficientBudget {
-        /// The member.
-        member: MemberId,
-        /// The missing budget, for people.
-        why: String,
-    },
-    /// The strategy neither starts a member nor finishes.
-    #[error("the strategy makes no progress: it neither starts a member nor finishes")]
-    StrategyStalled,
-}
-
-/// Error of a coordinator. Started runs keep running, and the next coordinator of the fleet finds
-/// them.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CoordinationError {
-    /// The name cannot be part of run IDs.
-    #[error("{0:?} is not a valid fleet name: use letters, digits, `-` and `_`")]
-    FleetName(String),
-    /// A value that no fleet can work with.
-    #[error(transparent)]
-    InvalidValue(#[from] InvalidValue),
-    /// The engine call failed.
-    #[error("cannot look up the run {run}")]
-    Engine {
-        /// The run that was queried.
-        run: RunId,
-        /// The error of the engine.
-        source: EngineError,
-    },
 }

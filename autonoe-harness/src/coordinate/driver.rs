@@ -1,11 +1,15 @@
-//! Performs the steps of a fleet's state machine on an engine.
+//! Runs a fleet: performs the steps of its state machine on an engine.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use autonoe_core::engine::{
-    Engine, EngineError, JobContext, Placement, RunInstruction, RunOutcome, RunSpec, RunView,
+    Engine, EngineError, JobContext, JobRunner, Placement, RunInstruction, RunOutcome, RunSpec,
+    RunView,
 };
+use autonoe_core::event::{Failure, InvalidValue};
 use autonoe_core::run::RunRequest;
 use autonoe_core::time::Clock;
 use autonoe_core::{RunControl, RunId};
@@ -15,7 +19,7 @@ use futures::{FutureExt, StreamExt};
 use jiff::Timestamp;
 
 use super::event::notify;
-use super::{CoordinationError, Coordinator, FleetMachine, FleetReport, FleetStep};
+use super::{CoordinationError, Coordinator, FleetMachine, FleetReport, FleetStep, StrategyRun};
 use crate::strategy::MemberId;
 
 /// Delay before a failed engine call is retried.
@@ -31,7 +35,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 type End = (MemberId, Result<RunOutcome, EngineError>);
 
 /// Drives the state machine of a fleet on an engine.
-pub(super) struct Driver<'c> {
+struct Driver<'c> {
     plan: &'c Coordinator,
     machine: FleetMachine,
     /// Outcomes of the running members.
@@ -41,11 +45,7 @@ pub(super) struct Driver<'c> {
 }
 
 impl<'c> Driver<'c> {
-    pub(super) fn new(
-        plan: &'c Coordinator,
-        machine: FleetMachine,
-        context: Option<&'c JobContext>,
-    ) -> Self {
+    fn new(plan: &'c Coordinator, machine: FleetMachine, context: Option<&'c JobContext>) -> Self {
         Self {
             plan,
             machine,
@@ -55,10 +55,7 @@ impl<'c> Driver<'c> {
     }
 
     /// Runs the fleet until it finishes.
-    pub(super) async fn run(
-        mut self,
-        control: &RunControl,
-    ) -> Result<FleetReport, CoordinationError> {
+    async fn run(mut self, control: &RunControl) -> Result<FleetReport, CoordinationError> {
         self.emit();
         self.find_runs().await?;
         loop {
@@ -278,4 +275,109 @@ async fn sleep_to(clock: &dyn Clock, until: Option<Timestamp>) {
     clock
         .sleep(Duration::try_from(left).unwrap_or_default())
         .await;
+}
+
+impl Coordinator {
+    /// Runs the strategy until it finishes or `control` is cancelled, and returns the report.
+    ///
+    /// While `control` is paused, no member starts, running members are asked to pause, and no time
+    /// counts. Messages sent through `control` are forwarded to the running members.
+    ///
+    /// # Errors
+    ///
+    /// The fleet could not start: its name is invalid, its time limit is zero, or the engine does
+    /// not report which runs exist.
+    pub async fn run(&self, control: &RunControl) -> Result<FleetReport, CoordinationError> {
+        self.drive(control, None).await
+    }
+
+    /// Runs the fleet, and reports its progress to `context`.
+    async fn drive(
+        &self,
+        control: &RunControl,
+        context: Option<&JobContext>,
+    ) -> Result<FleetReport, CoordinationError> {
+        InvalidValue::check_time("time(0)", self.strategy_run.time)?;
+        let (name, what) = (self.fleet.clone(), self.strategy_run.clone());
+        let machine = FleetMachine::new(name, what, self.clock.now())?;
+        Driver::new(self, machine, context).run(control).await
+    }
+}
+
+/// Executes runs of the job [`STRATEGY_JOB`](super::STRATEGY_JOB) on an engine without native support for them: the
+/// members are runs on an engine, too.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::engine::{Engine, LocalEngine, Placement};
+/// use autonoe_core::RunId;
+/// use autonoe_harness::coordinate::{MemberSpec, StrategyRun, StrategyRunner};
+/// use autonoe_harness::strategy::MemberId;
+/// use autonoe_harness::{FleetReport, Race};
+/// # use autonoe_core::engine::{JobRunner, JobContext, RunOutcome, RunSpec};
+/// # use autonoe_harness::coordinate::MemberJob;
+/// # struct Says;
+/// # #[async_trait::async_trait]
+/// # impl JobRunner for Says {
+/// #     async fn run(&self, run: &RunSpec, _: &JobContext) -> RunOutcome {
+/// #         RunOutcome::succeeded(MemberJob::from_run(run).expect("a member").work)
+/// #     }
+/// # }
+/// use serde_json::json;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+/// let members = Arc::new(LocalEngine::new(Says));
+/// let fleets = LocalEngine::new(StrategyRunner::new(members));
+/// let one = MemberSpec::new(MemberId::new("claude"), "say", json!("done"));
+/// let race = StrategyRun::new(Race {}).members([one]);
+///
+/// let id = RunId::new("login-page");
+/// fleets.submit(race.to_run(id.clone())?, Placement::anywhere()).await?;
+/// let outcome = fleets.wait(&id).await?;
+///
+/// let report: FleetReport = serde_json::from_value(outcome.output)?;
+/// assert_eq!(report.result.aggregated_output.as_deref(), Some("done"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct StrategyRunner {
+    engine: Arc<dyn Engine>,
+}
+
+impl StrategyRunner {
+    /// Creates a runner that executes members on `engine`.
+    pub fn new(engine: impl Engine + 'static) -> Self {
+        Self {
+            engine: Arc::new(engine),
+        }
+    }
+}
+
+#[async_trait]
+impl JobRunner for StrategyRunner {
+    async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
+        let what = match StrategyRun::from_run(run) {
+            Ok(what) => what,
+            Err(error) => return unreadable(&error),
+        };
+        let fleet = Coordinator::from_strategy_run(run.id.as_str(), self.engine.clone(), what);
+        match fleet.drive(context.control(), Some(context)).await {
+            Ok(report) => report.outcome(),
+            Err(error) => RunOutcome::failed(Failure::permanent("fleet", error.to_string())),
+        }
+    }
+}
+
+fn unreadable(error: &serde_json::Error) -> RunOutcome {
+    let why = format!("the input of the run is not a fleet: {error}");
+    RunOutcome::failed(Failure::permanent("not_a_fleet", why))
+}
+
+impl fmt::Debug for StrategyRunner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StrategyRunner").finish_non_exhaustive()
+    }
 }

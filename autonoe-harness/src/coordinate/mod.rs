@@ -6,11 +6,14 @@ mod event;
 mod fleet_spans;
 mod machine;
 mod member;
+mod report;
 mod strategy_run;
 
-pub use coordinator::{CoordinationError, Coordinator, CutShort, FleetReport};
+pub use coordinator::Coordinator;
+pub use driver::StrategyRunner;
 pub use event::{FleetEvent, FleetEventKind, FleetObserver};
 pub use fleet_spans::FleetSpans;
 pub use machine::{FleetMachine, FleetStep};
 pub use member::{MemberJob, MemberSpec};
-pub use strategy_run::{STRATEGY_JOB, StrategyRun, StrategyRunner};
+pub use report::{CoordinationError, CutShort, FleetReport};
+pub use strategy_run::{STRATEGY_JOB, StrategyRun};

@@ -1,17 +1,14 @@
-//! Fleet that is submitted as one run, and its job runner.
+//! [`StrategyRun`]: a fleet that is submitted as one run.
 
-use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use autonoe_core::RunId;
-use autonoe_core::engine::{Engine, JobContext, JobRunner, RunOutcome, RunSpec};
-use autonoe_core::event::Failure;
+use autonoe_core::engine::RunSpec;
 use serde::{Deserialize, Serialize};
 
-use super::{Coordinator, MemberSpec};
+use super::MemberSpec;
 use crate::budget::Allowance;
 use crate::serde_formats;
 use crate::strategy::{IntoStrategy, Strategy};
@@ -22,7 +19,7 @@ pub const STRATEGY_JOB: &str = "strategy";
 /// Serialisable description of a fleet: its members, its strategy and its limits.
 ///
 /// It is submitted as one run. A `TemporalEngine` executes the members as child runs; on another
-/// engine, a [`StrategyRunner`] does. The output of such a run is the
+/// engine, a [`StrategyRunner`](super::StrategyRunner) does. The output of such a run is the
 /// [`FleetReport`](super::FleetReport).
 ///
 /// ```
@@ -119,83 +116,5 @@ impl StrategyRun {
     /// The input of the run is not a fleet.
     pub fn from_run(run: &RunSpec) -> Result<Self, serde_json::Error> {
         Self::deserialize(&run.input)
-    }
-}
-
-/// Executes runs of the job [`STRATEGY_JOB`] on an engine without native support for them: the
-/// members are runs on an engine, too.
-///
-/// ```
-/// use std::sync::Arc;
-///
-/// use autonoe_core::engine::{Engine, LocalEngine, Placement};
-/// use autonoe_core::RunId;
-/// use autonoe_harness::coordinate::{MemberSpec, StrategyRun, StrategyRunner};
-/// use autonoe_harness::strategy::MemberId;
-/// use autonoe_harness::{FleetReport, Race};
-/// # use autonoe_core::engine::{JobRunner, JobContext, RunOutcome, RunSpec};
-/// # use autonoe_harness::coordinate::MemberJob;
-/// # struct Says;
-/// # #[async_trait::async_trait]
-/// # impl JobRunner for Says {
-/// #     async fn run(&self, run: &RunSpec, _: &JobContext) -> RunOutcome {
-/// #         RunOutcome::succeeded(MemberJob::from_run(run).expect("a member").work)
-/// #     }
-/// # }
-/// use serde_json::json;
-///
-/// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
-/// let members = Arc::new(LocalEngine::new(Says));
-/// let fleets = LocalEngine::new(StrategyRunner::new(members));
-/// let one = MemberSpec::new(MemberId::new("claude"), "say", json!("done"));
-/// let race = StrategyRun::new(Race {}).members([one]);
-///
-/// let id = RunId::new("login-page");
-/// fleets.submit(race.to_run(id.clone())?, Placement::anywhere()).await?;
-/// let outcome = fleets.wait(&id).await?;
-///
-/// let report: FleetReport = serde_json::from_value(outcome.output)?;
-/// assert_eq!(report.result.aggregated_output.as_deref(), Some("done"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// # })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone)]
-pub struct StrategyRunner {
-    engine: Arc<dyn Engine>,
-}
-
-impl StrategyRunner {
-    /// Creates a runner that executes members on `engine`.
-    pub fn new(engine: impl Engine + 'static) -> Self {
-        Self {
-            engine: Arc::new(engine),
-        }
-    }
-}
-
-#[async_trait]
-impl JobRunner for StrategyRunner {
-    async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
-        let what = match StrategyRun::from_run(run) {
-            Ok(what) => what,
-            Err(error) => return unreadable(&error),
-        };
-        let fleet = Coordinator::from_strategy_run(run.id.as_str(), self.engine.clone(), what);
-        match fleet.drive(context.control(), Some(context)).await {
-            Ok(report) => report.outcome(),
-            Err(error) => RunOutcome::failed(Failure::permanent("fleet", error.to_string())),
-        }
-    }
-}
-
-fn unreadable(error: &serde_json::Error) -> RunOutcome {
-    let why = format!("the input of the run is not a fleet: {error}");
-    RunOutcome::failed(Failure::permanent("not_a_fleet", why))
-}
-
-impl fmt::Debug for StrategyRunner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StrategyRunner").finish_non_exhaustive()
     }
 }

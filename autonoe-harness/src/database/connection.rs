@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, mpsc};
 
-use rusqlite::{Connection, ErrorCode, Row, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 
-use super::open::{Kind, check_version, open, open_in_memory, run_check};
+use super::open::{DatabaseError, Kind, check_version, open, open_in_memory, run_check};
 use crate::state::StateError;
 
 /// SQLite connection on a dedicated thread, so that the async runtime never waits for a disk.
@@ -217,77 +217,6 @@ pub(crate) fn collect<T>(
         all.push(read(row)?);
     }
     Ok(all)
-}
-
-/// Error of a database job.
-#[derive(Debug)]
-pub(crate) enum DatabaseError {
-    /// An error of SQLite.
-    Sql(rusqlite::Error),
-    /// An error of the state store.
-    State(StateError),
-    /// Stored data cannot be parsed.
-    Unreadable(String),
-    /// A value cannot be serialised.
-    Unwritable(serde_json::Error),
-}
-
-impl From<rusqlite::Error> for DatabaseError {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sql(error)
-    }
-}
-
-impl From<StateError> for DatabaseError {
-    fn from(error: StateError) -> Self {
-        Self::State(error)
-    }
-}
-
-impl DatabaseError {
-    /// Returns whether the database was locked by others, so that a retry may succeed.
-    pub(crate) fn is_busy(&self) -> bool {
-        matches!(
-            self.code(),
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
-        )
-    }
-
-    fn code(&self) -> Option<ErrorCode> {
-        match self {
-            Self::Sql(error) => error.sqlite_error_code(),
-            _ => None,
-        }
-    }
-
-    /// Converts the error into that of the file at `path`.
-    pub(crate) fn into_state_error(self, path: &Path, doing: &'static str) -> StateError {
-        let path = path.to_owned();
-        if self.is_busy() {
-            return StateError::Busy { path };
-        }
-        let code = self.code();
-        match self {
-            Self::State(error) => error,
-            Self::Unreadable(reason) => StateError::Corrupt { path, reason },
-            Self::Sql(error) => match code {
-                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StateError::Corrupt {
-                    path,
-                    reason: error.to_string(),
-                },
-                _ => StateError::Failed {
-                    path,
-                    doing,
-                    source: error.into(),
-                },
-            },
-            Self::Unwritable(error) => StateError::Failed {
-                path,
-                doing,
-                source: error.into(),
-            },
-        }
-    }
 }
 
 #[cfg(test)]

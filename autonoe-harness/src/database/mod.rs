@@ -4,7 +4,7 @@ mod connection;
 mod open;
 
 pub(crate) use connection::{
-    Database, DatabaseError, collect, from_json, from_json_optional, json, number, parse_column,
-    to_stored, unreadable,
+    Database, collect, from_json, from_json_optional, json, number, parse_column, to_stored,
+    unreadable,
 };
-pub(crate) use open::{META, SHARED, STATE};
+pub(crate) use open::{DatabaseError, META, SHARED, STATE};

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use autonoe_core::project::create_folder;
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
-use super::connection::DatabaseError;
 use crate::state::StateError;
 
 /// Time to wait for locks of other processes.
@@ -247,3 +246,74 @@ pub(crate) const SHARED: Kind = Kind {
     version: 4,
     schema: include_str!("schemas/shared.sql"),
 };
+
+/// Error of a database job.
+#[derive(Debug)]
+pub(crate) enum DatabaseError {
+    /// An error of SQLite.
+    Sql(rusqlite::Error),
+    /// An error of the state store.
+    State(StateError),
+    /// Stored data cannot be parsed.
+    Unreadable(String),
+    /// A value cannot be serialised.
+    Unwritable(serde_json::Error),
+}
+
+impl From<rusqlite::Error> for DatabaseError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<StateError> for DatabaseError {
+    fn from(error: StateError) -> Self {
+        Self::State(error)
+    }
+}
+
+impl DatabaseError {
+    /// Returns whether the database was locked by others, so that a retry may succeed.
+    fn is_busy(&self) -> bool {
+        matches!(
+            self.code(),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+        )
+    }
+
+    fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Sql(error) => error.sqlite_error_code(),
+            _ => None,
+        }
+    }
+
+    /// Converts the error into that of the file at `path`.
+    pub(crate) fn into_state_error(self, path: &Path, doing: &'static str) -> StateError {
+        let path = path.to_owned();
+        if self.is_busy() {
+            return StateError::Busy { path };
+        }
+        let code = self.code();
+        match self {
+            Self::State(error) => error,
+            Self::Unreadable(reason) => StateError::Corrupt { path, reason },
+            Self::Sql(error) => match code {
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StateError::Corrupt {
+                    path,
+                    reason: error.to_string(),
+                },
+                _ => StateError::Failed {
+                    path,
+                    doing,
+                    source: error.into(),
+                },
+            },
+            Self::Unwritable(error) => StateError::Failed {
+                path,
+                doing,
+                source: error.into(),
+            },
+        }
+    }
+}

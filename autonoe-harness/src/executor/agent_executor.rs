@@ -1,4 +1,4 @@
-//! Executor that runs each task as an agent session on any backend.
+//! Executor that runs each task, and each question of a judge, as an agent session on any backend.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::agent::{BudgetKind, SessionEnd, SessionReport};
-use autonoe_core::event::InvalidValue;
-use autonoe_core::run::{BuildError, FlowExit, Models, SessionRunnerBuilder};
+use autonoe_core::event::{Failure, InvalidValue};
+use autonoe_core::run::{BuildError, FlowExit, Models, SessionAccess, SessionRunnerBuilder};
 use autonoe_core::session::{FlowStart, OpenSessions, PerformedSession};
 use autonoe_core::time::{AgentSessionId, Clock, SystemClock};
-use autonoe_core::tool::ToolStatus;
+use autonoe_core::tool::{JudgeVerdict, ToolStatus, VerdictSlot, verdict_tool};
 use autonoe_core::{
     AgentClientFactory, Budget, Capabilities, RunControl, SessionOrder, SessionRunner,
 };
@@ -21,10 +21,10 @@ use serde_json::json;
 
 use super::folder::resolve_folder;
 use super::{
-    ExecuteError, Execution, ExecutionOutcome, ExecutionReport, Executor, Judge, Task,
-    Verification, VerificationContext, follow_up_prompt, task_prompt,
+    ExecuteError, Execution, ExecutionOutcome, ExecutionReport, Executor, Judge, JudgeQuestion,
+    Task, Verification, VerificationContext, follow_up_prompt, judge_prompt, task_prompt,
 };
-use crate::budget::VerificationBudget;
+use crate::budget::{PaidSession, VerificationBudget};
 
 type Configure = Arc<dyn Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync>;
 
@@ -387,7 +387,7 @@ impl fmt::Debug for AgentExecutor {
 /// # Errors
 ///
 /// The session did not start.
-pub(super) async fn run_single_session(
+async fn run_single_session(
     builder: SessionRunnerBuilder,
     start: FlowStart,
     order: impl FnOnce(&Capabilities) -> SessionOrder,
@@ -424,11 +424,69 @@ fn timed_out() -> FlowExit {
 }
 
 /// Returns the time since `began`; zero if the clock was set back.
-pub(super) fn elapsed_since(began: Timestamp, clock: &dyn Clock) -> Duration {
+fn elapsed_since(began: Timestamp, clock: &dyn Clock) -> Duration {
     let taken = clock.now().duration_since(began);
     Duration::try_from(taken).unwrap_or_default()
 }
 
 fn close(open: OpenSessions, exit: FlowExit) {
     open.close(exit, json!({}));
+}
+
+/// Time limit of a judge.
+const TEN_MINUTES: Duration = Duration::from_secs(600);
+
+#[async_trait]
+impl Judge for AgentExecutor {
+    async fn judge(&self, question: &JudgeQuestion<'_>) -> Result<Option<JudgeVerdict>, Failure> {
+        let slot = VerdictSlot::default();
+        let order = SessionOrder::new(judge_prompt(question))
+            .name(format!("task-{}-judge", question.task.id))
+            .access(SessionAccess::read_only())
+            .tool(verdict_tool(&slot));
+        let model = question.model.or(self.model.as_deref());
+        let start = FlowStart::new("judge").parameters(json!({"task": question.task.id}));
+        let open = question.budget.map(VerificationBudget::open).transpose();
+        let paid = open.map_err(|kind| {
+            let message = format!("the {kind} budget is spent; no judge can be started");
+            Failure::permanent("budget_spent", message)
+        })?;
+        let limits = paid
+            .as_ref()
+            .map_or_else(Budget::default, PaidSession::budget);
+        let began = self.clock.now();
+        // Dropping the future cancels the session.
+        let control = RunControl::new();
+        let performed = run_single_session(
+            self.builder(question.folder, model),
+            start,
+            |_| order,
+            (&control, &*self.clock),
+            (TEN_MINUTES, limits),
+        );
+        let performed = performed.await;
+        match (paid, &performed) {
+            (Some(paid), Ok(Ok(performed))) => {
+                let (cost, tokens) = (performed.result.cost, performed.result.tokens);
+                paid.settle(cost, tokens, elapsed_since(began, &*self.clock));
+            }
+            (Some(paid), _) => paid.release(),
+            (None, _) => {}
+        }
+        let performed =
+            performed.map_err(|error| Failure::permanent("not_set_up", error.to_string()))?;
+        let performed = performed.map_err(|exit| match exit {
+            FlowExit::Failed { error } => error,
+            exit => Failure::retryable("not_started", exit.to_string()),
+        })?;
+        match ExecutionOutcome::from_session(&performed.result, TEN_MINUTES.as_secs()) {
+            // A judge that was stopped may have given its verdict before it had seen everything.
+            ExecutionOutcome::Completed => Ok(slot.take()),
+            ExecutionOutcome::Failed { error } => Err(error),
+            end => Err(Failure::retryable(
+                "judge_not_completed",
+                format!("the session {end}"),
+            )),
+        }
+    }
 }

@@ -3,19 +3,13 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::event::Failure;
-use autonoe_core::run::{FlowExit, SessionAccess};
-use autonoe_core::session::FlowStart;
-use autonoe_core::tool::{JudgeVerdict, VerdictSlot, verdict_tool};
-use autonoe_core::{Budget, RunControl, SessionOrder};
-use serde_json::json;
+use autonoe_core::tool::JudgeVerdict;
 
-use super::agent_executor::{elapsed_since, run_single_session};
-use super::{AgentExecutor, ExecutionOutcome, Task, judge_prompt};
-use crate::budget::{PaidSession, VerificationBudget};
+use super::Task;
+use crate::budget::VerificationBudget;
 
 /// Lets a model judge whether a statement holds.
 ///
@@ -82,62 +76,4 @@ pub struct JudgeQuestion<'a> {
     pub model: Option<&'a str>,
     /// The account that pays for the session; `None` if it is not counted.
     pub budget: Option<&'a VerificationBudget>,
-}
-
-/// Time limit of a judge.
-const TEN_MINUTES: Duration = Duration::from_secs(600);
-
-#[async_trait]
-impl Judge for AgentExecutor {
-    async fn judge(&self, question: &JudgeQuestion<'_>) -> Result<Option<JudgeVerdict>, Failure> {
-        let slot = VerdictSlot::default();
-        let order = SessionOrder::new(judge_prompt(question))
-            .name(format!("task-{}-judge", question.task.id))
-            .access(SessionAccess::read_only())
-            .tool(verdict_tool(&slot));
-        let model = question.model.or(self.model.as_deref());
-        let start = FlowStart::new("judge").parameters(json!({"task": question.task.id}));
-        let open = question.budget.map(VerificationBudget::open).transpose();
-        let paid = open.map_err(|kind| {
-            let message = format!("the {kind} budget is spent; no judge can be started");
-            Failure::permanent("budget_spent", message)
-        })?;
-        let limits = paid
-            .as_ref()
-            .map_or_else(Budget::default, PaidSession::budget);
-        let began = self.clock.now();
-        // Dropping the future cancels the session.
-        let control = RunControl::new();
-        let performed = run_single_session(
-            self.builder(question.folder, model),
-            start,
-            |_| order,
-            (&control, &*self.clock),
-            (TEN_MINUTES, limits),
-        );
-        let performed = performed.await;
-        match (paid, &performed) {
-            (Some(paid), Ok(Ok(performed))) => {
-                let (cost, tokens) = (performed.result.cost, performed.result.tokens);
-                paid.settle(cost, tokens, elapsed_since(began, &*self.clock));
-            }
-            (Some(paid), _) => paid.release(),
-            (None, _) => {}
-        }
-        let performed =
-            performed.map_err(|error| Failure::permanent("not_set_up", error.to_string()))?;
-        let performed = performed.map_err(|exit| match exit {
-            FlowExit::Failed { error } => error,
-            exit => Failure::retryable("not_started", exit.to_string()),
-        })?;
-        match ExecutionOutcome::from_session(&performed.result, TEN_MINUTES.as_secs()) {
-            // A judge that was stopped may have given its verdict before it had seen everything.
-            ExecutionOutcome::Completed => Ok(slot.take()),
-            ExecutionOutcome::Failed { error } => Err(error),
-            end => Err(Failure::retryable(
-                "judge_not_completed",
-                format!("the session {end}"),
-            )),
-        }
-    }
 }

@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use autonoe_core::spec::spec_schema;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::criterion::{CRITERION_PORT, SuccessCriteria};
+use super::criterion::{SuccessCriteria, criteria_schema};
 
 /// Default time limit of a task, in seconds.
 const HALF_AN_HOUR: u64 = 30 * 60;
@@ -35,7 +34,7 @@ pub struct Task {
     pub context: Option<String>,
     /// The criteria that must hold afterwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "criteria")]
+    #[schemars(schema_with = "criteria_schema")]
     pub success_criteria: Option<SuccessCriteria>,
     /// The time limit in seconds, for all turns together; 1800 by default.
     #[serde(default = "half_an_hour")]
@@ -67,12 +66,6 @@ fn half_an_hour() -> u64 {
 fn none_if_blank<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?;
     Ok(text.filter(|text| !text.trim().is_empty()))
-}
-
-/// Schema of success criteria: a string, or one of the registered criteria.
-fn criteria(generator: &mut SchemaGenerator) -> Schema {
-    let spec = spec_schema(CRITERION_PORT, generator);
-    json_schema!({"anyOf": [{"type": "string"}, spec, {"type": "null"}]})
 }
 
 impl Task {

@@ -7,7 +7,7 @@ use std::{fs, io};
 use autonoe_core::project::{create_folder, replace_file_durably};
 
 use super::SyncError;
-use super::remote::fetch_command;
+use super::remote_state::fetch_command;
 use super::sync_refs::{AGENTS, CURRENT, KEPT, QUARANTINE};
 use super::sync_repo::SyncRepo;
 use crate::isolation::{IsolationError, Repository, output_text};

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::SyncError;
 use super::commit_trailer::CommitTrailer;
-use super::remote::RemoteState;
+use super::remote_state::RemoteState;
 use super::sync_refs::{CURRENT, KEPT, PUBLISHED, PUSHING, TARGET};
 use super::sync_repo::SyncRepo;
 

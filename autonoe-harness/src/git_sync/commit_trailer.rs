@@ -6,7 +6,7 @@ use autonoe_core::RunId;
 use autonoe_core::time::Epoch;
 
 use super::SyncError;
-use super::remote::RemoteState;
+use super::remote_state::RemoteState;
 use super::sync_refs::{PUBLISHED, PUSHING};
 use super::sync_repo::SyncRepo;
 
@@ -87,6 +87,13 @@ impl CommitTrailer {
 const LOOKED_THROUGH: &str = "--max-count=10000";
 
 impl SyncRepo<'_> {
+    /// Returns the trailers of a commit; `None` if it does not belong to the run.
+    pub(super) async fn trailer(&self, commit: &str) -> Result<Option<CommitTrailer>, SyncError> {
+        let commit = self.run_ok(&["cat-file", "commit", commit]).await?;
+        let message = commit.split_once("\n\n").map(|(_, message)| message);
+        Ok(message.and_then(|message| CommitTrailer::parse(message, &self.synced_project.run)))
+    }
+
     /// Returns the trailers of the last commit of the branch; `None` if there is no branch yet.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ mod error;
 mod host;
 mod publish;
 mod remote;
+mod remote_state;
 mod snapshot;
 mod sync_refs;
 mod sync_repo;

@@ -7,7 +7,8 @@ use jiff::Timestamp;
 
 use super::SyncError;
 use super::commit_trailer::CommitTrailer;
-use super::remote::{NAME, RemoteState};
+use super::remote::NAME;
+use super::remote_state::RemoteState;
 use super::sync_refs::{CURRENT, PUSHING, TIP};
 use super::sync_repo::SyncRepo;
 use crate::isolation::{IsolationError, output_text, text};

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use autonoe_core::project::{create_folder, replace_file_durably};
 use autonoe_process::{CommandOutcome, CommandOutput};
 
-use super::commit_trailer::CommitTrailer;
 use super::sync_refs::{CURRENT, PUBLISHED};
 use super::{SyncError, SyncedProject};
 use crate::isolation::IsolationError;
@@ -122,13 +121,6 @@ impl SyncRepo<'_> {
             CommandOutcome::Exited { code: 1 } => Ok(false),
             _ => Err(failed(&command, &output).into()),
         }
-    }
-
-    /// Returns the trailers of a commit; `None` if it does not belong to the run.
-    pub(super) async fn trailer(&self, commit: &str) -> Result<Option<CommitTrailer>, SyncError> {
-        let commit = self.run_ok(&["cat-file", "commit", commit]).await?;
-        let message = commit.split_once("\n\n").map(|(_, message)| message);
-        Ok(message.and_then(|message| CommitTrailer::parse(message, &self.synced_project.run)))
     }
 
     /// Creates a commit of a tree.

@@ -10,8 +10,8 @@ use autonoe_process::CommandOutcome;
 
 use super::git::Git;
 use super::owner::{OwnerRecord, WorktreeOperation, claim};
+use super::project_folder::remove_folder;
 use super::stale_locks::{QUIET, remove_locks};
-use super::worktree::remove_folder;
 use super::{IsolationError, WorkLocation, Worktrees, merge_queue};
 
 /// Locks that a fast-forward creates in the git directory of a work tree.

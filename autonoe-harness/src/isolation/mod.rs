@@ -6,7 +6,6 @@ mod git;
 mod locked;
 mod merge;
 mod merge_queue;
-mod name;
 mod owner;
 mod programs;
 mod project_folder;
@@ -22,5 +21,5 @@ pub use worktrees::{Author, Worktrees};
 
 pub(crate) use git::{Git, Repository, failed, output_text, text};
 pub(crate) use merge_queue::acquire as take_turn;
-pub(crate) use name::check as check_name;
 pub(crate) use worktree::check_no_nested_repository;
+pub(crate) use worktrees::check_name;

@@ -1,7 +1,8 @@
-//! Folder of the project inside of a worktree.
+//! Folder of the project inside of a worktree, and removal of folders.
 
 use std::fs;
-use std::io;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::IsolationError;
@@ -36,6 +37,37 @@ pub(super) fn make(root: &Path, inside: &Path) -> Result<(), IsolationError> {
                 fs::create_dir(&folder).map_err(IsolationError::io(&folder))?;
             }
             Err(error) => return Err(IsolationError::io(folder)(error)),
+        }
+    }
+    Ok(())
+}
+
+/// Removes a folder, which may be missing.
+pub(super) async fn remove_folder(folder: &Path) -> Result<(), IsolationError> {
+    let path = folder.to_owned();
+    let removed = tokio::task::spawn_blocking(move || {
+        let gone = |error: &io::Error| error.kind() == ErrorKind::NotFound;
+        match fs::remove_dir_all(&path) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                make_writable(&path)?;
+                fs::remove_dir_all(&path)
+            }
+            Err(error) if gone(&error) => Ok(()),
+            removed => removed,
+        }
+    });
+    let removed = removed.await;
+    let removed = removed.unwrap_or_else(|error| Err(io::Error::other(error)));
+    removed.map_err(IsolationError::io(folder))
+}
+
+/// Makes everything in a folder removable: some tools write-protect their caches.
+fn make_writable(folder: &Path) -> io::Result<()> {
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            make_writable(&entry.path())?;
         }
     }
     Ok(())

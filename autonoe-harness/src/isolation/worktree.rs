@@ -1,15 +1,13 @@
-//! Worktree of one agent, and its removal.
+//! Worktree of one agent: its creation, its use and its removal.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::locked::LockedWorktrees;
-use super::owner::{OwnerRecord, WorktreeOperation};
+use super::locked::{ListedWorktree, LockedWorktrees};
+use super::owner::{OwnerRecord, Process, WorktreeOperation, claim};
 use super::programs::Programs;
-use super::{Author, IsolationError, WorkLocation, Worktrees, project_folder};
+use super::{Author, IsolationError, WorkLocation, Worktrees, check_name, project_folder};
 
 /// The worktree of one agent, on a branch of its own.
 ///
@@ -27,8 +25,101 @@ pub struct Worktree {
     _claim: Arc<File>,
 }
 
+impl Worktrees {
+    /// Creates a worktree on a branch of its own, starting at the current commit of the branch
+    /// `base`.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be created; then nothing of it is left. [`IsolationError::Exists`] if there is a
+    /// worktree or a branch of that name: it may contain unmerged work.
+    pub async fn create(&self, name: &str, base: &str) -> Result<Worktree, IsolationError> {
+        check_name(name)?;
+        let locked = self.lock().await?;
+        let place = self.location(name);
+        let at = locked.commit_of(base).await?;
+        let at = at.ok_or_else(|| IsolationError::NoBranch {
+            branch: base.to_owned(),
+        })?;
+        let is_taken = locked.commit_of(&place.branch).await?.is_some();
+        if is_taken || place.folder.symlink_metadata().is_ok() {
+            return Err(IsolationError::Exists(place));
+        }
+        let step = WorktreeOperation::Create {
+            folder: place.folder.clone(),
+            branch: place.branch.clone(),
+            at: at.clone(),
+            before: self.admin_names(),
+        };
+        step.begin(&self.folder)?;
+        let record = OwnerRecord {
+            owner: Process::current(),
+            fleet: self.fleet.clone(),
+            name: name.to_owned(),
+            branch: place.branch.clone(),
+            base: base.to_owned(),
+            run: self.run.clone(),
+        };
+        let made = locked.create_worktree(&place, &at, &record).await;
+        let made = made.and_then(|made| {
+            project_folder::make(&place.folder, &self.project_subfolder)?;
+            Ok(made)
+        });
+        match made {
+            Ok((admin, claim)) => {
+                WorktreeOperation::end(&self.folder)?;
+                let at = (place.folder, admin);
+                Ok(Worktree::new(self.clone(), record, at, claim))
+            }
+            Err(error) => {
+                locked.repair().await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Opens the existing worktree `name`, if its previous owner is gone or has released it; `None`
+    /// if there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`IsolationError::InUse`] if it is claimed, even by this process. [`IsolationError::Exists`]
+    /// if it was created for another [run](Self::for_run).
+    pub async fn open_existing(&self, name: &str) -> Result<Option<Worktree>, IsolationError> {
+        check_name(name)?;
+        let locked = self.lock().await?;
+        let place = self.location(name);
+        let is_listed =
+            |list: Vec<ListedWorktree>| list.iter().any(|tree| tree.folder == place.folder);
+        if !is_listed(locked.list().await?) && !locked.relocate(name, &place)? {
+            return Ok(None);
+        }
+        let admin = locked.admin_of(&place.folder)?;
+        let Some(mut record) = OwnerRecord::read(&admin)? else {
+            return Err(IsolationError::Exists(place));
+        };
+        let Some(claim) = claim(&admin)? else {
+            let pid = record.owner.pid;
+            return Err(IsolationError::InUse { pid, place });
+        };
+        let is_of_another = record
+            .run
+            .as_ref()
+            .zip(self.run.as_ref())
+            .is_some_and(|(its, ours)| its != ours);
+        if is_of_another {
+            return Err(IsolationError::Exists(place));
+        }
+        locked.repair_worktree(&place, &admin).await?;
+        record.owner = Process::current();
+        record.write(&admin)?;
+        let at = (place.folder, admin);
+        Ok(Some(Worktree::new(self.clone(), record, at, claim)))
+    }
+}
+
 impl Worktree {
-    pub(super) fn new(
+    fn new(
         trees: Worktrees,
         record: OwnerRecord,
         (root, admin): (PathBuf, PathBuf),
@@ -321,37 +412,6 @@ pub(crate) async fn check_no_nested_repository(
         }
     }
     Ok(conflicts)
-}
-
-/// Removes a folder, which may be missing.
-pub(super) async fn remove_folder(folder: &Path) -> Result<(), IsolationError> {
-    let path = folder.to_owned();
-    let removed = tokio::task::spawn_blocking(move || {
-        let gone = |error: &io::Error| error.kind() == ErrorKind::NotFound;
-        match fs::remove_dir_all(&path) {
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-                make_writable(&path)?;
-                fs::remove_dir_all(&path)
-            }
-            Err(error) if gone(&error) => Ok(()),
-            removed => removed,
-        }
-    });
-    let removed = removed.await;
-    let removed = removed.unwrap_or_else(|error| Err(io::Error::other(error)));
-    removed.map_err(IsolationError::io(folder))
-}
-
-/// Makes everything in a folder removable: some tools write-protect their caches.
-fn make_writable(folder: &Path) -> io::Result<()> {
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            make_writable(&entry.path())?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -10,10 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::git::{Git, Repository, output_text, text};
-use super::locked::ListedWorktree;
-use super::owner::{OwnerRecord, Process, WorktreeOperation, claim};
 use super::programs::Programs;
-use super::{IsolationError, WorkLocation, Worktree, name, project_folder};
+use super::{IsolationError, WorkLocation};
 
 /// Default time limit of a git command.
 const FIVE_MINUTES: Duration = Duration::from_secs(300);
@@ -69,8 +67,8 @@ pub struct Worktrees {
     /// The folder of all worktrees.
     pub(super) folder: PathBuf,
     pub(super) patience: Duration,
-    fleet: String,
-    run: Option<String>,
+    pub(super) fleet: String,
+    pub(super) run: Option<String>,
 }
 
 impl Worktrees {
@@ -87,7 +85,7 @@ impl Worktrees {
         fleet: &str,
         commands: ProcessRunner,
     ) -> Result<Self, IsolationError> {
-        name::check(fleet)?;
+        check_name(fleet)?;
         let git = Git::new(commands, FIVE_MINUTES);
         let command = [
             "rev-parse",
@@ -182,97 +180,6 @@ impl Worktrees {
     /// Returns the fleet of the worktrees.
     pub fn fleet(&self) -> &str {
         &self.fleet
-    }
-
-    /// Creates a worktree on a branch of its own, starting at the current commit of the branch
-    /// `base`.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be created; then nothing of it is left. [`IsolationError::Exists`] if there is a
-    /// worktree or a branch of that name: it may contain unmerged work.
-    pub async fn create(&self, name: &str, base: &str) -> Result<Worktree, IsolationError> {
-        name::check(name)?;
-        let locked = self.lock().await?;
-        let place = self.location(name);
-        let at = locked.commit_of(base).await?;
-        let at = at.ok_or_else(|| IsolationError::NoBranch {
-            branch: base.to_owned(),
-        })?;
-        let is_taken = locked.commit_of(&place.branch).await?.is_some();
-        if is_taken || place.folder.symlink_metadata().is_ok() {
-            return Err(IsolationError::Exists(place));
-        }
-        let step = WorktreeOperation::Create {
-            folder: place.folder.clone(),
-            branch: place.branch.clone(),
-            at: at.clone(),
-            before: self.admin_names(),
-        };
-        step.begin(&self.folder)?;
-        let record = OwnerRecord {
-            owner: Process::current(),
-            fleet: self.fleet.clone(),
-            name: name.to_owned(),
-            branch: place.branch.clone(),
-            base: base.to_owned(),
-            run: self.run.clone(),
-        };
-        let made = locked.create_worktree(&place, &at, &record).await;
-        let made = made.and_then(|made| {
-            project_folder::make(&place.folder, &self.project_subfolder)?;
-            Ok(made)
-        });
-        match made {
-            Ok((admin, claim)) => {
-                WorktreeOperation::end(&self.folder)?;
-                let at = (place.folder, admin);
-                Ok(Worktree::new(self.clone(), record, at, claim))
-            }
-            Err(error) => {
-                locked.repair().await?;
-                Err(error)
-            }
-        }
-    }
-
-    /// Opens the existing worktree `name`, if its previous owner is gone or has released it; `None`
-    /// if there is none.
-    ///
-    /// # Errors
-    ///
-    /// [`IsolationError::InUse`] if it is claimed, even by this process. [`IsolationError::Exists`]
-    /// if it was created for another [run](Self::for_run).
-    pub async fn open_existing(&self, name: &str) -> Result<Option<Worktree>, IsolationError> {
-        name::check(name)?;
-        let locked = self.lock().await?;
-        let place = self.location(name);
-        let is_listed =
-            |list: Vec<ListedWorktree>| list.iter().any(|tree| tree.folder == place.folder);
-        if !is_listed(locked.list().await?) && !locked.relocate(name, &place)? {
-            return Ok(None);
-        }
-        let admin = locked.admin_of(&place.folder)?;
-        let Some(mut record) = OwnerRecord::read(&admin)? else {
-            return Err(IsolationError::Exists(place));
-        };
-        let Some(claim) = claim(&admin)? else {
-            let pid = record.owner.pid;
-            return Err(IsolationError::InUse { pid, place });
-        };
-        let is_of_another = record
-            .run
-            .as_ref()
-            .zip(self.run.as_ref())
-            .is_some_and(|(its, ours)| its != ours);
-        if is_of_another {
-            return Err(IsolationError::Exists(place));
-        }
-        locked.repair_worktree(&place, &admin).await?;
-        record.owner = Process::current();
-        record.write(&admin)?;
-        let at = (place.folder, admin);
-        Ok(Some(Worktree::new(self.clone(), record, at, claim)))
     }
 
     /// Returns the location of a worktree, which need not exist.
@@ -384,5 +291,57 @@ impl Author {
 impl Default for Author {
     fn default() -> Self {
         Self::new("Autonoe", "autonoe@localhost")
+    }
+}
+
+/// Maximum length of a name in bytes. File names are limited to 255 bytes, and an exploration is
+/// named after the member, the task and the approach.
+const LONGEST_NAME: usize = 200;
+
+/// Checks a name that becomes part of a branch and of a folder.
+///
+/// # Errors
+///
+/// It cannot be such a part on some system.
+pub(crate) fn check_name(name: &str) -> Result<(), IsolationError> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let reason = match name {
+        "" => "it is empty",
+        name if name.len() > LONGEST_NAME => "it is too long",
+        name if !name.bytes().all(plain) => "it may only contain letters, digits, '-', '_' and '.'",
+        name if name.starts_with(['-', '.']) => "it starts with '-' or '.'",
+        name if name.ends_with('.') || name.ends_with(".lock") => "it ends with '.' or \".lock\"",
+        name if name.contains("..") => "it has two dots in a row",
+        _ => return Ok(()),
+    };
+    Err(IsolationError::InvalidName {
+        name: name.to_owned(),
+        reason,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_plain() {
+        for (name, fits) in [
+            ("a", true),
+            ("T-1.b_2", true),
+            ("", false),
+            ("-a", false),
+            (".a", false),
+            ("a.", false),
+            ("a.lock", false),
+            ("a..b", false),
+            ("a/b", false),
+            ("a b", false),
+            ("ä", false),
+            ("a~1", false),
+        ] {
+            assert_eq!(check_name(name).is_ok(), fits, "{name:?}");
+        }
+        assert!(check_name(&"a".repeat(201)).is_err());
     }
 }

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use super::MemberCommand;
-use super::supervisor::Supervisor;
+use super::supervisor::{Shared, Supervisor, Workers};
 use crate::folder::SubmitOutcome;
 use crate::folder::{FolderError, MemberFolder, MemberStatus, MemberView};
 use crate::handle::{HandleError, MemberHandle};
@@ -64,27 +64,8 @@ pub struct MemberManager {
     supervised: Mutex<HashMap<MemberId, Supervised>>,
 }
 
-/// State shared by the manager and its supervisors.
-pub(super) struct Shared {
-    pub(super) root: PathBuf,
-    pub(super) workers: Workers,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) every: Duration,
-    pub(super) restarts: u32,
-    pub(super) kill_after: Duration,
-}
-
 /// A member that was found: its state, or the error of reading it.
 pub type FoundMember = (MemberId, Result<MemberView, FolderError>);
-
-/// Executes the members.
-#[derive(Clone)]
-pub(super) enum Workers {
-    /// A process per member.
-    Program(MemberCommand),
-    /// A task of this process per member.
-    InProcess(Arc<dyn JobRunner>),
-}
 
 /// The outcome of a member, once its supervisor has it.
 type Done = Option<Result<RunOutcome, Arc<FolderError>>>;

@@ -3,20 +3,20 @@
 use std::convert::Infallible;
 use std::future;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::engine::{JobRunner, RunOutcome};
 use autonoe_core::event::Failure;
-use autonoe_core::time::Epoch;
+use autonoe_core::time::{Clock, Epoch};
 use autonoe_process::{
     DetachedProcess, Exit, LaunchError, Process, ShutdownPolicy, StartedProcess, Stdout,
 };
 use tokio::io::AsyncReadExt;
 use tokio::task::JoinSet;
 
-use super::MemberLifetime;
-use super::member_manager::{Shared, Workers};
+use super::{MemberCommand, MemberLifetime};
 use crate::folder::FolderLock;
 use crate::folder::{FolderError, MemberFolder, MemberLog, MemberView};
 use crate::handle::MemberHandle;
@@ -41,6 +41,25 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// Poll interval while waiting for the process to serve its folder.
 const SOON: Duration = Duration::from_millis(20);
+
+/// State shared by the manager and its supervisors.
+pub(super) struct Shared {
+    pub(super) root: PathBuf,
+    pub(super) workers: Workers,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) every: Duration,
+    pub(super) restarts: u32,
+    pub(super) kill_after: Duration,
+}
+
+/// Executes the members.
+#[derive(Clone)]
+pub(super) enum Workers {
+    /// A process per member.
+    Program(MemberCommand),
+    /// A task of this process per member.
+    InProcess(Arc<dyn JobRunner>),
+}
 
 /// Supervises one member until it has ended: starts its process, and restarts it after a loss.
 pub(super) struct Supervisor {

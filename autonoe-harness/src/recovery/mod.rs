@@ -8,9 +8,7 @@ mod strategies;
 
 pub use ladder::{Ladder, Recovery, RecoveryAttempt, SkippedStrategy};
 pub use port::{
-    Attendance, ExplorationBranch, LoopContext, RECOVERY_PORT, RecoveryChange, RecoveryStep,
-    RecoveryStrategy, WorkFolderKind,
+    Attendance, BackendModel, ExplorationBranch, LoopContext, RECOVERY_PORT, RecoveryChange,
+    RecoveryStep, RecoveryStrategy, WorkFolderKind,
 };
-pub use strategies::{
-    AskPerson, BackendModel, Escalation, Exploration, MutationKind, PromptMutation,
-};
+pub use strategies::{AskPerson, Escalation, Exploration, MutationKind, PromptMutation};

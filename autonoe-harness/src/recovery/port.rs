@@ -3,9 +3,9 @@
 use std::fmt;
 
 use autonoe_core::spec::SpecPort;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::BackendModel;
 use crate::budget::{Allowance, BudgetedKind as Kind, Spending};
 use crate::executor::Task;
 use crate::pluralize::pluralize;
@@ -244,6 +244,68 @@ impl LoopContext {
                 pluralize(iterations as usize, "iteration")
             )),
             _ => Ok(()),
+        }
+    }
+}
+
+/// A backend and a model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct BackendModel {
+    /// The name of the executor.
+    pub cli: String,
+    /// The model; that of the executor if `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The allowance that must be left for it; nothing by default.
+    #[serde(default, skip_serializing_if = "needs_nothing")]
+    pub needs: Allowance,
+}
+
+fn needs_nothing(needs: &Allowance) -> bool {
+    *needs == Allowance::default()
+}
+
+impl BackendModel {
+    /// Creates an entry for a backend with its default model.
+    pub fn new(cli: impl Into<String>) -> Self {
+        Self {
+            cli: cli.into(),
+            model: None,
+            needs: Allowance::default(),
+        }
+    }
+
+    /// Sets the model.
+    #[must_use]
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Sets the allowance that must be left for it.
+    #[must_use]
+    pub fn needs(mut self, needs: Allowance) -> Self {
+        self.needs = needs;
+        self
+    }
+
+    pub(super) fn can_be_paid(&self, context: &LoopContext) -> bool {
+        let limits = self.needs.amounts().into_iter().zip(context.free.amounts());
+        let mut missing = limits.filter(|(needs, free)| match (needs, free) {
+            (Some(needs), Some(free)) => needs > free,
+            _ => false,
+        });
+        missing.next().is_none()
+    }
+}
+
+impl fmt::Display for BackendModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.model {
+            Some(model) => write!(f, "{}/{model}", self.cli),
+            None => f.write_str(&self.cli),
         }
     }
 }

@@ -5,4 +5,5 @@ mod outline;
 mod plan;
 mod read;
 
-pub use plan::{PlannedTask, Roadmap, RoadmapError, RoadmapFinding};
+pub use outline::RoadmapFinding;
+pub use plan::{PlannedTask, Roadmap, RoadmapError};

@@ -1,7 +1,5 @@
 //! Splits a roadmap into sections and lines, without interpreting them.
 
-use super::plan::RoadmapFinding;
-
 /// The sections of a roadmap.
 pub(super) const SECTIONS: [&str; 4] = ["Objective", "Constraints", "Success Criteria", "Tasks"];
 
@@ -171,6 +169,28 @@ fn fence_of(text: &str) -> Option<&str> {
 
 fn closes(open: &str, marks: &str, text: &str) -> bool {
     marks.starts_with(open) && text.trim() == marks
+}
+
+/// A mistake in a roadmap, with its position.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct RoadmapFinding {
+    /// The line, starting at 1.
+    pub line: usize,
+    /// The column in characters, starting at 1.
+    pub column: usize,
+    /// The problem, and a suggestion.
+    pub message: String,
+}
+
+impl RoadmapFinding {
+    pub(super) fn new(line: usize, column: usize, message: impl Into<String>) -> Self {
+        Self {
+            line,
+            column,
+            message: message.into(),
+        }
+    }
 }
 
 #[cfg(test)]

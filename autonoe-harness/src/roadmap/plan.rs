@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::outline::{Outline, nearest};
-use super::read::read;
+use super::outline::{Outline, RoadmapFinding, nearest};
 use crate::executor::{Task, TaskId};
 
 /// A plan of work, written by a person in a Markdown file.
@@ -89,25 +88,6 @@ impl PlannedTask {
 }
 
 impl Roadmap {
-    /// Parses a roadmap. `file` is its path, for errors.
-    ///
-    /// # Errors
-    ///
-    /// It contains something that is not understood or cannot be done. All mistakes are reported at
-    /// once, each with its line.
-    pub fn parse(file: &Path, text: &str) -> Result<Self, RoadmapError> {
-        let mut findings = Vec::new();
-        let outline = Outline::parse(text, &mut findings);
-        let mut roadmap = read(&outline, &mut findings);
-        roadmap.warnings.sort();
-        validate(&roadmap, &outline, &mut findings);
-        if findings.is_empty() {
-            Ok(roadmap)
-        } else {
-            Err(RoadmapError::new(file, findings))
-        }
-    }
-
     /// Returns the tasks that can start when those in `done` are done, in file order.
     pub fn ready<'a>(
         &'a self,
@@ -132,18 +112,6 @@ pub struct RoadmapError {
     findings: Vec<RoadmapFinding>,
 }
 
-/// A mistake in a roadmap, with its position.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub struct RoadmapFinding {
-    /// The line, starting at 1.
-    pub line: usize,
-    /// The column in characters, starting at 1.
-    pub column: usize,
-    /// The problem, and a suggestion.
-    pub message: String,
-}
-
 impl RoadmapError {
     pub(super) fn new(file: &Path, mut findings: Vec<RoadmapFinding>) -> Self {
         findings.sort();
@@ -157,16 +125,6 @@ impl RoadmapError {
     /// Returns all mistakes, by line.
     pub fn findings(&self) -> &[RoadmapFinding] {
         &self.findings
-    }
-}
-
-impl RoadmapFinding {
-    pub(super) fn new(line: usize, column: usize, message: impl Into<String>) -> Self {
-        Self {
-            line,
-            column,
-            message: message.into(),
-        }
     }
 }
 

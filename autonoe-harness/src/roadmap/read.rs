@@ -1,15 +1,36 @@
 //! Interprets the sections of a roadmap.
 
-use std::path::{Component, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
 use super::attribute::{Attribute, KEYS, parse_timeout, split_command};
-use super::outline::{Line, Outline, Section};
-use super::plan::{PlannedTask, Roadmap, RoadmapFinding};
+use super::outline::{Line, Outline, RoadmapFinding, Section};
+use super::plan::{PlannedTask, Roadmap, RoadmapError, validate};
 use crate::executor::{AllOf, CommandCriterion, SuccessCriteria, Task, TaskId};
 
-pub(super) fn read(outline: &Outline<'_>, findings: &mut Vec<RoadmapFinding>) -> Roadmap {
+impl Roadmap {
+    /// Parses a roadmap. `file` is its path, for errors.
+    ///
+    /// # Errors
+    ///
+    /// It contains something that is not understood or cannot be done. All mistakes are reported at
+    /// once, each with its line.
+    pub fn parse(file: &Path, text: &str) -> Result<Self, RoadmapError> {
+        let mut findings = Vec::new();
+        let outline = Outline::parse(text, &mut findings);
+        let mut roadmap = read(&outline, &mut findings);
+        roadmap.warnings.sort();
+        validate(&roadmap, &outline, &mut findings);
+        if findings.is_empty() {
+            Ok(roadmap)
+        } else {
+            Err(RoadmapError::new(file, findings))
+        }
+    }
+}
+
+fn read(outline: &Outline<'_>, findings: &mut Vec<RoadmapFinding>) -> Roadmap {
     let section = |name: &str| outline.section(name);
     let title = outline.title.as_deref();
     let title = title.map(|title| title.strip_prefix("Roadmap:").unwrap_or(title).trim());

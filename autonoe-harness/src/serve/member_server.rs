@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 
-use super::served_folder::ServedFolder;
+use super::served_folder::{ServeOutcome, ServedFolder};
 use crate::folder::FolderLock;
 use crate::folder::{FolderError, MemberFolder};
 
@@ -76,15 +76,6 @@ pub struct MemberServer {
     takeover_timeout: Duration,
     stop_patience: Duration,
     leave: Pin<Box<dyn Future<Output = ()> + Send>>,
-}
-
-/// Outcome of serving a folder.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ServeOutcome {
-    /// The run has ended, now or before.
-    Ended(Box<RunOutcome>),
-    /// This process had to leave: the run has not ended, and can be served again.
-    Released,
 }
 
 impl MemberServer {

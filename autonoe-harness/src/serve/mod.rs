@@ -3,4 +3,5 @@
 mod member_server;
 mod served_folder;
 
-pub use member_server::{MemberServer, ServeOutcome};
+pub use member_server::MemberServer;
+pub use served_folder::ServeOutcome;

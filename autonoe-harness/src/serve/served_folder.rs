@@ -13,7 +13,6 @@ use autonoe_core::time::{Clock, Epoch};
 use autonoe_process::Marker;
 use jiff::Timestamp;
 
-use super::ServeOutcome;
 use crate::alert::{Alert, AlertManager, Severity};
 use crate::folder::{
     FolderError, MemberFact, MemberFolder, MemberLog, MemberStatus, MemberStatusRecord,
@@ -23,6 +22,15 @@ use crate::folder::{MemberJournal, TextFiles, as_lower_bound, status_of};
 
 /// Time limit for killing remaining processes of a run.
 const SWEEP: Duration = Duration::from_secs(10);
+
+/// Outcome of serving a folder.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ServeOutcome {
+    /// The run has ended, now or before.
+    Ended(Box<RunOutcome>),
+    /// This process had to leave: the run has not ended, and can be served again.
+    Released,
+}
 
 /// A folder that this process serves: requests read from it, and their effect on the run.
 pub(super) struct ServedFolder {

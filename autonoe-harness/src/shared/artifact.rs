@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::SharedError;
+use crate::state::StateError;
 use crate::strategy::MemberId;
 
 /// A file that a member published for others.
@@ -143,6 +143,39 @@ impl fmt::Display for ArtifactName {
      starts nor ends with a full stop or a space"
 )]
 pub struct InvalidArtifactName(String);
+
+/// Error of the shared context.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SharedError {
+    /// The database cannot be read or written.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// No artifact was published under the name.
+    #[error("the artifact {0} does not exist")]
+    Unknown(ArtifactName),
+    /// A folder, a pipe or a symlink is in place of the file.
+    #[error("{0:?} is not a file")]
+    NotAFile(PathBuf),
+    /// The content of an artifact differs from what was published.
+    #[error("the artifact {name} was modified after it was published; its path is {path:?}")]
+    Changed {
+        /// Its name.
+        name: ArtifactName,
+        /// Its path.
+        path: PathBuf,
+    },
+    /// A file cannot be read or written.
+    #[error("{path:?} cannot be {doing}")]
+    Failed {
+        /// The file.
+        path: PathBuf,
+        /// The operation that failed.
+        doing: &'static str,
+        /// The I/O error.
+        source: io::Error,
+    },
+}
 
 #[cfg(test)]
 mod tests {

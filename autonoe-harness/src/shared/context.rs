@@ -7,12 +7,11 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Row, Transaction, params};
 use serde_json::Value;
 
-use super::artifact::{Artifact, ArtifactName, copy_in, is_unchanged, path_of};
+use super::artifact::{Artifact, ArtifactName, SharedError, copy_in, is_unchanged, path_of};
 use super::event::{self, Cursor, MemberEvent, NewMemberEvent};
 use crate::database::{
     Database, DatabaseError, SHARED, collect, from_json, json, number, parse_column, unreadable,
 };
-use crate::state::StateError;
 use crate::strategy::MemberId;
 
 /// Values, files and events that members share, in a folder such as `.harness/shared`.
@@ -71,39 +70,6 @@ impl Scope {
             Self::Member(id) => format!("member:{id}"),
         }
     }
-}
-
-/// Error of the shared context.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SharedError {
-    /// The database cannot be read or written.
-    #[error(transparent)]
-    State(#[from] StateError),
-    /// No artifact was published under the name.
-    #[error("the artifact {0} does not exist")]
-    Unknown(ArtifactName),
-    /// A folder, a pipe or a symlink is in place of the file.
-    #[error("{0:?} is not a file")]
-    NotAFile(PathBuf),
-    /// The content of an artifact differs from what was published.
-    #[error("the artifact {name} was modified after it was published; its path is {path:?}")]
-    Changed {
-        /// Its name.
-        name: ArtifactName,
-        /// Its path.
-        path: PathBuf,
-    },
-    /// A file cannot be read or written.
-    #[error("{path:?} cannot be {doing}")]
-    Failed {
-        /// The file.
-        path: PathBuf,
-        /// The operation that failed.
-        doing: &'static str,
-        /// The I/O error.
-        source: io::Error,
-    },
 }
 
 impl SharedContext {

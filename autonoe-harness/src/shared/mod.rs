@@ -4,6 +4,6 @@ mod artifact;
 mod context;
 mod event;
 
-pub use artifact::{Artifact, ArtifactName, InvalidArtifactName};
-pub use context::{Scope, SharedContext, SharedError};
+pub use artifact::{Artifact, ArtifactName, InvalidArtifactName, SharedError};
+pub use context::{Scope, SharedContext};
 pub use event::{Cursor, MemberEvent, NewMemberEvent};

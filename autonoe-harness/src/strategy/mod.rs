@@ -13,10 +13,10 @@ pub use fleet::{Fleet, Member, MemberState};
 pub use graph::Graph;
 pub use parallel::Parallel;
 pub use pipeline::Pipeline;
-pub use port::{Decision, Dependencies, IntoStrategy, Order, STRATEGY_PORT, Strategy};
+pub use port::{Dependencies, IntoStrategy, Order, STRATEGY_PORT, Strategy};
 pub use race::Race;
 pub(crate) use result::spent_by;
-pub use result::{AggregatedReport, MemberId, MemberReport};
+pub use result::{AggregatedReport, Decision, MemberId, MemberReport};
 pub use voting::{Voting, VotingCriterion};
 
 /// Stops all running members.

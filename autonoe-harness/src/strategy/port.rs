@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use autonoe_core::spec::SpecPort;
 
-use super::{Fleet, MemberId};
+use super::{Decision, Fleet, MemberId};
 
 /// Registry port of strategies.
 pub const STRATEGY_PORT: SpecPort = SpecPort::Other("strategy");
@@ -143,37 +143,6 @@ impl Order {
         Self::Stop {
             member: member.clone(),
             reason: why.into(),
-        }
-    }
-}
-
-/// Verdict of a strategy about its fleet.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Decision {
-    /// Whether it succeeded.
-    pub success: bool,
-    /// The winning member, if there is one.
-    pub winner: Option<MemberId>,
-    /// The joined output, or that of the winner.
-    pub output: Option<String>,
-}
-
-impl Decision {
-    /// Creates the verdict of a failed fleet.
-    pub fn failed() -> Self {
-        Self {
-            success: false,
-            winner: None,
-            output: None,
-        }
-    }
-
-    /// Creates the verdict that one member has won.
-    pub fn won_by(result: &super::MemberReport) -> Self {
-        Self {
-            success: true,
-            winner: Some(result.id.clone()),
-            output: Some(result.output.clone()),
         }
     }
 }

@@ -202,6 +202,37 @@ impl AggregatedReport {
     }
 }
 
+/// Verdict of a strategy about its fleet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// Whether it succeeded.
+    pub success: bool,
+    /// The winning member, if there is one.
+    pub winner: Option<MemberId>,
+    /// The joined output, or that of the winner.
+    pub output: Option<String>,
+}
+
+impl Decision {
+    /// Creates the verdict of a failed fleet.
+    pub fn failed() -> Self {
+        Self {
+            success: false,
+            winner: None,
+            output: None,
+        }
+    }
+
+    /// Creates the verdict that one member has won.
+    pub fn won_by(result: &MemberReport) -> Self {
+        Self {
+            success: true,
+            winner: Some(result.id.clone()),
+            output: Some(result.output.clone()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use autonoe_core::CostUsd;

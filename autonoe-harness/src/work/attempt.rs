@@ -8,20 +8,10 @@ use jiff::Timestamp;
 use super::WorkEvent;
 use super::decide::{IterationState, NextStep, TaskFailure, next_step};
 use super::messages::WaitOutcome;
-use super::task_loop::Work;
+use super::task_loop::{TaskEnd, Work};
 use super::turn::{Turn, TurnContext, TurnError};
 use crate::executor::{ExecuteError, Task};
 use crate::recovery::{LoopContext, RecoveryChange, WorkFolderKind};
-
-/// End of a task, or of one explored approach.
-pub(super) enum TaskEnd {
-    /// The task is done and verified.
-    Done,
-    /// The task failed, and nothing more is tried.
-    Failed(String),
-    /// The work was stopped from outside.
-    Stopped,
-}
 
 /// A task in progress. Its details are in the state of the work.
 struct Attempt<'t> {

@@ -1,70 +1,17 @@
-//! Events of a task loop, and their observers.
+//! Events of a task loop.
 
-use std::sync::Arc;
-
-use async_trait::async_trait;
 use autonoe_core::RunId;
 use autonoe_core::agent::{CostTotal, TokenUsage};
-use autonoe_core::event::Failure;
 use autonoe_core::time::AgentSessionId;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::RecoveredState;
 use crate::budget::Spending;
 use crate::executor::{ExecutionOutcome, ExecutionReport, TaskId, Verification};
 use crate::isolation::WorkLocation;
 use crate::progress::ProgressSignal;
 use crate::recovery::{RecoveryAttempt, RecoveryStep, SkippedStrategy};
 use crate::stuck::StuckReport;
-
-/// Records the events of a task loop, for example in a journal or a database.
-///
-/// A recorded event must be durable once the call returns. Events arrive one after the other, all
-/// of one run: tasks and messages of two runs may have the same names.
-#[async_trait]
-pub trait WorkObserver: Send + Sync {
-    /// Records an event.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be recorded. Then the work ends as failed: unrecorded work cannot be resumed.
-    async fn note(&self, event: &WorkEvent) -> Result<(), Failure>;
-
-    /// Returns the state of the run, replayed from its recorded events. The loop resumes from it:
-    /// it repeats no finished work, delivers no message twice, and counts earlier spending.
-    ///
-    /// By default the state is empty, which is right for observers that store nothing.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be read. Then nothing starts.
-    async fn so_far(&self) -> Result<RecoveredState, Failure> {
-        Ok(RecoveredState::default())
-    }
-}
-
-#[deny(clippy::missing_trait_methods)]
-#[async_trait]
-impl<O: WorkObserver + ?Sized> WorkObserver for Arc<O> {
-    async fn note(&self, event: &WorkEvent) -> Result<(), Failure> {
-        (**self).note(event).await
-    }
-
-    async fn so_far(&self) -> Result<RecoveredState, Failure> {
-        (**self).so_far().await
-    }
-}
-
-#[async_trait]
-impl<F> WorkObserver for F
-where
-    F: Fn(&WorkEvent) -> Result<(), Failure> + Send + Sync,
-{
-    async fn note(&self, event: &WorkEvent) -> Result<(), Failure> {
-        self(event)
-    }
-}
 
 /// A message of a person that an agent has received.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,17 +23,6 @@ pub struct DeliveredMessage {
     pub id: Option<String>,
     /// The text of the message.
     pub text: String,
-}
-
-/// Observer that records nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoWorkObserver;
-
-#[async_trait]
-impl WorkObserver for NoWorkObserver {
-    async fn note(&self, _: &WorkEvent) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 /// An event of a task loop.
@@ -270,30 +206,4 @@ pub enum WorkEvent {
 
 fn is_nothing(spending: &Spending) -> bool {
     *spending == Spending::default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn a_closure_takes_note_and_may_fail() {
-        let at = Timestamp::UNIX_EPOCH;
-        let opened = WorkEvent::Opened {
-            run: RunId::new("member"),
-            at,
-        };
-        let began = WorkEvent::TaskStarted {
-            task: "login".parse().expect("a name"),
-            at,
-        };
-        let only_opened: Arc<dyn WorkObserver> = Arc::new(|event: &WorkEvent| match event {
-            WorkEvent::Opened { .. } => Ok(()),
-            _ => Err(Failure::permanent("full", "there is no room")),
-        });
-
-        assert_eq!(only_opened.note(&opened).await, Ok(()));
-        let refused = only_opened.note(&began).await;
-        assert_eq!(refused.expect_err("there is no room").code, "full");
-    }
 }

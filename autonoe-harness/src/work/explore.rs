@@ -4,10 +4,9 @@ use autonoe_core::event::Failure;
 use sha2::{Digest, Sha256};
 
 use super::WorkEvent;
-use super::attempt::TaskEnd;
 use super::decide::{NextStep, TaskFailure};
 use super::messages::WaitOutcome;
-use super::task_loop::Work;
+use super::task_loop::{TaskEnd, Work};
 use super::turn::{TurnContext, TurnError};
 use crate::budget::VerificationBudget;
 use crate::executor::{Task, TaskId};

@@ -12,7 +12,6 @@ use autonoe_core::engine::{JobContext, JobRunner, RunOutcome, RunSpec};
 use autonoe_core::event::Failure;
 use autonoe_core::time::{Clock, SystemClock};
 
-use super::attempt::TaskEnd;
 use super::messages::RequestQueue;
 use super::{
     Isolation, NoWorkObserver, RecoveredState, WhenDone, WorkEvent, WorkObserver, WorkOrder,
@@ -215,6 +214,16 @@ impl TaskLoop {
             .map_err(|error: IsolationError| Failure::permanent("not_isolated", error.to_string()));
         made.map(Some)
     }
+}
+
+/// End of a task, or of one explored approach.
+pub(super) enum TaskEnd {
+    /// The task is done and verified.
+    Done,
+    /// The task failed, and nothing more is tried.
+    Failed(String),
+    /// The work was stopped from outside.
+    Stopped,
 }
 
 /// Work in progress.

@@ -9,9 +9,8 @@ use serde_json::Value;
 
 use super::{Completion, CompletionType};
 use crate::completion::dependencies::CompletionDependencies;
-use crate::completion::kind::{CompletionKind, Mistake, Needs, Unreachable};
-use crate::completion::parts::{CompletionParts, completion_schema};
-use crate::completion::rules::LastResult;
+use crate::completion::kind::{CompletionKind, LastResult, Mistake, Needs, Unreachable};
+use crate::completion::{CompletionParts, completion_schema};
 use crate::definition::written_value;
 use crate::error::FlowError;
 use crate::port::{CompletionContext, CompletionHandler, CompletionResult, ConditionStates};

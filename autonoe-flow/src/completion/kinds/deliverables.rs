@@ -9,8 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::completion::dependencies::{CompletionDependencies, LedgerSource, unresolved};
-use crate::completion::kind::{CompletionKind, Mistake, Needs, Unreachable};
-use crate::completion::rules::LastResult;
+use crate::completion::kind::{CompletionKind, LastResult, Mistake, Needs, Unreachable};
 use crate::error::{FlowError, FlowErrorKind};
 use crate::port::{CompletionContext, CompletionHandler, CompletionResult};
 use crate::walk::Formula;

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::{CommandOutcome, CommandRunner};
 use crate::completion::dependencies::{CompletionDependencies, StateProbe, unresolved};
-use crate::completion::kind::{CompletionKind, Mistake, Needs, Unreachable};
-use crate::completion::rules::LastResult;
+use crate::completion::kind::{CompletionKind, LastResult, Mistake, Needs, Unreachable};
 use crate::definition::{read_by_type, ten_minutes};
 use crate::error::{FlowError, FlowErrorKind};
 use crate::port::{CompletionContext, CompletionHandler, CompletionResult};

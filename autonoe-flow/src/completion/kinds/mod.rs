@@ -1,4 +1,4 @@
-//! [`Completion`] and the table of its kinds.
+//! [`Completion`], the table of its kinds, and its form in files.
 
 mod budgets;
 mod composite;
@@ -7,17 +7,10 @@ mod external_state;
 mod signals;
 mod steps;
 
-use autonoe_core::project::config_parts::read_part;
+use autonoe_core::project::config_parts::{below, inside, read_part};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
-use super::dependencies::{CompletionDependencies, unresolved};
-use super::kind::{CompletionKind, Mistake, Needs, Unreachable};
-use super::parts::{Need, to_config};
-use crate::error::FlowError;
-use crate::port::{CompletionHandler, CompletionSpec, known_completions, read_custom};
-use crate::walk::Formula;
+use serde_json::{Map, Value, json};
 
 pub use self::budgets::{CheckBudget, IterationBudget};
 pub use self::composite::{CompletionCondition, Composite, CompositeMode};
@@ -25,6 +18,12 @@ pub use self::deliverables::Deliverables;
 pub use self::external_state::{ExternalState, ExternalStateSource, NamedState, StateCommand};
 pub use self::signals::{KeywordSignal, StructuredSignal};
 pub use self::steps::{PhaseCompletion, StepMachine};
+
+use super::dependencies::{CompletionDependencies, unresolved};
+use super::kind::{CompletionKind, Mistake, Needs, Unreachable};
+use crate::error::FlowError;
+use crate::port::{CompletionHandler, CompletionSpec, known_completions, read_custom};
+use crate::walk::Formula;
 
 /// Defines the kinds in one table: variant and struct, name in files, need of settings.
 macro_rules! completion_kinds {
@@ -79,7 +78,7 @@ macro_rules! completion_kinds {
             }
 
             /// Reads the settings of a condition.
-            pub(super) fn read(name: CompletionType, config: &Value) -> Result<Self, String> {
+            fn read(name: CompletionType, config: &Value) -> Result<Self, String> {
                 match name {
                     $(CompletionType::$kind => read_part(config).map(Self::$kind),)+
                     CompletionType::Custom => read_custom(config).map(Self::Custom),
@@ -87,7 +86,7 @@ macro_rules! completion_kinds {
             }
 
             /// Returns the settings as JSON; `None` if there are none.
-            pub(super) fn config(&self) -> Option<Value> {
+            fn config(&self) -> Option<Value> {
                 match self {
                     $(Self::$kind(config) => to_config(config),)+
                     Self::Custom(spec) => to_config(spec),
@@ -105,7 +104,7 @@ macro_rules! completion_kinds {
             }
 
             /// Returns the types with the schemas of their settings.
-            pub(super) fn schemas(generator: &mut SchemaGenerator) -> Vec<(Self, Schema, Need)> {
+            fn schemas(generator: &mut SchemaGenerator) -> Vec<(Self, Schema, Need)> {
                 let custom = json_schema!({
                     "type": "object",
                     "properties": {"type": {"type": "string", "examples": known_completions()}},
@@ -179,4 +178,73 @@ impl CompletionKind for Box<dyn CompletionSpec> {
     fn needs(&self) -> Needs {
         Needs::default()
     }
+}
+
+/// Whether files must have the settings of a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    Required,
+    Optional,
+}
+
+/// A completion as its type name and the configuration object of that type.
+#[derive(Clone, Debug)]
+pub(crate) struct CompletionParts {
+    pub(crate) name: CompletionType,
+    pub(crate) config: Option<Value>,
+}
+
+impl CompletionParts {
+    /// Reads the completion. The field `field` holds the configuration object and is named in
+    /// errors.
+    pub(crate) fn read(self, field: &str) -> Result<Completion, String> {
+        let is_there = self.config.is_some();
+        let config = self.config.unwrap_or_else(|| Value::Object(Map::new()));
+        let read = Completion::read(self.name, &config);
+        read.map_err(|error| {
+            if is_there {
+                inside(&below("", field), &error)
+            } else {
+                format!(
+                    "`{}` needs an object in `{field}`: {error}",
+                    self.name.name()
+                )
+            }
+        })
+    }
+
+    /// Splits `completion` into its name and its configuration.
+    pub(crate) fn from_completion(completion: &Completion) -> Self {
+        Self {
+            name: completion.completion_type(),
+            config: completion.config(),
+        }
+    }
+}
+
+/// Returns `config` as JSON, or `None` if it has no fields. Definitions always serialize.
+fn to_config(config: &impl Serialize) -> Option<Value> {
+    let value = serde_json::to_value(config).ok()?;
+    Some(value).filter(|value| value.as_object().is_none_or(|fields| !fields.is_empty()))
+}
+
+/// Adds the configuration object of each type name to the object schema `schema`.
+pub(crate) fn completion_schema(
+    schema: &mut Schema,
+    generator: &mut SchemaGenerator,
+    name_field: &str,
+    config_field: &str,
+) {
+    let mut variants = Vec::new();
+    for (name, config, need) in CompletionType::schemas(generator) {
+        let required: &[&str] = match need {
+            Need::Required => &[name_field, config_field],
+            Need::Optional => &[name_field],
+        };
+        variants.push(json!({
+            "properties": {name_field: {"const": name.name()}, config_field: config},
+            "required": required,
+        }));
+    }
+    schema.insert("oneOf".to_owned(), Value::Array(variants));
 }

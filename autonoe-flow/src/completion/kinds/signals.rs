@@ -2,14 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::completion::dependencies::CompletionDependencies;
-use crate::completion::kind::{CompletionKind, Mistake, Needs, Unreachable};
-use crate::completion::rules::{Rule, RuleHandler};
+use crate::completion::kind::{CompletionKind, Mistake, Needs, Rule, RuleHandler, Unreachable};
 use crate::definition::KeywordMode;
 use crate::error::FlowError;
 use crate::port::CompletionHandler;
-use crate::progress::FlowProgress;
+use crate::progress::{AgentSignal, FlowProgress};
 use crate::walk::Formula;
 
 /// Complete when an answer of the agent contains a keyword.
@@ -81,6 +81,22 @@ pub struct StructuredSignal {
     pub required_fields: Vec<String>,
 }
 
+impl StructuredSignal {
+    /// Returns whether `signal` has the name, and a value other than `null` in each required field.
+    pub fn matches(&self, signal: &AgentSignal) -> bool {
+        signal.name == self.signal && self.missing_in(signal).next().is_none()
+    }
+
+    /// Returns the required fields that are missing in `signal` or `null`.
+    pub(crate) fn missing_in<'a>(
+        &'a self,
+        signal: &'a AgentSignal,
+    ) -> impl Iterator<Item = &'a str> {
+        let fields = self.required_fields.iter().map(String::as_str);
+        fields.filter(|field| signal.fields.get(*field).is_none_or(Value::is_null))
+    }
+}
+
 impl CompletionKind for StructuredSignal {
     fn build(&self, _: &CompletionDependencies) -> Result<Box<dyn CompletionHandler>, FlowError> {
         Ok(Box::new(RuleHandler::new(self.clone())))
@@ -104,7 +120,9 @@ impl CompletionKind for StructuredSignal {
     }
 
     fn needs(&self) -> Needs {
-        Needs::signal(self)
+        let mut needs = Needs::default();
+        needs.triggers.signals.push(self.clone());
+        needs
     }
 }
 

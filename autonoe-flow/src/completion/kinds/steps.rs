@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::completion::dependencies::CompletionDependencies;
-use crate::completion::kind::{CompletionKind, Mistake, Needs, Unreachable};
-use crate::completion::rules::{Rule, RuleHandler};
+use crate::completion::kind::{CompletionKind, Mistake, Needs, Rule, RuleHandler, Unreachable};
 use crate::error::FlowError;
 use crate::port::CompletionHandler;
 use crate::progress::FlowProgress;

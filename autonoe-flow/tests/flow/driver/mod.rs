@@ -1,6 +1,5 @@
 //! Flows on scripted agents, in virtual time, through the public interface.
 
-mod built;
 mod completion;
 mod ends;
 mod escalations;

@@ -1,4 +1,4 @@
-//! Port for custom completion conditions of an embedder.
+//! Extension points for embedders: custom completion conditions.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,6 @@
-//! [`FlowGraph`]: the steps of a flow as nodes and edges.
+//! [`FlowGraph`]: the steps of a flow as nodes and edges, rendered in Mermaid or DOT.
+
+use std::fmt::Write;
 
 use crate::definition::{
     AfterFailure, NotificationMethod, ReturnFlow, Step, StepEscalation, StepId, StepsRegistry,
@@ -25,19 +27,19 @@ use crate::walk::{Edge as OutEdge, EdgeKind as When, edges};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowGraph {
-    pub(super) nodes: Vec<Node>,
-    pub(super) edges: Vec<Edge>,
+    nodes: Vec<Node>,
+    edges: Vec<Edge>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Node {
-    pub(super) shape: Shape,
+struct Node {
+    shape: Shape,
     /// The ID, and further details, one per line.
-    pub(super) lines: Vec<String>,
+    lines: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+enum Shape {
     Start,
     End,
     Normal,
@@ -47,15 +49,15 @@ pub(super) enum Shape {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Edge {
-    pub(super) from: usize,
-    pub(super) to: usize,
-    pub(super) label: String,
-    pub(super) line: Line,
+struct Edge {
+    from: usize,
+    to: usize,
+    label: String,
+    line: Line,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line {
+enum Line {
     /// A regular transition.
     Solid,
     /// A transition after a failure.
@@ -229,4 +231,107 @@ fn label_and_line(way: &OutEdge, step: &Step) -> (String, Line) {
         }
         When::Resume | When::Restart => (String::new(), Line::Dashed),
     }
+}
+
+impl FlowGraph {
+    /// Renders the graph as a Mermaid flowchart, which many Markdown viewers draw.
+    pub fn to_mermaid(&self) -> String {
+        let mut text = String::from("flowchart TD\n");
+        for (index, node) in self.nodes.iter().enumerate() {
+            let label: Vec<String> = node
+                .lines
+                .iter()
+                .map(|line| mermaid_escaped(line))
+                .collect();
+            let label = label.join("<br>");
+            let (open, close) = match node.shape {
+                Shape::Start | Shape::End => ("([", "])"),
+                Shape::Normal => ("[", "]"),
+                Shape::Gateway => ("{", "}"),
+                Shape::SubStep => ("[[", "]]"),
+                Shape::Missing => ("[/", "/]"),
+            };
+            // Nodes have numbers, because an ID such as `end` is a keyword of Mermaid.
+            let _ = writeln!(text, "    n{index}{open}\"{label}\"{close}");
+        }
+        for edge in &self.edges {
+            let arrow = match edge.line {
+                Line::Solid => "-->",
+                Line::Dashed | Line::Dotted => "-.->",
+            };
+            let label = match edge.label.as_str() {
+                "" => String::new(),
+                label => format!("|\"{}\"|", mermaid_escaped(label)),
+            };
+            let _ = writeln!(text, "    n{} {arrow}{label} n{}", edge.from, edge.to);
+        }
+        text
+    }
+}
+
+/// Escapes characters with a meaning in Mermaid or HTML as character codes.
+fn mermaid_escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            '"' | '<' | '>' | '&' | '#' | '`' | '\\' => {
+                let _ = write!(escaped, "#{};", u32::from(c));
+            }
+            c if c.is_control() => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+impl FlowGraph {
+    /// Renders the graph in the DOT language of Graphviz.
+    pub fn to_dot(&self) -> String {
+        let mut text = String::from(
+            "digraph flow {\n    rankdir=TB;\n    node [fontname=\"sans-serif\"];\n    edge [fontname=\"sans-serif\"];\n",
+        );
+        for (index, node) in self.nodes.iter().enumerate() {
+            let label: Vec<String> = node.lines.iter().map(|line| dot_escaped(line)).collect();
+            let label = label.join("\\n");
+            let shape = match node.shape {
+                Shape::Start | Shape::End => "shape=oval",
+                Shape::Normal => "shape=box, style=rounded",
+                Shape::Gateway => "shape=diamond",
+                Shape::SubStep => "shape=box, peripheries=2",
+                Shape::Missing => "shape=box, style=dashed, color=red",
+            };
+            let _ = writeln!(text, "    n{index} [label=\"{label}\", {shape}];");
+        }
+        for edge in &self.edges {
+            let mut attributes = Vec::new();
+            if !edge.label.is_empty() {
+                attributes.push(format!("label=\"{}\"", dot_escaped(&edge.label)));
+            }
+            match edge.line {
+                Line::Solid => {}
+                Line::Dashed => attributes.push("style=dashed".to_owned()),
+                Line::Dotted => attributes.push("style=dotted".to_owned()),
+            }
+            let attributes = if attributes.is_empty() {
+                String::new()
+            } else {
+                format!(" [{}]", attributes.join(", "))
+            };
+            let _ = writeln!(text, "    n{} -> n{}{attributes};", edge.from, edge.to);
+        }
+        text.push_str("}\n");
+        text
+    }
+}
+
+fn dot_escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => escaped.extend(['\\', c]),
+            c if c.is_control() => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped
 }

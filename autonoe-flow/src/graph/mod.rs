@@ -1,7 +1,0 @@
-//! Renders a flow as a diagram.
-
-mod dot;
-mod mermaid;
-mod model;
-
-pub use model::FlowGraph;
