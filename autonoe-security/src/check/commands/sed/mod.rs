@@ -11,8 +11,10 @@ use super::writers;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::options::ParsedArg;
+use crate::check::plain_values;
 use crate::check::write_target::Root;
 use crate::policy::Mode;
+use crate::syntax::Part;
 use crate::{Denial, Rule};
 
 /// Allowed options of `sed`. `-l` is missing, because it takes a value in GNU sed and none in BSD
@@ -116,13 +118,16 @@ fn check_script(call: &Call<'_, '_, '_>, scripts: &[Arg<'_>]) -> Checked {
     let Some((first, others)) = scripts.split_first() else {
         return Ok(());
     };
-    let mut wholes = texts(call, first)?;
+    if others.is_empty() && selects_lines(call, first) {
+        return Ok(());
+    }
+    let mut wholes = texts(first)?;
     for script in others {
         // Whether the next script continues this line depends on the implementation.
         if wholes.iter().any(|whole| whole.ends_with('\\')) {
             return Err(not_understood(first, "a script ends with a backslash"));
         }
-        let texts = texts(call, script)?;
+        let texts = texts(script)?;
         let joined = wholes
             .iter()
             .flat_map(|whole| texts.iter().map(move |text| format!("{whole}\n{text}")));
@@ -143,12 +148,44 @@ fn check_script(call: &Call<'_, '_, '_>, scripts: &[Arg<'_>]) -> Checked {
     Ok(())
 }
 
+/// Returns whether a script in double quotes is nothing but `p`, `d` or `q` for one line or a range,
+/// where a line may be a variable with a number: `"${first},${last}p"`.
+fn selects_lines(call: &Call<'_, '_, '_>, script: &Arg<'_>) -> bool {
+    let [Part::DoubleQuoted(parts)] = &script.parts[..] else {
+        return false;
+    };
+    let mut text = String::new();
+    for part in parts {
+        let is_number = || {
+            use plain_values::Form::{Count, Number, NumberOrNothing};
+            let form = plain_values::form(call.context.scope, part, script.span.start());
+            matches!(form, Some(Number | NumberOrNothing | Count))
+        };
+        match part {
+            Part::Literal(literal) | Part::Quoted(literal) => text.push_str(literal),
+            _ if is_number() => text.push(NUMBER),
+            _ => return false,
+        }
+    }
+    let Some(lines) = text.strip_suffix(['p', 'd', 'q']) else {
+        return false;
+    };
+    let is_line = |line: &str| {
+        let is_digits = line.bytes().all(|byte| byte.is_ascii_digit());
+        line == "$" || line.chars().eq([NUMBER]) || (is_digits && !line.is_empty())
+    };
+    lines.split(',').count() <= 2 && lines.split(',').all(is_line)
+}
+
+/// Represents a number in a script. It cannot occur otherwise: R2 denies it in commands.
+const NUMBER: char = '\u{1}';
+
 /// Maximum number of texts that several scripts with variables may produce together.
 const MOST_VARIANTS: usize = 16;
 
 /// Returns the possible texts of one script.
-fn texts(call: &Call<'_, '_, '_>, script: &Arg<'_>) -> Result<Vec<String>, Denial> {
-    program_texts(call, script).ok_or_else(|| {
+fn texts(script: &Arg<'_>) -> Result<Vec<String>, Denial> {
+    program_texts(script).ok_or_else(|| {
         let reason = "the sed script is unknown until it runs";
         Denial::by(Rule::R80, script.span, reason)
             .instead("write the script literally, in single quotes: sed -n '10,20p' FILE")
