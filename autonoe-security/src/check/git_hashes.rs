@@ -92,9 +92,25 @@ fn format_lines(option: &str) -> Option<HashLines> {
         .or_else(|| option.strip_prefix("--pretty=format:"));
     match (format, option) {
         (Some("%h" | "%H"), _) => Some(HashLines::Only),
-        (Some("%h %s" | "%H %s"), _) | (None, "--oneline") => Some(HashLines::First),
+        (None, "--oneline") => Some(HashLines::First),
+        (Some(format), _) => {
+            let rest = format.strip_prefix("%h ").or(format.strip_prefix("%H "))?;
+            prints_one_line(rest).then_some(HashLines::First)
+        }
         _ => None,
     }
+}
+
+/// Returns whether a part of a format prints no line feed.
+fn prints_one_line(format: &str) -> bool {
+    let placeholders = words!("s an ae ad ar as cn cd cr cs d D");
+    let mut pieces = format.split('%');
+    let is_start = pieces.next().is_some_and(|text| !text.contains('\n'));
+    is_start
+        && pieces.all(|piece| {
+            let is_known = placeholders.iter().any(|it| piece.starts_with(it));
+            is_known && !piece.contains('\n')
+        })
 }
 
 /// Returns whether a word names a commit or a range. It cannot be an option.
@@ -141,6 +157,10 @@ fn filtered(lines: HashLines, words: &[&str]) -> Option<HashLines> {
             let count = count.strip_prefix('-')?;
             let count = count.strip_prefix('n').unwrap_or(count);
             is_number(count).then_some(lines)
+        }
+        ["grep", options @ .., pattern] if !pattern.starts_with('-') => {
+            let is_plain = |option: &&str| matches!(*option, "-i" | "-v" | "-E" | "-F" | "-w");
+            options.iter().all(is_plain).then_some(lines)
         }
         ["awk", "{print $1}"] | ["cut", "-d ", "-f1"] | ["cut", "-d", " ", "-f1"] => {
             let is_one = lines == HashLines::One;

@@ -2,6 +2,7 @@
 
 use super::arg::Arg;
 use super::braces;
+use super::git_hashes::{self, HashLines};
 use super::option_safe::is_date_format;
 use super::path::is_sessions_folder;
 use super::resolve::static_value;
@@ -62,6 +63,38 @@ pub(crate) fn parameter_form(
         Operation::Length => Some(Form::Number),
         Operation::Value if parameter.subscript.is_none() => variable(scope, parameter, at),
         _ => None,
+    }
+}
+
+/// Returns whether every value of an expansion consists of letters, digits and `_-:.`, or is empty.
+pub(crate) fn is_plain_text(scope: &Scope<'_>, part: &Part<'_>, at: usize) -> bool {
+    let prints_plain_text = |script: &Script<'_>| {
+        date_format(script).is_some() || git_hashes::script_lines(script) == Some(HashLines::One)
+    };
+    let assigned = |parameter: &Parameter<'_>| {
+        let name = parameter.name.as_ref();
+        let is_value = parameter.operation == Operation::Value && parameter.subscript.is_none();
+        let variable = scope.survey().variable(name).filter(|_| is_value)?;
+        let is_set = !variable.is_array
+            && !variable.is_declared
+            && !scope.appends_to(name)
+            && scope.is_set(name, variable, at);
+        let is_plain = |given: &AssignmentRecord<'_>| match given.value {
+            Value::String { head: "", rest } => {
+                let parts = match rest {
+                    [Part::DoubleQuoted(inner)] => &inner[..],
+                    parts => parts,
+                };
+                matches!(parts, [Part::CommandSubstitution(inner)] if prints_plain_text(&inner.script))
+            }
+            _ => false,
+        };
+        (is_set && variable.has_few_values()).then(|| variable.always(is_plain))
+    };
+    match part {
+        Part::CommandSubstitution(inner) => prints_plain_text(&inner.script),
+        Part::Parameter(parameter) => assigned(parameter).unwrap_or(false),
+        _ => false,
     }
 }
 
@@ -172,14 +205,20 @@ fn counts_up(scope: &Scope<'_>, script: &Script<'_>) -> bool {
 
 /// Returns whether a script is `date` with a format that makes a name.
 fn prints_date(script: &Script<'_>) -> bool {
-    only_words(script, false).is_some_and(|words| {
-        let ([date, format] | [date, _, format]) = &words[..] else {
-            return false;
-        };
-        let is_utc = words.len() == 2 || words[1] == "-u" || words[1] == "--utc";
-        let is_name = is_date_format(format) && !format.contains(':') && !format.contains("%T");
-        date == "date" && is_utc && is_name
-    })
+    let format = date_format(script);
+    format.is_some_and(|format| !format.contains(':') && !format.contains("%T"))
+}
+
+/// Returns the format of a script that is `date`, if it prints one word in it.
+fn date_format(script: &Script<'_>) -> Option<String> {
+    let words = only_words(script, false)?;
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match words[..] {
+        ["date", format] | ["date", "-u" | "--utc", format] if is_date_format(format) => {
+            Some(format.to_owned())
+        }
+        _ => None,
+    }
 }
 
 /// Returns whether a script is `wc -l < FILE`.

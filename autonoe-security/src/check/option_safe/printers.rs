@@ -77,8 +77,11 @@ fn output(scope: &Scope<'_>, script: &Script<'_>) -> Option<Output> {
             Some(Output::Word)
         }
         ["git", "write-tree"] | ["git", "symbolic-ref", "HEAD"] => Some(Output::Word),
-        // Other repositories may have tags and branches that start with a dash.
-        ["git", "branch", "--show-current"] => Some(Output::RefName),
+        // Git refuses such names for new branches and tags, but other repositories may have them.
+        ["git", "branch", "--show-current"] | ["git", "rev-parse", "--abbrev-ref", "HEAD"] => {
+            let stays = !scope.survey().changes_directory;
+            Some(if stays { Output::Word } else { Output::RefName })
+        }
         ["git", "describe", ref options @ ..]
             if options.iter().all(|it| {
                 matches!(

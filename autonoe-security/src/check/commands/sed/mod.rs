@@ -118,10 +118,15 @@ fn check_script(call: &Call<'_, '_, '_>, scripts: &[Arg<'_>]) -> Checked {
     let Some((first, others)) = scripts.split_first() else {
         return Ok(());
     };
-    if others.is_empty() && selects_lines(call, first) {
+    let numbered = with_placeholders(call, first).filter(|_| others.is_empty());
+    if numbered.as_deref().is_some_and(selects_lines) {
         return Ok(());
     }
-    let mut wholes = texts(first)?;
+    let mut wholes = match numbered.filter(|text| replaces_by_values(text)) {
+        // The values are data: they contain no delimiter, no backslash and no line feed.
+        Some(text) => vec![text.replace([NUMBER, VALUE], "0")],
+        None => texts(first)?,
+    };
     for script in others {
         // Whether the next script continues this line depends on the implementation.
         if wholes.iter().any(|whole| whole.ends_with('\\')) {
@@ -148,26 +153,32 @@ fn check_script(call: &Call<'_, '_, '_>, scripts: &[Arg<'_>]) -> Checked {
     Ok(())
 }
 
-/// Returns whether a script in double quotes is nothing but `p`, `d` or `q` for one line or a range,
-/// where a line may be a variable with a number: `"${first},${last}p"`.
-fn selects_lines(call: &Call<'_, '_, '_>, script: &Arg<'_>) -> bool {
+/// Returns a script in double quotes with [`NUMBER`] or [`VALUE`] in place of each expansion; `None`
+/// if the script has other expansions, or none.
+fn with_placeholders(call: &Call<'_, '_, '_>, script: &Arg<'_>) -> Option<String> {
+    use plain_values::Form::{Count, Number, NumberOrNothing};
     let [Part::DoubleQuoted(parts)] = &script.parts[..] else {
-        return false;
+        return None;
     };
+    let (scope, at) = (call.context.scope, script.span.start());
     let mut text = String::new();
     for part in parts {
-        let is_number = || {
-            use plain_values::Form::{Count, Number, NumberOrNothing};
-            let form = plain_values::form(call.context.scope, part, script.span.start());
-            matches!(form, Some(Number | NumberOrNothing | Count))
-        };
         match part {
             Part::Literal(literal) | Part::Quoted(literal) => text.push_str(literal),
-            _ if is_number() => text.push(NUMBER),
-            _ => return false,
+            _ => match plain_values::form(scope, part, at) {
+                Some(Number | NumberOrNothing | Count) => text.push(NUMBER),
+                _ if plain_values::is_plain_text(scope, part, at) => text.push(VALUE),
+                _ => return None,
+            },
         }
     }
-    let Some(lines) = text.strip_suffix(['p', 'd', 'q']) else {
+    text.contains([NUMBER, VALUE]).then_some(text)
+}
+
+/// Returns whether a script is nothing but `p`, `d` or `q` for one line or a range, where a line may
+/// be a number: `"${first},${last}p"`.
+fn selects_lines(script: &str) -> bool {
+    let Some(lines) = script.strip_suffix(['p', 'd', 'q']) else {
         return false;
     };
     let is_line = |line: &str| {
@@ -177,8 +188,33 @@ fn selects_lines(call: &Call<'_, '_, '_>, script: &Arg<'_>) -> bool {
     lines.split(',').count() <= 2 && lines.split(',').all(is_line)
 }
 
+/// Returns whether a script is nothing but one `s` command with the values in its replacement:
+/// `"s/^date:.*/date: $(date +%F)/"`.
+fn replaces_by_values(script: &str) -> bool {
+    let placeholders = [NUMBER, VALUE];
+    let Some(delimiter) = script.strip_prefix('s').and_then(|it| it.chars().next()) else {
+        return false;
+    };
+    let mut fields = script[2..].split(delimiter);
+    let (Some(pattern), Some(replacement), Some(flags), None) =
+        (fields.next(), fields.next(), fields.next(), fields.next())
+    else {
+        return false;
+    };
+    // A backslash before a value, or before a delimiter, would change what they mean.
+    let is_plain = !replacement.contains('\\') && !pattern.ends_with('\\');
+    matches!(delimiter, '/' | '|' | '#' | ',')
+        && is_plain
+        && !script.contains('\n')
+        && !pattern.contains(placeholders)
+        && flags.bytes().all(|flag| b"gIip".contains(&flag))
+}
+
 /// Represents a number in a script. It cannot occur otherwise: R2 denies it in commands.
 const NUMBER: char = '\u{1}';
+
+/// Represents a date or a hash in a script, like [`NUMBER`].
+const VALUE: char = '\u{2}';
 
 /// Maximum number of texts that several scripts with variables may produce together.
 const MOST_VARIANTS: usize = 16;
