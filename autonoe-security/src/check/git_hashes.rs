@@ -1,4 +1,4 @@
-//! Commands of git that print hashes of commits, in a few exact forms.
+//! `git log` and `git rev-list` that print hashes of commits, in a few exact forms.
 //!
 //! A hash is one word that does not begin with a dash, so it cannot become an option.
 
@@ -61,15 +61,6 @@ fn printed_lines(words: &[&str]) -> Option<HashLines> {
         return None;
     };
     match args {
-        // Without --short and --verify, git also prints a name that it does not know.
-        ["rev-parse", "HEAD"] | ["rev-parse", "--short", "HEAD"] => Some(HashLines::One),
-        ["rev-parse", "--verify", "-q" | "--quiet", name]
-        | ["rev-parse", "-q" | "--quiet", "--verify", name]
-            if is_name(name) =>
-        {
-            Some(HashLines::One)
-        }
-        ["merge-base", one, other] if is_name(one) && is_name(other) => Some(HashLines::One),
         ["rev-list", args @ ..] => commit_lines(args, HashLines::Only),
         ["log", args @ ..] => {
             let options = args.split(|arg| *arg == "--").next()?;
@@ -279,7 +270,6 @@ mod tests {
             ("git log --pretty=format:%h -1 -2", Some(HashLines::Only)),
             ("git log --format=%h --max-count=1", Some(HashLines::One)),
             ("git rev-list --count HEAD", Some(HashLines::One)),
-            ("git rev-parse --verify -q main", Some(HashLines::One)),
             ("git log --oneline -p", None),
             ("git log --oneline --format=%h", None),
             ("git log --until --format=%h", None),
@@ -287,8 +277,6 @@ mod tests {
             ("git log --format=%h -n", None),
             ("git log --format=%h ^main", None),
             ("git rev-list --objects HEAD", None),
-            ("git rev-parse --short a..b", None),
-            ("git merge-base --all HEAD main", None),
             ("git -c x=y log --oneline", None),
         ] {
             let words: Vec<&str> = text.split(' ').collect();

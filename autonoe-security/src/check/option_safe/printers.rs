@@ -71,9 +71,14 @@ fn output(scope: &Scope<'_>, script: &Script<'_>) -> Option<Output> {
         }
         ["mktemp", ..] if temporary::prints_absolute_path(scope, &words) => Some(Output::Word),
         // A name that is no revision is printed as it is written.
-        ["git", "rev-parse", name] | ["git", "rev-parse", "--short" | "--verify", name]
+        ["git", "rev-parse", name]
+        | ["git", "rev-parse", "--short" | "--verify", name]
+        | ["git", "rev-parse", "--verify", "-q" | "--quiet", name]
             if is_revision(name) =>
         {
+            Some(Output::Word)
+        }
+        ["git", "merge-base", one, other] if is_revision(one) && is_revision(other) => {
             Some(Output::Word)
         }
         ["git", "write-tree"] | ["git", "symbolic-ref", "HEAD"] => Some(Output::Word),
