@@ -27,6 +27,7 @@ mod readers;
 pub(super) mod scripts;
 mod search;
 mod sed;
+mod server_url;
 mod sqlite;
 mod sync;
 mod system_info;
