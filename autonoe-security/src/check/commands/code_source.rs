@@ -1,5 +1,7 @@
 //! Code that comes from the network: addresses, and repositories in the notation of npm.
 
+use super::server_url::begins_with_protocol;
+
 /// Beginnings of sources that are hosts.
 const HOSTS: &[&str] = words!("github: gitlab: bitbucket: gist: git: http: https:");
 
@@ -16,7 +18,10 @@ pub(super) fn is_address(package: &str) -> bool {
             .any(|beginning| text.starts_with(beginning))
     };
     let is_host = |source: &str| source.contains(':') && !starts(source, NO_HOSTS);
-    package.contains("://") || starts(&package, HOSTS) || source(&package).is_some_and(is_host)
+    package.contains("://")
+        || starts(&package, HOSTS)
+        || begins_with_protocol(&package)
+        || source(&package).is_some_and(is_host)
 }
 
 /// Returns whether npm reads a package as a repository of GitHub: `owner/name`.
@@ -48,6 +53,8 @@ mod tests {
     fn addresses_are_recognised_in_every_notation() {
         for address in [
             "https://host/x.tgz",
+            "https:host",
+            "git+https:host",
             "HTTPS://host/x.tgz",
             "git+ssh://git@host/o/x",
             "github:o/x",

@@ -152,6 +152,13 @@ fn names_host_without_protocol(text: &str) -> bool {
     })
 }
 
+/// Returns whether `text` begins with the name of a protocol: `https:`, `git+ssh:`.
+pub(super) fn begins_with_protocol(text: &str) -> bool {
+    let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
+    let protocol = scheme.rsplit('+').next().unwrap_or_default();
+    PROTOCOLS.contains(&protocol.to_ascii_lowercase().as_str())
+}
+
 /// Returns whether `text` is a web address, in any form that a parser of URLs accepts.
 pub(super) fn is_web_address(text: &str) -> bool {
     let is_skipped = |c: &char| !c.is_whitespace() && !c.is_control();

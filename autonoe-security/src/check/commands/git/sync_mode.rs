@@ -66,8 +66,8 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
         "rerere" => first_is(git, words!("diff remaining status")),
         "reset" => unstages(git),
         "restore" => {
-            let names = words!("quiet source staged");
-            read.surely_has(Some('S'), "staged") && has_only(git, "qSs", names)
+            let names = words!("quiet staged");
+            read.surely_has(Some('S'), "staged") && has_only(git, "qS", names)
         }
         "rm" => {
             let names = words!("cached dry-run force ignore-unmatch quiet");

@@ -163,12 +163,19 @@ impl Place {
         // `me@host:path`: the first colon precedes the first slash.
         let host = url.split_once(':').map(|(host, _)| host);
         match host.filter(|host| !host.is_empty() && !host.contains('/')) {
-            Some(host) if is_local_host(host.split_once('@').map_or(host, |it| it.1)) => {
-                Self::Local
-            }
+            Some(host) if is_local_host(without_user(host)) => Self::Local,
             Some(_) => Self::Encrypted,
             None => Self::Local,
         }
+    }
+}
+
+/// Returns the host of `user@host`, if the name of the user is plain.
+fn without_user(host: &str) -> &str {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    match host.split_once('@') {
+        Some((user, host)) if user.chars().all(is_of_name) => host,
+        _ => host,
     }
 }
 
@@ -262,6 +269,7 @@ mod tests {
             ("git://localhost:x@host/x.git", Place::Open),
             ("git@localhost:o/x.git", Place::Local),
             ("localhost@host:o/x.git", Place::Encrypted),
+            ("[host]@localhost:o/x.git", Place::Encrypted),
             ("ftp://host/x.git", Place::Open),
         ] {
             assert_eq!(Place::parse(url, true), place, "{url}");

@@ -5,7 +5,7 @@ use super::{Tool, option_name};
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
 use crate::check::commands::code_source::{is_address, is_repository};
-use crate::check::commands::server_url::names_foreign_host;
+use crate::check::commands::server_url::{Server, names_foreign_host};
 use crate::check::commands::tools::meanings;
 use crate::{Denial, Rule};
 
@@ -93,6 +93,8 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
             && value.text.starts_with('{')
             && !value.text.contains("\"path\"");
         let is_foreign = names_foreign_host(&value.text, is_whole(&value))
+            || (is_of_npm(tool.name) && Server::parse(&value.text).is_none())
+            || !value.text.is_ascii()
             || is_host_without_protocol(tool.name, &value.text)
             || may_be_address(&value);
         if is_foreign || is_repository_of_composer || has_remote_repository(&own) {
@@ -254,6 +256,11 @@ fn may_be_address(value: &Arg<'_>) -> bool {
         || text.strip_prefix('/').is_some_and(is_path)
         || text.contains("://");
     !is_whole(value) && !is_fixed
+}
+
+/// Returns whether `tool` takes only URLs for registries.
+fn is_of_npm(tool: &str) -> bool {
+    matches!(tool, "bun" | "bunx" | "npm" | "npx" | "pnpm" | "yarn")
 }
 
 /// Returns whether the whole text of a value is known.
