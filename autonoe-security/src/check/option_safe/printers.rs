@@ -5,7 +5,7 @@ use super::Splits;
 use crate::check::git_hashes::{self, HashLines};
 use crate::check::scope::Scope;
 use crate::check::temporary;
-use crate::syntax::{CommandKind, Redirect, RedirectOperator, RedirectTarget, Script, Text};
+use crate::syntax::{CommandKind, Redirect, Script, Text};
 
 /// The output of a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -122,19 +122,13 @@ fn only_words<'t>(script: &'t Script<'_>) -> Option<Vec<Text<'t>>> {
     let command = script.only_command()?;
     match &command.kind {
         CommandKind::Simple(simple)
-            if simple.assignments.is_empty() && command.redirects.iter().all(hides_errors) =>
+            if simple.assignments.is_empty()
+                && command.redirects.iter().all(Redirect::discards_errors) =>
         {
             simple.static_words()
         }
         _ => None,
     }
-}
-
-/// Returns whether a redirection only discards errors.
-fn hides_errors(redirect: &Redirect<'_>) -> bool {
-    let is_nowhere = matches!(&redirect.target, RedirectTarget::Word(word)
-        if word.static_text().as_deref() == Some("/dev/null"));
-    is_nowhere && redirect.descriptor == Some(2) && redirect.operator == RedirectOperator::Write
 }
 
 /// Returns whether `date` prints one word in this format, which starts with a digit: digits, and
