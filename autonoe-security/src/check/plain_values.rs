@@ -2,7 +2,6 @@
 
 use super::arg::Arg;
 use super::braces;
-use super::git_hashes::{self, HashLines};
 use super::option_safe::is_date_format;
 use super::path::is_sessions_folder;
 use super::resolve::static_value;
@@ -69,7 +68,11 @@ pub(crate) fn parameter_form(
 /// Returns whether every value of an expansion consists of letters, digits and `_-:.`, or is empty.
 pub(crate) fn is_plain_text(scope: &Scope<'_>, part: &Part<'_>, at: usize) -> bool {
     let prints_plain_text = |script: &Script<'_>| {
-        date_format(script).is_some() || git_hashes::script_lines(script) == Some(HashLines::One)
+        date_format(script).is_some()
+            || only_words(script, false).is_some_and(|words| {
+                words == ["git", "rev-parse", "HEAD"]
+                    || words == ["git", "rev-parse", "--short", "HEAD"]
+            })
     };
     let assigned = |parameter: &Parameter<'_>| {
         let name = parameter.name.as_ref();
