@@ -117,7 +117,7 @@ rules! {
     R42 "git-config" Baseline "git's settings can name programs that it runs"
     R43 "git-option" Baseline "the option makes git run a program or leave the project"
     R44 "git-destructive" Baseline "discarded work cannot be recovered"
-    R45 "git-sync" Mode "a sync must not change the working tree"
+    R45 "git-sync" Mode "a sync must not change files, refs or settings"
     R51 "publishing" Baseline "agents must not publish or change accounts"
     R52 "machine-wide" Baseline "it changes the machine beyond the project"
     R53 "runs-another" Baseline "the option runs another program"

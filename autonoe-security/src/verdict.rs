@@ -100,7 +100,13 @@ impl Denial {
     }
 
     /// Creates a denial by a rule of the policy.
+    ///
+    /// Control characters of arguments that the reason cites become blanks, so that it is one line.
     pub(crate) fn by(rule: Rule, span: Span, reason: impl Into<Cow<'static, str>>) -> Self {
+        let reason = match reason.into() {
+            Cow::Owned(cited) => Cow::Owned(cited.replace(char::is_control, " ")),
+            fixed => fixed,
+        };
         Self::new(rule.id(), rule.layer(), reason)
             .code(rule.code())
             .because(rule.why())

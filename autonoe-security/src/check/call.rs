@@ -4,7 +4,7 @@ use super::arg::Arg;
 use super::context::Context;
 use super::directories::Directories;
 use super::write_target::{self, Root};
-use super::{option_safe, path};
+use super::{option_safe, path, plain_values};
 use crate::policy::{Mode, Policy, Profile};
 use crate::syntax::{Assignment, Span, Word};
 use crate::{Denial, Rule};
@@ -160,10 +160,9 @@ impl<'w, 's> Call<'_, 'w, 's> {
         option_safe::stays_one_word(self.context.scope, arg)
     }
 
-    /// Returns the text of `arg` with a plain name in place of every variable, if the script sets
-    /// them only to plain names.
+    /// Returns the path that `arg` names, if all expansions in it are numbers and plain names.
     pub(crate) fn with_plain_names(&self, arg: &Arg<'_>) -> Option<String> {
-        option_safe::with_plain_names(self.context.scope, arg)
+        plain_values::named_path(self.context.scope, arg)
     }
 
     /// Returns whether every expansion in `arg` yields at most one word, even without quotes.

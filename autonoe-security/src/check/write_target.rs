@@ -4,7 +4,7 @@ use super::arg::Arg;
 use super::call::{Call, Checked};
 use super::context::Context;
 use super::directories::Directories;
-use super::{path, protected_state, sample_values, symlinks, temporary};
+use super::{path, plain_values, protected_state, symlinks, temporary};
 use crate::policy::{Mode, Policy};
 use crate::{Denial, Layer, Rule};
 
@@ -51,7 +51,7 @@ fn check_in(
         if temporary::is_mktemp_output(context.scope, target) {
             return Ok(());
         }
-        if let Some(paths) = sample_values::texts(context.scope, target) {
+        if let Some(paths) = plain_values::paths(context.scope, target) {
             let mut paths = paths.into_iter().map(|path| Arg::plain(path, target.span));
             return paths.try_for_each(|path| check_in(mode, context, directories, &path, root));
         }
@@ -109,6 +109,12 @@ fn check_place(
     }
     if path::is_protected(place) {
         return Err(protected(target, &format!("'{}'", target.text)));
+    }
+    // A name is unknown in place of `*`.
+    let in_tmp = place.strip_prefix("/tmp/").unwrap_or_default();
+    let folder = in_tmp.split('/').next().unwrap_or_default();
+    if folder.contains('*') && path::pattern_may_be_sessions_folder(folder) {
+        return Err(protected(target, "the folder of sessions"));
     }
     let is_below_tmp = path::is_within(place, "/tmp") && (mode == Mode::Run || place != "/tmp");
     if is_below_tmp || path::is_harmless_device(place) {

@@ -155,7 +155,7 @@ plain!(
 fields! {
     Script { items, span }
     Item { pipelines, runs, span }
-    ShellPipeline { commands, timed, negated, span }
+    ShellPipeline { commands, pipes_errors, timed, negated, span }
     Command { kind, redirects, span }
     SimpleCommand { assignments, words, span }
     Assignment { name, subscript, appends, value, span }

@@ -15,6 +15,15 @@ pub struct Redirect<'a> {
     pub span: Span,
 }
 
+impl Redirect<'_> {
+    /// Returns whether it is `2>/dev/null`.
+    pub fn discards_errors(&self) -> bool {
+        let is_nowhere = matches!(&self.target, RedirectTarget::Word(word)
+            if word.static_text().as_deref() == Some("/dev/null"));
+        is_nowhere && self.descriptor == Some(2) && self.operator == RedirectOperator::Write
+    }
+}
+
 /// The operator of a redirection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RedirectOperator {

@@ -63,6 +63,8 @@ pub enum Runs {
 pub struct ShellPipeline<'a> {
     /// The commands, at least one. A single `! ` or `time` has an empty simple command.
     pub commands: SmallVec<Command<'a>>,
+    /// Whether one of the commands is joined to the next by `|&`, which passes on its errors too.
+    pub pipes_errors: bool,
     /// Whether it starts with `time`.
     pub timed: bool,
     /// Whether it starts with an odd number of `!`.

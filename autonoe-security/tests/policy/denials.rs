@@ -262,7 +262,7 @@ fn a_denial_has_an_alternative_for_the_agent_and_a_remedy_for_the_operator() {
         ),
         (
             run("kill 1234"),
-            "use kill %1, kill $!, or kill $(lsof -ti:PORT) with the port of your server",
+            "keep the ID in a variable of the same command (server & pid=$!; ..; kill \"$pid\"), or use kill $(lsof -ti:PORT) with the port of your server",
             None,
         ),
         (

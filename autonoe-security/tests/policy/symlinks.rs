@@ -199,6 +199,31 @@ fn no_link_allows_what_was_denied() {
     }
 }
 
+/// A file system in which the project is a directory of a larger repository.
+struct LargerRepository;
+
+impl ResolveSymlinks for LargerRepository {
+    fn resolve(&self, path: &str) -> Option<String> {
+        (!path.ends_with("/.git")).then(|| path.to_owned())
+    }
+}
+
+#[test]
+fn the_top_of_a_larger_repository_is_not_entered() {
+    let is_top = with_links(&[]);
+    let is_below = validator(PolicyConfig::default()).with_symlinks(LargerRepository);
+    for command in [
+        "cd \"$(git rev-parse --show-toplevel)\" && npm test",
+        "cd \"$(git rev-parse --show-toplevel)/web\" && echo x > a",
+        "ROOT=$(git rev-parse --show-toplevel); cd \"$ROOT\" && touch a",
+        "cd src && cd \"$(git rev-parse --show-toplevel)\" && mkdir a",
+    ] {
+        assert!(is_top.check(command).is_allowed(), "{command}");
+        assert!(!is_below.check(command).is_allowed(), "{command}");
+    }
+    assert!(is_below.check("cd src && npm test").is_allowed());
+}
+
 /// Builds a validator of a project that was opened through the link `/home/link`.
 fn with_project_link(target: &'static str) -> BashValidator {
     let scope = PolicyScope {

@@ -190,6 +190,17 @@ enum Folder {
     BelowTop(String),
 }
 
+/// Checks that the project is the top of its repository, as far as the file system is known.
+fn is_repository(call: &Call<'_, '_, '_>, target: &Arg<'_>) -> Result<(), Denial> {
+    let project = call.policy().project_dir();
+    let links = call.context.links;
+    if links.is_none_or(|links| links.resolve(&format!("{project}/.git")).is_some()) {
+        return Ok(());
+    }
+    let reason = "the repository begins above the project".to_owned();
+    Err(deny(target, reason).instead("name a directory of the project by its path"))
+}
+
 fn enter_folder<'w>(
     call: &Call<'_, 'w, '_>,
     target: &Arg<'_>,
@@ -197,7 +208,10 @@ fn enter_folder<'w>(
 ) -> Result<Directories<'w>, Denial> {
     let (here, folder) = match folder {
         Folder::Path(folder) => (Cow::Borrowed(call.directories), folder),
-        Folder::BelowTop(folder) => (Cow::Owned(call.directories.top_levels()), folder),
+        Folder::BelowTop(folder) => {
+            is_repository(call, target)?;
+            (Cow::Owned(call.directories.top_levels()), folder)
+        }
     };
     let Some(first) = folder.split('/').position(|name| name.contains(STAR)) else {
         let folder = if folder.is_empty() { "." } else { folder };

@@ -59,15 +59,13 @@ pub(super) fn kill(call: &Call<'_, '_, '_>) -> Checked {
         let is_fine = match arg.known() {
             Some("--") => true,
             Some(text) => is_job(text),
-            None => {
-                processes::are_own(call.context.scope, &arg.parts)
-                    || processes::may_be_own(call, &arg.parts)
-            }
+            None => processes::are_own(call.context.scope, &arg.parts),
         };
         if !is_fine {
             let reason = "kill may end a process that the agent did not start";
             return Err(Denial::by(Rule::R87, arg.span, reason).instead(
-                "use kill %1, kill $!, or kill $(lsof -ti:PORT) with the port of your server",
+                "keep the ID in a variable of the same command (server & pid=$!; ..; kill \"$pid\"), or \
+                 use kill $(lsof -ti:PORT) with the port of your server",
             ));
         }
     }

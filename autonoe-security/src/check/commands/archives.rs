@@ -7,7 +7,7 @@ use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::options::{self, ParsedArg};
 use crate::check::write_target::{Root, escapes};
-use crate::check::{sample_values, temporary};
+use crate::check::{plain_values, temporary};
 use crate::option_table::OptionArity;
 use crate::{Denial, Rule};
 
@@ -75,10 +75,10 @@ fn tar(call: &Call<'_, '_, '_>) -> Checked {
         return deny_tar(call, "tar needs one action and one archive");
     };
     // A colon may name a host, to which tar connects by running a program.
-    let samples = || sample_values::texts(call.context.scope, archive);
+    let plain = || plain_values::paths(call.context.scope, archive);
     let is_local = match archive.known() {
         Some(path) => !path.contains(':'),
-        None => samples().is_some_and(|paths| paths.iter().all(|path| !path.contains(':'))),
+        None => plain().is_some_and(|paths| paths.iter().all(|path| !path.contains(':'))),
     };
     if !is_local {
         let reason = "the archive is not known to be a file of this machine";

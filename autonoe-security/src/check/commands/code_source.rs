@@ -1,43 +1,12 @@
 //! Code that comes from the network: addresses, and repositories in the notation of npm.
 
-use super::network::is_local_host;
+use super::server_url::begins_with_protocol;
 
 /// Beginnings of sources that are hosts.
 const HOSTS: &[&str] = words!("github: gitlab: bitbucket: gist: git: http: https:");
 
 /// Beginnings of sources behind a name that are no hosts.
 const NO_HOSTS: &[&str] = words!("npm: jsr: file: link: portal: patch: workspace: catalog:");
-
-/// The official package registries, and the hosts from which they serve packages.
-const REGISTRIES: &[&str] = words!(
-    "conda.anaconda.org crates.io download.pytorch.org files.pythonhosted.org index.crates.io",
-    "index.rubygems.org jsr.io npm.jsr.io packagist.org proxy.golang.org pypi.org",
-    "pypi.python.org registry.npmjs.org registry.yarnpkg.com repo.anaconda.com repo.packagist.org",
-    "rubygems.org static.crates.io sum.golang.org",
-);
-
-/// Returns whether `text` contains an address of a host that is neither an official registry nor
-/// this machine. The end of `text` may be unknown.
-pub(super) fn names_foreign_host(text: &str) -> bool {
-    text.match_indices("://").any(|(at, _)| {
-        let is_end = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '-' | '.');
-        let scheme = text[..at].rsplit(is_end).next().unwrap_or_default();
-        let rest = &text[at + 3..];
-        let end = rest.find(['/', '?', '#', '"', '\'', ' ', ',', '\\']);
-        let authority = rest[..end.unwrap_or(rest.len())].to_ascii_lowercase();
-        let host = authority
-            .split_once(':')
-            .map_or(authority.as_str(), |it| it.0);
-        let is_known = is_local_host(host) || REGISTRIES.contains(&host);
-        !(is_known || scheme.eq_ignore_ascii_case("file"))
-    })
-}
-
-/// Returns whether `text` is a web address.
-pub(super) fn is_web_address(text: &str) -> bool {
-    let lower = text.get(..8).unwrap_or(text).to_ascii_lowercase();
-    lower.starts_with("http://") || lower.starts_with("https://")
-}
 
 /// Returns whether a package is an address: `git+https://host/x`, `github:owner/x`, `x@https://..`,
 /// `me@host:x`.
@@ -49,7 +18,10 @@ pub(super) fn is_address(package: &str) -> bool {
             .any(|beginning| text.starts_with(beginning))
     };
     let is_host = |source: &str| source.contains(':') && !starts(source, NO_HOSTS);
-    package.contains("://") || starts(&package, HOSTS) || source(&package).is_some_and(is_host)
+    package.contains("://")
+        || starts(&package, HOSTS)
+        || begins_with_protocol(&package)
+        || source(&package).is_some_and(is_host)
 }
 
 /// Returns whether npm reads a package as a repository of GitHub: `owner/name`.
@@ -81,6 +53,8 @@ mod tests {
     fn addresses_are_recognised_in_every_notation() {
         for address in [
             "https://host/x.tgz",
+            "https:host",
+            "git+https:host",
             "HTTPS://host/x.tgz",
             "git+ssh://git@host/o/x",
             "github:o/x",
@@ -103,35 +77,6 @@ mod tests {
             "file:./x",
         ] {
             assert!(!is_address(package), "{package}");
-        }
-    }
-
-    #[test]
-    fn addresses_of_registries_and_of_this_machine_are_not_foreign() {
-        for text in [
-            "https://pypi.org/simple",
-            "x=https://PyPI.org/simple",
-            "sparse+https://index.crates.io/",
-            "http://localhost:4873",
-            "http://127.0.0.1:8081/simple/",
-            "file:///srv/project/x",
-            "https://repo.packagist.org",
-            "@s/x@1.0",
-            "",
-        ] {
-            assert!(!names_foreign_host(text), "{text}");
-        }
-        for text in [
-            "https://pypi.example.net/simple",
-            "https://pypi.org@example.net/",
-            "https://user:pw@pypi.org/",
-            "https://pypi.org.example.net/",
-            "https://",
-            "https://pypi.org https://example.net",
-            "x=git+ssh://example.net/x",
-            "{\"url\":\"https://example.net\"}",
-        ] {
-            assert!(names_foreign_host(text), "{text}");
         }
     }
 

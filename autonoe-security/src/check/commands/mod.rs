@@ -27,6 +27,7 @@ mod readers;
 pub(super) mod scripts;
 mod search;
 mod sed;
+mod server_url;
 mod sqlite;
 mod sync;
 mod system_info;
@@ -42,9 +43,9 @@ use super::arg::Arg;
 use super::builtins;
 use super::call::{Call, Checked, Known, Owner, Program, Validator};
 use super::names::Names;
-use crate::Rule;
 use crate::option_table::OptionTable;
 use crate::policy::Profile;
+use crate::{Denial, Rule};
 
 pub(crate) use tool_options::own_args;
 pub(crate) use wrappers::find as wrapper;
@@ -195,6 +196,11 @@ pub fn is_reading_awk_program(program: &str) -> bool {
 /// Checks `printenv`: it prints variables by name; without names it would print all of them.
 fn printenv(call: &Call<'_, '_, '_>) -> Checked {
     let is_name = |arg: &Arg<'_>| arg.known().is_some_and(builtins::is_identifier);
+    if let Some(name) = call.args.iter().find(|arg| names_secret(&arg.text)) {
+        let reason = format!("'{}' may contain a secret", name.text);
+        return Err(Denial::by(Rule::R94, name.span, reason)
+            .instead("check whether it is set: test -n \"$NAME\""));
+    }
     if !call.args.is_empty() && call.args.iter().all(is_name) {
         Ok(())
     } else {
@@ -202,6 +208,13 @@ fn printenv(call: &Call<'_, '_, '_>) -> Checked {
             .deny(Rule::R24, "printenv without a name prints every variable")
             .instead("print one variable with printenv NAME"))
     }
+}
+
+/// Returns whether the name of a variable says that its value is a secret.
+fn names_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let parts = words!("AUTH CREDENTIAL CREDENTIALS KEY PASS PASSWD PASSWORD SECRET TOKEN");
+    name.split('_').any(|part| parts.contains(&part)) || name.ends_with("APIKEY")
 }
 
 /// Judges a tool of a profile in run mode.

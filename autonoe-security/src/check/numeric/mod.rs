@@ -8,7 +8,7 @@ mod counts;
 mod sequences;
 
 use self::counts::prints_a_number;
-pub(crate) use self::sequences::prints_numbers;
+use self::sequences::prints_numbers;
 use super::scope::Scope;
 use super::survey::{AssignmentRecord, Value};
 use crate::syntax::{

@@ -16,10 +16,6 @@ pub(crate) fn prints_numbers(scope: &Scope<'_>, script: &Script<'_>) -> bool {
     let Some((name, args)) = simple.words.split_first() else {
         return false;
     };
-    let args = match args {
-        [first, rest @ ..] if first.static_text().as_deref() == Some("-w") => rest,
-        args => args,
-    };
     let is_plain = command.redirects.is_empty() && simple.assignments.is_empty();
     is_plain
         && name.static_text().as_deref() == Some("seq")

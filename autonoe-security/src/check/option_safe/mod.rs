@@ -2,10 +2,12 @@
 
 mod printers;
 
-use self::printers::{always_prints, prints_no_option, prints_one_word};
+pub(super) use self::printers::is_date_format;
+use self::printers::{always_prints, prints_no_option, prints_one_word, prints_ref_name};
 use super::arg::Arg;
 use super::git_hashes;
 use super::numeric;
+use super::plain_values::{self, Form};
 use super::scope::Scope;
 use super::survey::Value;
 use crate::syntax::{Brace, Operation, Parameter, Part, Subscript, Word, static_text};
@@ -84,56 +86,22 @@ pub(crate) fn stays_one_word(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
 pub(crate) fn expands_to_words(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
     let mut parts = Vec::new();
     flatten(&arg.parts, Splits::Yes, &mut parts);
-    parts.iter().all(|(part, _)| match part {
-        Part::Literal(_) | Part::Quoted(_) => true,
-        Part::Parameter(parameter) => {
-            !is_list(parameter)
-                && (is_one_word(scope, part) || is_from_environment(scope, parameter))
-        }
-        part => is_one_word(scope, part),
-    })
-}
-
-/// Returns the text of `arg` with a plain name in place of every variable, if the script sets each
-/// of them only to plain names: letters, digits, `_`, `-` and inner dots, no slash.
-///
-/// Such a path stays in its literal folders.
-pub(crate) fn with_plain_names(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<String> {
-    let mut parts = Vec::new();
-    flatten(&arg.parts, Splits::Yes, &mut parts);
-    let mut text = String::new();
-    for (part, _) in parts {
+    let mut continues = false;
+    parts.iter().all(|(part, _)| {
+        let continued = std::mem::take(&mut continues);
         match part {
-            Part::Literal(literal) | Part::Quoted(literal) => text.push_str(literal),
-            Part::Parameter(parameter)
-                if parameter.operation == Operation::Value && parameter.subscript.is_none() =>
-            {
-                let variable = scope.survey().variable(&parameter.name)?;
-                if !variable.always(|given| is_plain_name(given.value)) {
-                    return None;
-                }
-                text.push('x');
+            Part::Literal(text) | Part::Quoted(text) => {
+                continues = text.ends_with(|c: char| !c.is_whitespace());
+                true
             }
-            _ => return None,
+            Part::CommandSubstitution(inner) if prints_ref_name(scope, &inner.script) => continued,
+            Part::Parameter(parameter) => {
+                !is_list(parameter)
+                    && (is_one_word(scope, part) || is_from_environment(scope, parameter))
+            }
+            part => is_one_word(scope, part),
         }
-    }
-    Some(text)
-}
-
-fn is_plain_name(value: Value<'_>) -> bool {
-    let is_name = |text: &str| {
-        let mut bytes = text.bytes();
-        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
-        bytes.next().is_some_and(is_part) && bytes.all(|byte| is_part(byte) || byte == b'.')
-    };
-    match value {
-        Value::Number => true,
-        Value::String { head, rest: [] } => is_name(head),
-        Value::OneOf(words) => words
-            .iter()
-            .all(|word| static_text(&word.parts).is_some_and(|text| is_name(&text))),
-        _ => false,
-    }
+    })
 }
 
 /// Returns whether `holds` is true for an unquoted expansion.
@@ -160,9 +128,7 @@ fn unquoted_parts(arg: &Arg<'_>, holds: impl Fn(&Part<'_>) -> bool) -> bool {
 fn is_one_word(scope: &Scope<'_>, part: &Part<'_>) -> bool {
     let is_safe = match part {
         Part::ProcessSubstitution(_) => true,
-        Part::CommandSubstitution(inner) => {
-            prints_no_option(scope, &inner.script, Splits::Yes) && prints_one_word(&inner.script)
-        }
+        Part::CommandSubstitution(inner) => prints_one_word(scope, &inner.script),
         part => yields_no_option(scope, part, Splits::Yes, DEEPEST),
     };
     is_safe || numeric::is_safe_part(scope, part)
@@ -258,8 +224,11 @@ fn parameter_is_no_option(
         && !variable.is_array
         && !variable.is_declared
     {
-        let whole = splits == Splits::Yes;
-        return git_hashes::are_read_into(scope, given.at, parameter.span, whole);
+        return git_hashes::are_read_into(scope, given.at, parameter.span);
+    }
+    let form = plain_values::parameter_form(scope, parameter, parameter.span.start());
+    if form.is_some_and(|form| form != Form::Name) {
+        return true;
     }
     let memo = match splits {
         Splits::No => &variable.is_no_option_quoted,

@@ -1,10 +1,5 @@
 //! Processes that a script may kill: its own jobs, and those that listen on a port of the project.
 
-mod pid_file_writers;
-mod pid_files;
-
-pub(crate) use self::pid_files::may_be_own;
-
 use super::numeric;
 use super::scope::Scope;
 use super::survey::Value;
@@ -54,8 +49,7 @@ fn is_own(scope: &Scope<'_>, parts: &[Part<'_>], source: Source, depth: usize) -
                 && (parameter.name == "!" || variable_is_own(scope, &parameter.name, source, depth))
         }
         Part::CommandSubstitution(inner) => {
-            source == Source::Listed
-                && (prints_own(scope, &inner.script) || pid_files::prints_own(scope, &inner.script))
+            source == Source::Listed && prints_own(scope, &inner.script)
         }
         _ => false,
     }
@@ -115,10 +109,6 @@ fn lists_own(scope: &Scope<'_>, commands: &[Command<'_>]) -> bool {
         words.is_some_and(|words| is_list_of_jobs(&words) || is_list_of_port(&words))
     });
     is_list && filters.iter().all(is_filter)
-}
-
-fn is_last_job(part: &Part<'_>) -> bool {
-    matches!(part, Part::Parameter(parameter) if is_plain(parameter) && parameter.name == "!")
 }
 
 /// Returns a simple command that sets no variable and at most redirects errors.

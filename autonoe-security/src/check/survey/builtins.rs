@@ -49,7 +49,9 @@ impl<'s> Surveyor<'s> {
                 }
             }
             "shopt" => self.shell_option(words),
+            "pushd" | "popd" => self.survey.changes_directory = true,
             "cd" => {
+                self.survey.changes_directory = true;
                 // Unknown text may contain blanks.
                 let splits = |word: &Word<'_>| {
                     let text = word.static_text();

@@ -25,6 +25,8 @@ pub(crate) struct Survey<'s> {
     pub(crate) drops_patterns: bool,
     /// Whether the script changes to a directory whose name is split because it is unquoted.
     pub(crate) enters_split_directory: bool,
+    /// Whether the script changes its directory.
+    pub(crate) changes_directory: bool,
 }
 
 /// Maximum number of values of a variable that are judged one by one.

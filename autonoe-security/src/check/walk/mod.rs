@@ -71,11 +71,12 @@ impl<'w, 's> Context<'w, 's> {
             for (at, command) in pipeline.commands.iter().enumerate() {
                 match &command.kind {
                     CommandKind::Simple(simple)
-                        if processes::ends_listed(
-                            self.scope,
-                            &pipeline.commands[..at],
-                            command,
-                        ) =>
+                        if !pipeline.pipes_errors
+                            && processes::ends_listed(
+                                self.scope,
+                                &pipeline.commands[..at],
+                                command,
+                            ) =>
                     {
                         let mut redirects = command.redirects.iter();
                         let judged = redirects.try_for_each(|it| self.redirect(it, here));

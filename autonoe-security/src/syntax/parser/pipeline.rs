@@ -9,7 +9,7 @@ impl<'a> Parser<'a> {
     pub(super) fn pipeline(&mut self, first: Option<Keyword>) -> Result<ShellPipeline<'a>> {
         let start = self.at;
         let mut keyword = first;
-        let (mut timed, mut negated) = (false, false);
+        let (mut timed, mut negated, mut pipes_errors) = (false, false, false);
         let mut commands = SmallVec::default();
         let mut end;
         while let Some(Keyword::Bang | Keyword::Time) = keyword {
@@ -19,6 +19,7 @@ impl<'a> Parser<'a> {
                 commands.push(nothing(end));
                 return Ok(ShellPipeline {
                     commands,
+                    pipes_errors,
                     timed,
                     negated,
                     span: Span::new(start, end),
@@ -30,13 +31,15 @@ impl<'a> Parser<'a> {
             let command = self.command(keyword)?;
             end = command.span.end();
             commands.push(command);
-            if !self.pipe()? {
+            let Some(passes_errors) = self.pipe()? else {
                 break;
-            }
+            };
+            pipes_errors |= passes_errors;
             keyword = self.keyword_after_pipe()?;
         }
         Ok(ShellPipeline {
             commands,
+            pipes_errors,
             timed,
             negated,
             span: Span::new(start, end),
@@ -77,19 +80,20 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Reads `|` or `|&`, if present.
-    fn pipe(&mut self) -> Result<bool> {
+    /// Reads `|` or `|&`, if present, and returns whether it is `|&`.
+    fn pipe(&mut self) -> Result<Option<bool>> {
         self.skip_blanks()?;
         if self.peek() != b'|' || self.peek_second() == b'|' {
-            return Ok(false);
+            return Ok(None);
         }
         self.at += 1;
-        if self.peek() == b'&' {
+        let passes_errors = self.peek() == b'&';
+        if passes_errors {
             self.at += 1;
         }
         self.behind_word = false;
         self.skip_lines()?;
-        Ok(true)
+        Ok(Some(passes_errors))
     }
 
     /// Returns the reserved word after `|`, where `!` is not allowed and `time` is a program.

@@ -111,7 +111,7 @@ fn check_program(call: &Call<'_, '_, '_>, program: &Arg<'_>) -> Checked {
     let deny = |reason: String, instead: &'static str| {
         Err(Denial::by(Rule::R81, program.span, reason).instead(instead))
     };
-    let Some(texts) = program_texts(call, program) else {
+    let Some(texts) = program_texts(program) else {
         let reason = "the awk program is unknown until it runs".to_owned();
         return deny(
             reason,

@@ -3,6 +3,7 @@
 use super::word_splitting::adds_no_option;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::policy::Mode;
 use crate::{Denial, Rule};
 
 /// Keys that name neither a program nor a location.
@@ -116,6 +117,11 @@ pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'
         _ => writes |= !reads,
     }
     if !writes {
+        if let Some(key) = operands.iter().find(|key| may_name_secret(key)) {
+            let reason = format!("'{}' may be a setting with a token", key.text);
+            return Err(Denial::by(Rule::R94, key.span, reason)
+                .instead("read another setting, such as git config user.name"));
+        }
         return match elsewhere {
             Some(arg) if arg.is("-e") || arg.text.starts_with("--e") => {
                 Err(deny_flag(Rule::R42, &arg.text, arg))
@@ -125,6 +131,11 @@ pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'
     }
     if let Some(arg) = elsewhere {
         return Err(deny_flag(Rule::R42, &arg.text, arg));
+    }
+    if call.mode() == Mode::Sync {
+        let reason = "git config changes a setting in sync mode";
+        return Err(Denial::by(Rule::R45, subcommand.span, reason)
+            .instead("use git config with a key only, which prints the setting"));
     }
     let key = operands.first().and_then(|key| key.known());
     let mut values = operands.iter().skip(1);
@@ -145,6 +156,17 @@ pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'
 fn is_subcommand(arg: &Arg<'_>) -> bool {
     let names = words!("get list set unset rename-section remove-section edit");
     arg.known().is_some_and(|name| names.contains(&name))
+}
+
+/// Returns whether a setting, or a pattern for settings, may contain a token or a password.
+fn may_name_secret(key: &Arg<'_>) -> bool {
+    let key = key.text.to_ascii_lowercase();
+    let is_http = key == "http" || key.contains("http.") || key.contains("header");
+    let is_harmless = key.ends_with(".proxy") || key.ends_with(".version");
+    (is_http && !is_harmless)
+        || ["passw", "secret", "token"]
+            .iter()
+            .any(|word| key.contains(word))
 }
 
 fn is_one_value(call: &Call<'_, '_, '_>, value: &Arg<'_>) -> bool {

@@ -6,6 +6,7 @@ use crate::check::arg::Arg;
 use crate::check::builtins;
 use crate::check::call::Call;
 use crate::check::directories::Directories;
+use crate::policy::Mode;
 use crate::{Denial, Rule};
 
 /// Reads the options before the subcommand, and returns git's working directories and the remaining
@@ -68,6 +69,8 @@ fn check_setting(call: &Call<'_, '_, '_>, setting: &Arg<'_>) -> Result<(), Denia
     let text = setting.text.as_ref();
     let key = text.split('=').next().unwrap_or(text);
     let is_whole = setting.is_static() || text.contains('=');
+    // A fetch would delete refs of remotes.
+    let deletes = call.mode() == Mode::Sync && key.eq_ignore_ascii_case("fetch.prune");
     let is_fine = matches!(
         text,
         "core.pager=cat" | "core.editor=true" | "core.editor=:"
@@ -75,7 +78,7 @@ fn check_setting(call: &Call<'_, '_, '_>, setting: &Arg<'_>) -> Result<(), Denia
         || (is_whole
             && config::is_harmless_key(key)
             && !(config::names_branch(key) && may_be_option(setting, key)));
-    if is_fine {
+    if is_fine && !deletes {
         Ok(())
     } else {
         Err(call

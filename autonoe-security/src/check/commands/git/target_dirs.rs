@@ -8,11 +8,17 @@ use crate::check::{path, symlinks};
 use crate::{Denial, Rule};
 
 pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
+    let moves = git.name == "worktree" && git.read.first_may_be("move");
+    if moves || (git.name == "worktree" && git.read.first_may_be("remove")) {
+        git.read
+            .at(1)
+            .try_for_each(|tree| is_path(tree).and_then(|()| is_inside(git, tree)))?;
+    }
     let (source, target) = match git.name {
         "clone" => (Some(0), 1),
         "init" => (None, 0),
-        "worktree" if git.read.first_may_be("add") || git.read.first_may_be("remove") => (None, 1),
-        "worktree" if git.read.first_may_be("move") => (None, 2),
+        "worktree" if git.read.first_may_be("add") => (None, 1),
+        "worktree" if moves => (None, 2),
         "submodule" if git.read.first_may_be("add") => (Some(1), 2),
         _ => return Ok(()),
     };
@@ -23,6 +29,22 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     git.read
         .at(target)
         .try_for_each(|target| is_inside(git, target))
+}
+
+/// Checks that a working tree is named by its path: git compares other text with the last names of
+/// the paths of all working trees, wherever they are.
+fn is_path(tree: &Arg<'_>) -> Checked {
+    let is_path =
+        |text: &str| text == "." || ["/", "./", "../"].iter().any(|it| text.starts_with(it));
+    if tree.known().is_none_or(is_path) {
+        return Ok(());
+    }
+    let reason = format!(
+        "'{}' may be the name of a working tree elsewhere",
+        tree.text
+    );
+    Err(Denial::by(Rule::R43, tree.span, reason)
+        .instead("write its path with ./ or from the root, such as ./wt/hotfix"))
 }
 
 fn named_after(url: &Arg<'_>) -> Checked {

@@ -7,7 +7,7 @@ use super::value_prefix::{self, ValuePrefix};
 use super::word_splitting::may_split;
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
-use crate::check::commands::network::is_local_host;
+use crate::check::commands::server_url::{is_local_host, is_local_url};
 use crate::check::survey::Value;
 use crate::syntax::{Part, Text, static_text};
 use crate::{Denial, Rule};
@@ -89,7 +89,7 @@ fn goes_by_name(git: &Git<'_, '_, '_, '_>) -> bool {
 /// `clone`, `remote add` and `submodule add` take an encrypted URL. Others take the name of a
 /// remote or a path.
 fn reaches_known_host(git: &Git<'_, '_, '_, '_>, url: &Arg<'_>, by_name: bool) -> Checked {
-    let is_refused = |text: &str| match Place::parse(text) {
+    let is_refused = |text: &str, is_whole| match Place::parse(text, is_whole) {
         Place::Local => false,
         Place::Encrypted => by_name,
         Place::Open => true,
@@ -98,7 +98,8 @@ fn reaches_known_host(git: &Git<'_, '_, '_, '_>, url: &Arg<'_>, by_name: bool) -
     let found = Cell::new(false);
     value_prefix::holds_for_all(git.call.context.scope, url, &|beginning| {
         if let ValuePrefix::Whole(text) | ValuePrefix::Text(text) = beginning {
-            found.set(found.get() || is_refused(text));
+            let is_whole = matches!(beginning, ValuePrefix::Whole(_));
+            found.set(found.get() || is_refused(text, is_whole));
         }
         true
     });
@@ -110,7 +111,7 @@ fn reaches_known_host(git: &Git<'_, '_, '_, '_>, url: &Arg<'_>, by_name: bool) -
         };
         return Err(Denial::by(Rule::R43, url.span, reason).instead(instead));
     }
-    let is_url = Place::parse(&url.text) == Place::Encrypted;
+    let is_url = Place::parse(&url.text, url.is_static()) == Place::Encrypted;
     if is_url && may_hold_output(git, &url.parts) {
         let reason = "the URL contains the output of a command, which the host would see";
         return Err(Denial::by(Rule::R43, url.span, reason).instead("write the URL literally"));
@@ -150,13 +151,11 @@ enum Place {
 }
 
 impl Place {
-    fn parse(url: &str) -> Self {
+    fn parse(url: &str, is_whole: bool) -> Self {
         if let Some((scheme, rest)) = url.split_once("://") {
-            let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-            let host = authority.split_once(':').map_or(authority, |it| it.0);
             return match scheme.to_ascii_lowercase().as_str() {
-                "file" => Self::Local,
-                _ if is_local_host(host) => Self::Local,
+                "file" if rest.starts_with('/') => Self::Local,
+                _ if is_local_url(url, is_whole) => Self::Local,
                 "https" | "ssh" | "git+ssh" | "ssh+git" => Self::Encrypted,
                 _ => Self::Open,
             };
@@ -164,10 +163,19 @@ impl Place {
         // `me@host:path`: the first colon precedes the first slash.
         let host = url.split_once(':').map(|(host, _)| host);
         match host.filter(|host| !host.is_empty() && !host.contains('/')) {
-            Some(host) if is_local_host(host.rsplit('@').next().unwrap_or(host)) => Self::Local,
+            Some(host) if is_local_host(without_user(host)) => Self::Local,
             Some(_) => Self::Encrypted,
             None => Self::Local,
         }
+    }
+}
+
+/// Returns the host of `user@host`, if the name of the user is plain.
+fn without_user(host: &str) -> &str {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    match host.split_once('@') {
+        Some((user, host)) if user.chars().all(is_of_name) => host,
+        _ => host,
     }
 }
 
@@ -255,9 +263,16 @@ mod tests {
             ("git://host/x.git", Place::Open),
             ("http://host/x.git", Place::Open),
             ("http://localhost@host/x.git", Place::Open),
+            ("http://localhost:x@host/x.git", Place::Open),
+            ("https://localhost:x@host/x.git", Place::Encrypted),
+            ("https://localhost\\@host/x.git", Place::Encrypted),
+            ("git://localhost:x@host/x.git", Place::Open),
+            ("git@localhost:o/x.git", Place::Local),
+            ("localhost@host:o/x.git", Place::Encrypted),
+            ("[host]@localhost:o/x.git", Place::Encrypted),
             ("ftp://host/x.git", Place::Open),
         ] {
-            assert_eq!(Place::parse(url), place, "{url}");
+            assert_eq!(Place::parse(url, true), place, "{url}");
         }
     }
 

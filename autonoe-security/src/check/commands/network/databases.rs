@@ -1,8 +1,9 @@
 //! Clients of database servers on this machine: `redis-cli` and `pg_isready`.
 
-use super::{deny_remote, in_run_mode, is_local_host};
+use super::{deny_remote, in_run_mode};
 use crate::Rule;
 use crate::check::call::{Call, Checked};
+use crate::check::commands::server_url::is_local_host;
 use crate::check::options::{self, ParsedArg};
 use crate::option_table::OptionTable;
 

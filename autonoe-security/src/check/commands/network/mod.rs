@@ -22,19 +22,6 @@ pub(super) const COMMANDS: Commands = &[
 const ONLY_LOCALHOST: &str = "reach servers on localhost only, such as curl http://localhost:3000/; read web pages with \
      WebFetch, if you have it";
 
-/// Returns whether `host` is this machine.
-pub(in crate::check::commands) fn is_local_host(host: &str) -> bool {
-    let is_loopback = || {
-        let numbers: Vec<&str> = host.split('.').collect();
-        let is_byte = |text: &&str| {
-            let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-            is_number && text.parse::<u8>().is_ok() && (text.len() == 1 || !text.starts_with('0'))
-        };
-        numbers.len() == 4 && numbers[0] == "127" && numbers.iter().all(is_byte)
-    };
-    host.eq_ignore_ascii_case("localhost") || is_loopback()
-}
-
 /// Applies `check` in run mode; a command that the operator added is unrestricted.
 fn in_run_mode(call: &Call<'_, '_, '_>, check: Validator) -> Checked {
     if extensions::is_unrestricted(call) {

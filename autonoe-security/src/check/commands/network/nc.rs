@@ -1,9 +1,10 @@
 //! `nc -z`: probes a port of this machine without sending data.
 
-use super::{deny_remote, in_run_mode, is_local_host};
+use super::{deny_remote, in_run_mode};
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::check::commands::server_url::is_local_host;
 use crate::check::numeric;
 use crate::check::options::{self, ParsedArg};
 use crate::option_table::OptionTable;

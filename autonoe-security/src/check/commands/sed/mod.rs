@@ -11,8 +11,10 @@ use super::writers;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::options::ParsedArg;
+use crate::check::plain_values;
 use crate::check::write_target::Root;
 use crate::policy::Mode;
+use crate::syntax::Part;
 use crate::{Denial, Rule};
 
 /// Allowed options of `sed`. `-l` is missing, because it takes a value in GNU sed and none in BSD
@@ -116,13 +118,21 @@ fn check_script(call: &Call<'_, '_, '_>, scripts: &[Arg<'_>]) -> Checked {
     let Some((first, others)) = scripts.split_first() else {
         return Ok(());
     };
-    let mut wholes = texts(call, first)?;
+    let numbered = with_placeholders(call, first).filter(|_| others.is_empty());
+    if numbered.as_deref().is_some_and(selects_lines) {
+        return Ok(());
+    }
+    let mut wholes = match numbered.filter(|text| replaces_by_values(text)) {
+        // The values are data: they contain no delimiter, no backslash and no line feed.
+        Some(text) => vec![text.replace([NUMBER, VALUE], "0")],
+        None => texts(first)?,
+    };
     for script in others {
         // Whether the next script continues this line depends on the implementation.
         if wholes.iter().any(|whole| whole.ends_with('\\')) {
             return Err(not_understood(first, "a script ends with a backslash"));
         }
-        let texts = texts(call, script)?;
+        let texts = texts(script)?;
         let joined = wholes
             .iter()
             .flat_map(|whole| texts.iter().map(move |text| format!("{whole}\n{text}")));
@@ -143,12 +153,75 @@ fn check_script(call: &Call<'_, '_, '_>, scripts: &[Arg<'_>]) -> Checked {
     Ok(())
 }
 
+/// Returns a script in double quotes with [`NUMBER`] or [`VALUE`] in place of each expansion; `None`
+/// if the script has other expansions, or none.
+fn with_placeholders(call: &Call<'_, '_, '_>, script: &Arg<'_>) -> Option<String> {
+    use plain_values::Form::{Count, Number, NumberOrNothing};
+    let [Part::DoubleQuoted(parts)] = &script.parts[..] else {
+        return None;
+    };
+    let (scope, at) = (call.context.scope, script.span.start());
+    let mut text = String::new();
+    for part in parts {
+        match part {
+            Part::Literal(literal) | Part::Quoted(literal) => text.push_str(literal),
+            _ => match plain_values::form(scope, part, at) {
+                Some(Number | NumberOrNothing | Count) => text.push(NUMBER),
+                _ if plain_values::is_plain_text(scope, part, at) => text.push(VALUE),
+                _ => return None,
+            },
+        }
+    }
+    text.contains([NUMBER, VALUE]).then_some(text)
+}
+
+/// Returns whether a script is nothing but `p`, `d` or `q` for one line or a range, where a line may
+/// be a number: `"${first},${last}p"`.
+fn selects_lines(script: &str) -> bool {
+    let Some(lines) = script.strip_suffix(['p', 'd', 'q']) else {
+        return false;
+    };
+    let is_line = |line: &str| {
+        let is_digits = line.bytes().all(|byte| byte.is_ascii_digit());
+        line == "$" || line.chars().eq([NUMBER]) || (is_digits && !line.is_empty())
+    };
+    lines.split(',').count() <= 2 && lines.split(',').all(is_line)
+}
+
+/// Returns whether a script is nothing but one `s` command with the values in its replacement:
+/// `"s/^date:.*/date: $(date +%F)/"`.
+fn replaces_by_values(script: &str) -> bool {
+    let placeholders = [NUMBER, VALUE];
+    let Some(delimiter) = script.strip_prefix('s').and_then(|it| it.chars().next()) else {
+        return false;
+    };
+    let mut fields = script[2..].split(delimiter);
+    let (Some(pattern), Some(replacement), Some(flags), None) =
+        (fields.next(), fields.next(), fields.next(), fields.next())
+    else {
+        return false;
+    };
+    // A backslash before a value, or before a delimiter, would change what they mean.
+    let is_plain = !replacement.contains('\\') && !pattern.ends_with('\\');
+    matches!(delimiter, '/' | '|' | '#' | ',')
+        && is_plain
+        && !script.contains('\n')
+        && !pattern.contains(placeholders)
+        && flags.bytes().all(|flag| b"gIip".contains(&flag))
+}
+
+/// Represents a number in a script. It cannot occur otherwise: R2 denies it in commands.
+const NUMBER: char = '\u{1}';
+
+/// Represents a date or a hash in a script, like [`NUMBER`].
+const VALUE: char = '\u{2}';
+
 /// Maximum number of texts that several scripts with variables may produce together.
 const MOST_VARIANTS: usize = 16;
 
 /// Returns the possible texts of one script.
-fn texts(call: &Call<'_, '_, '_>, script: &Arg<'_>) -> Result<Vec<String>, Denial> {
-    program_texts(call, script).ok_or_else(|| {
+fn texts(script: &Arg<'_>) -> Result<Vec<String>, Denial> {
+    program_texts(script).ok_or_else(|| {
         let reason = "the sed script is unknown until it runs";
         Denial::by(Rule::R80, script.span, reason)
             .instead("write the script literally, in single quotes: sed -n '10,20p' FILE")

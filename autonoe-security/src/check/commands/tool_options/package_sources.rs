@@ -4,7 +4,8 @@ use super::spelling::matches_option;
 use super::{Tool, option_name};
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
-use crate::check::commands::code_source::{is_address, is_repository, names_foreign_host};
+use crate::check::commands::code_source::{is_address, is_repository};
+use crate::check::commands::server_url::{Server, names_foreign_host};
 use crate::check::commands::tools::meanings;
 use crate::{Denial, Rule};
 
@@ -91,7 +92,9 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
         let is_repository_of_composer = tool.name == "composer"
             && value.text.starts_with('{')
             && !value.text.contains("\"path\"");
-        let is_foreign = names_foreign_host(&value.text)
+        let is_foreign = names_foreign_host(&value.text, is_whole(&value))
+            || (is_of_npm(tool.name) && Server::parse(&value.text).is_none())
+            || !value.text.is_ascii()
             || is_host_without_protocol(tool.name, &value.text)
             || may_be_address(&value);
         if is_foreign || is_repository_of_composer || has_remote_repository(&own) {
@@ -247,8 +250,22 @@ fn is_host_without_protocol(tool: &str, value: &str) -> bool {
 
 /// Returns whether an unknown value may turn out to be an address.
 fn may_be_address(value: &Arg<'_>) -> bool {
-    let is_fixed = value.text.starts_with(['.', '/']) || value.text.contains("://");
-    !value.is_static() && !is_fixed
+    let text = value.text.as_ref();
+    let is_path = |text: &str| text.starts_with(|c: char| c.is_ascii_alphanumeric());
+    let is_fixed = text.starts_with('.')
+        || text.strip_prefix('/').is_some_and(is_path)
+        || text.contains("://");
+    !is_whole(value) && !is_fixed
+}
+
+/// Returns whether `tool` takes only URLs for registries.
+fn is_of_npm(tool: &str) -> bool {
+    matches!(tool, "bun" | "bunx" | "npm" | "npx" | "pnpm" | "yarn")
+}
+
+/// Returns whether the whole text of a value is known.
+fn is_whole(value: &Arg<'_>) -> bool {
+    value.is_static() && !value.is_pattern()
 }
 
 /// Returns whether `--git` of bundler names a repository that is no folder.
@@ -296,8 +313,9 @@ fn no_package_is_foreign(own: &Tool<'_, '_, '_, '_>, options: &[&str], is_npm: b
 
 /// Returns whether a package is an address other than a file of this machine.
 fn names_foreign_package(package: &str) -> bool {
-    let is_file = package.contains("file:") && !names_foreign_host(package);
-    is_address(package) && !is_file
+    let is_unusual = |c: char| c == '\\' || c.is_control();
+    let is_file = package.contains("file:") && !names_foreign_host(package, true);
+    package.contains(is_unusual) || (is_address(package) && !is_file)
 }
 
 /// Returns whether `word` is the value of an option that has been checked.
@@ -341,7 +359,9 @@ fn no_word_is_foreign(tool: &Tool<'_, '_, '_, '_>, words: &[&Arg<'_>]) -> Checke
         "poetry" => lower.starts_with("certificates.") && has_value,
         _ => false,
     };
-    let mut foreign = rest.iter().filter(|word| names_foreign_host(&word.text));
+    let mut foreign = rest
+        .iter()
+        .filter(|word| names_foreign_host(&word.text, is_whole(word)));
     match (foreign.next(), weakens) {
         (Some(word), _) => Err(deny(word, &word.text)),
         (None, true) => Err(deny(first, key)),

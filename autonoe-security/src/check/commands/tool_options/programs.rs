@@ -7,8 +7,9 @@ use crate::check::arg::Arg;
 use crate::check::assignments;
 use crate::check::builtins::is_identifier;
 use crate::check::call::Checked;
-use crate::check::commands::code_source::{is_web_address, names_foreign_host};
-use crate::check::commands::network::is_local_host;
+use crate::check::commands::server_url::{
+    Server, is_local_host, is_local_url, is_web_address, names_foreign_host,
+};
 use crate::check::write_target::escapes;
 use crate::policy::Mode;
 use crate::{Denial, Rule};
@@ -83,7 +84,46 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     changes_no_machine(tool)?;
     loads_no_foreign_code(tool)?;
     sets_no_variable(tool)?;
+    opens_local_pages(tool)?;
     loads_no_address(tool, own)
+}
+
+/// Subcommands of Playwright that open a page.
+const OPENING: &[&str] = words!("codegen cr ff open pdf screenshot wk");
+
+/// Endings of files that Playwright opens or writes. An operand with another dot may be a host.
+const PAGE_FILES: &[&str] = words!(".har .htm .html .jpeg .jpg .js .json .pdf .png .ts .zip");
+
+/// Checks that Playwright opens pages of this machine only. It reads `HOST` as a URL.
+fn opens_local_pages(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    let is_browser = matches!(tool.name, "playwright" | "playwright-core");
+    let is_subcommand = |arg: &Arg<'_>| arg.known().is_some_and(|word| OPENING.contains(&word));
+    let Some(at) = tool
+        .args
+        .iter()
+        .position(is_subcommand)
+        .filter(|_| is_browser)
+    else {
+        return Ok(());
+    };
+    let is_foreign = |arg: &&Arg<'_>| {
+        let text = arg.text.as_ref();
+        let is_whole = arg.is_static() && !arg.is_pattern();
+        let is_file = PAGE_FILES.iter().any(|end| text.ends_with(end)) && !text.contains(':');
+        let is_here = Server::parse(text)
+            .or_else(|| Server::parse_authority(text))
+            .is_some_and(|server| server.is_local() && (is_whole || server.is_closed));
+        let may_be_host = text.contains(['.', ':', '\\']) || text.contains("//") || !is_whole;
+        !text.starts_with('-') && text != "about:blank" && may_be_host && !is_file && !is_here
+    };
+    match tool.args[at + 1..].iter().find(is_foreign) {
+        Some(page) => {
+            let reason = format!("'{}' may be a page of another machine", page.text);
+            Err(Denial::by(Rule::R92, page.span, reason)
+                .instead("open a page of localhost: http://localhost:PORT/"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Checks that settings of pytest in the command line do not add such options.
@@ -234,7 +274,7 @@ fn loads_no_foreign_code(tool: &Tool<'_, '_, '_, '_>) -> Checked {
                     .split([':', ';'])
                     .any(|path| is_outside(path) && !path.starts_with("/usr/")))
             || (FILES.contains(&key) && value.is_empty() && !setting.is_static())
-            || names_foreign_host(value);
+            || names_foreign_host(value, setting.is_static());
         if is_refused {
             return Err(escapes(&setting, Rule::R92));
         }
@@ -318,9 +358,11 @@ fn loads_no_address(tool: &Tool<'_, '_, '_, '_>, own: &[Arg<'_>]) -> Checked {
         let is_long = name.len() > 3 && "--template".starts_with(name);
         let is_template = is_short || (tool.name == "rails" && (before == "-m" || is_long));
         let is_plugin = tool.name == "yarn" && before == "import";
-        let is_profile = tool.name == "go" && tool.has("pprof") && !is_local_address(value);
-        let is_loaded =
-            is_program || is_template || is_plugin || is_profile || LOADING.contains(&name);
+        let is_profile = tool.name == "go" && tool.has("pprof") && !name.ends_with("-http");
+        if is_profile && names_other_server(value, arg.is_static()) {
+            return Err(from_network(tool, arg));
+        }
+        let is_loaded = is_program || is_template || is_plugin || LOADING.contains(&name);
         let value = text
             .strip_prefix("-m")
             .filter(|_| is_short)
@@ -343,12 +385,9 @@ fn from_network(tool: &Tool<'_, '_, '_, '_>, arg: &Arg<'_>) -> Denial {
         .instead("install it as a dependency of the project")
 }
 
-/// Returns whether the server of an address is this machine.
-fn is_local_address(text: &str) -> bool {
-    let authority = text.split_once("://").map_or("", |(_, rest)| rest);
-    let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority
-        .rsplit_once(':')
-        .map_or(authority, |(host, _)| host);
-    is_local_host(host)
+/// Returns whether `go tool pprof` may fetch `profile` from another machine. It reads `HOST:PORT`
+/// as a URL.
+fn names_other_server(profile: &str, is_whole: bool) -> bool {
+    let is_file = !profile.contains([':', '\\']) && !profile.starts_with("//");
+    !is_file && !is_local_url(profile, is_whole)
 }

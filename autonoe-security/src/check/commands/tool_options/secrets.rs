@@ -61,10 +61,30 @@ fn settings_of_npm(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     if let Some(arg) = tool.args.iter().find(shows) {
         return Err(deny(arg, &arg.text));
     }
-    match rest.iter().find(|key| is_secret(&key.text)) {
+    // npm hides tokens in its list of settings, unless the list is complete. Others print them.
+    let is_long = |arg: &&Arg<'_>| {
+        let text = arg.text.as_ref();
+        let is_letter = text.starts_with('-') && !text.starts_with("--") && text.contains('l');
+        is_letter || (text.len() > 3 && "--long".starts_with(text))
+    };
+    if let Some(arg) = tool
+        .args
+        .iter()
+        .find(is_long)
+        .filter(|_| tool.name == "npm")
+    {
+        return Err(deny(arg, &arg.text));
+    }
+    let is_list = |word: &&&Arg<'_>| matches!(tool.name, "pnpm" | "yarn") && is_list(word);
+    match rest.iter().find(|key| is_secret(&key.text) || is_list(key)) {
         Some(key) => Err(deny(key, &key.text)),
         None => Ok(()),
     }
+}
+
+/// Returns whether a word lists all settings.
+fn is_list(word: &Arg<'_>) -> bool {
+    matches!(word.text.as_ref(), "list" | "ls")
 }
 
 fn settings_of_composer(tool: &Tool<'_, '_, '_, '_>) -> Checked {
@@ -81,8 +101,10 @@ fn settings_of_composer(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     );
     let is_login = |text: &str| {
         let is_option = text.len() > 3 && "--auth".starts_with(text);
-        let is_letter = text.starts_with('-') && !text.starts_with("--") && text.contains('a');
-        is_option || is_letter || logins.iter().any(|login| text.starts_with(login))
+        let is_list = text.len() > 3 && "--list".starts_with(text);
+        let is_letter =
+            text.starts_with('-') && !text.starts_with("--") && text.contains(['a', 'l']);
+        is_option || is_list || is_letter || logins.iter().any(|login| text.starts_with(login))
     };
     match tool.args.iter().find(|arg| is_login(&arg.text)) {
         Some(arg) => Err(deny(arg, &arg.text)),
@@ -123,6 +145,22 @@ fn settings_of_python(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     if let Some(key) = rest
         .iter()
         .find(|key| key.text.starts_with("http-basic") || is_secret(&key.text))
+    {
+        return Err(deny(key, &key.text));
+    }
+    // The address of an index may contain a login.
+    let is_address = |key: &&&Arg<'_>| {
+        let text = key.text.to_ascii_lowercase();
+        let lists = is_list(key) || text == "debug";
+        lists
+            || words!("cert index links proxy url")
+                .iter()
+                .any(|word| text.contains(word))
+    };
+    if let Some(key) = rest
+        .iter()
+        .find(is_address)
+        .filter(|_| tool.name.starts_with("pip"))
     {
         return Err(deny(key, &key.text));
     }

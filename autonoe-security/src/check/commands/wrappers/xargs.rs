@@ -5,7 +5,6 @@ use crate::check::arg::{Arg, Unknown};
 use crate::check::assignments;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::tools::is_one_word;
-use crate::check::git_hashes;
 use crate::check::options::{self, ParsedArg};
 use crate::syntax::Span;
 use crate::wrapper_options::XARGS;
@@ -21,17 +20,9 @@ struct Input {
     is_single: bool,
 }
 
-/// Options under which an argument is not a line of the standard input: it may be a piece of a line,
-/// or empty.
-const OTHER_LINES: &[&str] =
-    words!("-a --arg-file -d --delimiter -0 --null -E -e --eof -s --max-chars");
-
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let (seen, command) = options::read_leading(call, &XARGS.options)?;
     let mut input = Input::default();
-    let has_other_lines = seen.iter().any(|seen| {
-        matches!(seen, ParsedArg::Option { name, .. } if OTHER_LINES.contains(&name.as_str()))
-    });
     for seen in seen {
         if let ParsedArg::Option { name, value, arg } = seen {
             option(call, &mut input, &name, value.as_ref(), arg)?;
@@ -40,20 +31,17 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let Some(first) = command.first() else {
         return Ok(());
     };
-    // A hash begins with a digit, or with a letter that is no dash.
-    let are_hashes = !has_other_lines && git_hashes::are_input_of(call.context.scope, call.span);
-    let head = if are_hashes { "0" } else { "" };
     let mut inner: Vec<Arg<'_>> = match &input.placeholder {
         Some(placeholder) => command
             .iter()
-            .map(|arg| replaced(arg, placeholder, head))
+            .map(|arg| replaced(arg, placeholder))
             .collect(),
         None => command.to_vec(),
     };
     if input.placeholder.is_none() || input.appends {
         // The first may be the value of an option, but then the next one is not.
         let count = if input.is_single { 1 } else { 2 };
-        inner.extend((0..count).map(|_| unknown(head, first.span)));
+        inner.extend((0..count).map(|_| unknown("", first.span)));
     }
     call.inner(&inner)
 }
@@ -97,11 +85,10 @@ fn option(
     }
 }
 
-/// Returns `arg` with `placeholder` replaced by an input line: it is known up to there, and up to
-/// the `head` of each line.
-fn replaced<'s>(arg: &Arg<'s>, placeholder: &str, head: &str) -> Arg<'s> {
+/// Returns `arg` with `placeholder` replaced by an input line: it is known up to there.
+fn replaced<'s>(arg: &Arg<'s>, placeholder: &str) -> Arg<'s> {
     match arg.text.find(placeholder) {
-        Some(at) => unknown(&format!("{}{head}", &arg.text[..at]), arg.span),
+        Some(at) => unknown(&arg.text[..at], arg.span),
         None => arg.clone(),
     }
 }

@@ -6,6 +6,7 @@
 //! are denied themselves.
 
 mod launchers;
+mod pages;
 mod paths;
 mod uses;
 
@@ -29,6 +30,7 @@ pub(super) struct Package<'p, 's> {
 pub(super) fn check<'s>(call: &Call<'_, '_, 's>, package: &Package<'_, 's>) -> Checked {
     uses::check(package)?;
     launchers::check(call, package)?;
+    pages::check(package)?;
     if package.is_installed {
         paths::check(call, package.args)
     } else {

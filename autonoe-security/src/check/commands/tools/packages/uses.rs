@@ -218,6 +218,14 @@ const USES: &[Uses] = &[
         effect: Effect::PrintsSecrets,
     },
     Uses {
+        names: words!("heroku railway @railway/cli sst"),
+        allowed: &[],
+        denied: words!(
+            "auth auth:token config config:get secret secrets variables variable vars whoami"
+        ),
+        effect: Effect::PrintsSecrets,
+    },
+    Uses {
         names: words!("dotenvx"),
         allowed: &[],
         denied: words!("decrypt get keypair"),
