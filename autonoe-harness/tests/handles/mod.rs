@@ -10,7 +10,6 @@ mod conformance;
 mod corrupt;
 mod fixture;
 mod instructions;
-mod intervals;
 mod job;
 mod kill;
 mod managers;

@@ -1,21 +1,23 @@
-//! Tests of serving a folder in this process, in virtual time.
+//! Tests of serving a folder in this process, in virtual time, and of poll intervals of zero.
 
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::engine::{JobContext, JobRunner, RunEnding, RunOutcome, RunSpec};
+use autonoe_core::engine::{
+    Engine, EngineError, JobContext, JobRunner, Placement, RunEnding, RunOutcome, RunSpec,
+};
 use autonoe_core::time::Epoch;
 use autonoe_harness::folder::{FolderError, MemberFact, MemberFolder, MemberStatus};
 use autonoe_harness::serve::ServeOutcome;
-use autonoe_harness::{MemberHandle, MemberServer};
+use autonoe_harness::{MemberHandle, MemberManager, MemberServer};
 use autonoe_testkit::VirtualClock;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::handles::fixture::{Fixture, order};
-use crate::handles::job::{HANDLE_JOB, HandleJob};
+use super::fixture::{Fixture, order};
+use super::job::{HANDLE_JOB, HandleJob};
 
 fn serving(folder: &MemberFolder) -> MemberServer {
     MemberServer::new(
@@ -312,4 +314,33 @@ async fn a_panic_during_the_shutdown_is_no_outcome() {
 
     assert_eq!(left.expect("it can be served"), ServeOutcome::Released);
     assert!(folder.outcome().expect("readable").is_none());
+}
+
+const CALL: &str = ".every(0): ";
+
+#[tokio::test]
+async fn an_interval_of_zero_is_refused_by_the_name_of_its_call() {
+    let fixture = Fixture::new();
+    let run = order("a", HANDLE_JOB, json!({"does": "hold"}));
+    let folder = fixture.folder("a");
+    folder.submit(&run).expect("writable");
+
+    let serving = MemberServer::new(folder.clone(), HandleJob::in_folders(fixture.root()))
+        .every(Duration::ZERO);
+    let served = serving.run().await.expect_err("no interval");
+    let handle = MemberHandle::open(folder).expect("it is there");
+    let waited = handle.every(Duration::ZERO).wait().await;
+    let manager = MemberManager::in_process(fixture.root(), HandleJob::in_folders(fixture.root()))
+        .every(Duration::ZERO);
+    let submitted = manager.submit(run, Placement::anywhere()).await;
+
+    assert!(matches!(served, FolderError::InvalidValue(_)), "{served}");
+    assert!(served.to_string().starts_with(CALL), "{served}");
+    let waited = waited.expect_err("no interval");
+    assert!(waited.to_string().starts_with(CALL), "{waited}");
+    assert_eq!(waited.code(), "invalid_value");
+    match submitted {
+        Err(EngineError::Refused { reason, .. }) => assert!(reason.starts_with(CALL), "{reason}"),
+        other => panic!("{other:?}"),
+    }
 }

@@ -6,5 +6,4 @@ mod fixture;
 mod hostile;
 mod killed;
 mod merge;
-mod remaining;
 mod remove;

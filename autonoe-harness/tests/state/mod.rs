@@ -3,9 +3,7 @@
 mod conformance;
 mod faulty;
 mod files;
-mod opened_twice;
 mod shared;
 mod shared_killed;
-mod upstream;
 mod worker;
 mod writers;

@@ -1,4 +1,4 @@
-//! Tests of many concurrent writers.
+//! Tests of a file that many writers, connections or processes have open at once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,6 +8,8 @@ use autonoe_harness::strategy::MemberId;
 use jiff::Timestamp;
 use serde_json::json;
 use tokio::task::JoinSet;
+
+use super::worker::{Worker, report, worker_config};
 
 const WRITERS: usize = 64;
 
@@ -77,4 +79,44 @@ async fn sixty_four_writers_have_a_connection_each() {
 
     let state = SharedContext::open(&path).await.expect("it opens");
     assert_all_there(&state, EVENTS).await;
+}
+
+const LOOKS_AT_EVENTS: &str = "state::writers::child_process_counts_events";
+
+/// Runs in a process of its own: opens the file, counts its events, and closes it again.
+#[test]
+fn child_process_counts_events() {
+    let Some((file, _)) = worker_config() else {
+        return;
+    };
+    let db = rusqlite::Connection::open(file).expect("it opens");
+    let count = db.query_row("SELECT count(*) FROM events", [], |row| row.get(0));
+    let count: i64 = count.expect("read");
+    report(&format!("{count} events"));
+    // The last connection that closes a file removes the write-ahead log.
+    db.close().expect("it closes");
+}
+
+async fn spawned(shared: &SharedContext) {
+    let event = NewMemberEvent::new("spawn", Timestamp::UNIX_EPOCH);
+    shared.emit_event(&event).await.expect("it is kept");
+}
+
+#[tokio::test]
+async fn a_file_opened_twice_loses_nothing_when_another_process_closes_it() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("context.db");
+    let first = SharedContext::open(dir.path()).await.expect("it opens");
+    spawned(&first).await;
+
+    let second = SharedContext::open(dir.path()).await.expect("it opens");
+    let before = Worker::start(LOOKS_AT_EVENTS, &path, "before".to_owned()).wait();
+    drop(second);
+    let between = Worker::start(LOOKS_AT_EVENTS, &path, "between".to_owned()).wait();
+    spawned(&first).await;
+    let after = Worker::start(LOOKS_AT_EVENTS, &path, "after".to_owned()).wait();
+
+    assert_eq!(before, ["1 events"]);
+    assert_eq!(between, ["1 events"]);
+    assert_eq!(after, ["2 events"]);
 }

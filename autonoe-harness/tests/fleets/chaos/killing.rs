@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use autonoe_harness::FleetOrder;
 
-use super::rng::Rng;
+use super::scenario::Rng;
 use crate::fleets::fixture::{DEADLINE, Project};
 use crate::fleets::ledger::Entry;
 use crate::fleets::roles::{Host, write_order};

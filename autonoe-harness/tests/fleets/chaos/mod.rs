@@ -5,7 +5,6 @@
 mod counting;
 mod killing;
 mod leftovers;
-mod rng;
 mod scenario;
 
 use std::io::Write;
@@ -15,8 +14,7 @@ use autonoe_harness::{FleetOrder, FleetReport};
 
 use self::counting::Ended;
 use self::killing::{Killing, Planned};
-use self::rng::Rng;
-use self::scenario::Scenario;
+use self::scenario::{Rng, Scenario};
 use crate::fleets::fixture::Project;
 use crate::fleets::roles::lead;
 

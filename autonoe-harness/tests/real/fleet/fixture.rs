@@ -1,21 +1,23 @@
-//! Fixture: a repository and a fleet of the three CLIs, each in a worktree of its own.
+//! Fixture: a repository and a fleet of the three CLIs, each member in a worktree of its own.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use autonoe_core::RunControl;
 use autonoe_core::engine::{Engine, LocalEngine};
+use autonoe_harness::isolation::Author;
 use autonoe_harness::strategy::{MemberId, MemberReport};
+use autonoe_harness::work::{Isolation, WhenDone, WorkOrder};
 use autonoe_harness::{
-    FleetEvent, FleetEventKind, FleetOrder, FleetReport, FleetRun, Strategy, SuccessCriteria,
+    Executors, FleetEvent, FleetEventKind, FleetHome, FleetMember, FleetOrder, FleetReport,
+    FleetRun, MemberWork, Strategy, SuccessCriteria, Task,
 };
 use autonoe_testkit::model_server::{ModelScript, ServerAnswer, Turn};
 
 use super::cli::{Cli, Model};
-use super::git::git;
-use super::work::{FLEET, author, home, member, member_work, workshop};
 use crate::fixture::{Fixture, TIMEOUT};
 
 /// Script that checks the work of a member: a held member waits until it is released.
@@ -231,4 +233,67 @@ async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
         assert!(begun.elapsed() < TIMEOUT, "waited in vain for {what}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+}
+
+/// The name of the fleet.
+pub(super) const FLEET: &str = "login";
+
+pub(super) fn home(place: &Fixture) -> FleetHome {
+    FleetHome::new(place.project())
+}
+
+pub(super) fn author() -> Author {
+    Author::new("Ada", "ada@example.org")
+}
+
+/// Builds the executors for a folder, of the CLIs whose models have these addresses.
+pub(super) fn workshop(
+    place: &Fixture,
+    urls: impl IntoIterator<Item = (Cli, String)>,
+) -> impl Fn(&Path) -> Executors + Clone + Send + Sync + 'static {
+    let executors = urls.into_iter().map(|(cli, url)| {
+        let agents = cli.agents(place, &url);
+        place.executor(cli.name(), agents)
+    });
+    let executors: Vec<_> = executors.collect();
+    move |folder: &Path| {
+        let executors = executors.iter().cloned();
+        executors.fold(Executors::default(), |all, executor| {
+            all.executor(Arc::new(executor.root(folder)))
+        })
+    }
+}
+
+pub(super) fn member_work(
+    place: &Fixture,
+    urls: impl IntoIterator<Item = (Cli, String)>,
+) -> MemberWork {
+    MemberWork::new(home(place), workshop(place, urls))
+        .git(place.commands())
+        .author(author())
+}
+
+/// A member that runs the task on one of the CLIs, and leaves its work on its branch.
+pub(super) fn member(cli: Cli, success: SuccessCriteria, iterations: u32) -> FleetMember {
+    let isolation = Isolation::Worktree {
+        name: cli.name().to_owned(),
+        base: None,
+        when_done: WhenDone::Keep,
+    };
+    let task = Task::new("T-1", "Write hello to hello.txt.").expect("an id");
+    let task = task.success_criteria(success);
+    let mut order = WorkOrder::new([task], isolation).backend(cli.name());
+    order.max_iterations = iterations;
+    FleetMember::new(MemberId::new(cli.name()), order)
+}
+
+pub(super) fn git(folder: &Path, arguments: &[&str]) -> String {
+    let done = Command::new("git")
+        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("git");
+    assert!(done.status.success(), "{arguments:?}: {done:?}");
+    String::from_utf8_lossy(&done.stdout).trim().to_owned()
 }

@@ -2,9 +2,5 @@
 
 mod cli;
 mod fixture;
-mod git;
 mod processes;
-mod race;
-mod turns;
-mod voting;
-mod work;
+mod strategies;

@@ -11,8 +11,7 @@ use autonoe_harness::{MemberCommand, MemberManager, MemberServer, Race};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::cli::Cli;
-use super::fixture::FleetFixture;
-use super::work::{FLEET, home, member_work};
+use super::fixture::{FLEET, FleetFixture, home, member_work};
 use crate::fixture::{Fixture, MARKER};
 
 /// Prefix of the variable with the model address of a member, followed by its name.
