@@ -240,7 +240,7 @@ impl Provider for Serves {
 
 /// The same answers, sent by a server.
 fn script() -> ModelScript {
-    ModelScript::by(|prompt| {
+    ModelScript::from_fn(|prompt| {
         let says = prompt.user_texts().first() == Some(&"Say it.");
         match prompt.tool_results().len() {
             _ if says => {

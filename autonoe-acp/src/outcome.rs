@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_to_stop_means_one_thing() {
+    fn stop_reasons_map_to_outcomes() {
         for (reason, is_wordless, was_stopped, expected) in [
             ("end_turn", false, false, "completed"),
             ("end_turn", false, true, "completed"),
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_means_one_thing() {
+    fn agent_errors_map_to_outcomes() {
         let bad_key = r#"{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}"#;
         let unpaid = r#"{"error":{"code":403,"message":"This API method requires billing to be enabled.","status":"PERMISSION_DENIED","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"BILLING_DISABLED"}]}}"#;
         for (code, message, data, expected) in [
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn people_read_the_sentence_and_not_the_json_around_it() {
+    fn refusal_error_shows_the_message_without_its_json() {
         let ending = Ending::Refused {
             code: 401,
             message: r#"{"error":{"code":401,"message":"bad key","status":"UNAUTHENTICATED"}}"#

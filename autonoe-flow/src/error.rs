@@ -51,7 +51,7 @@ impl FlowError {
 
     /// Adds the cause.
     #[must_use]
-    pub fn because(mut self, source: impl Into<BoxError>) -> Self {
+    pub fn with_cause(mut self, source: impl Into<BoxError>) -> Self {
         self.0.source = Some(source.into());
         self
     }

@@ -39,7 +39,7 @@ const TASKS: &str = r#"[
 async fn main() -> Result<(), Box<dyn Error>> {
     let project = TempProject::new();
     let writes = SessionScript::new("writes")
-        .does(|folder| {
+        .performs(|folder| {
             fs::write(folder.join("greeting.txt"), "Hello, world.\n").expect("a file");
         })
         .says("I wrote it. error: there is none.")

@@ -49,7 +49,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .costs(CostUsd::from_cents(1))
         .ends();
     let large = SessionScript::new("large")
-        .does(|folder| fs::write(folder.join("greeting.txt"), "Hello.\n").expect("a file"))
+        .performs(|folder| fs::write(folder.join("greeting.txt"), "Hello.\n").expect("a file"))
         .says("It is there now.")
         .costs(CostUsd::from_cents(20))
         .ends();
@@ -57,13 +57,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (small, large) = (Arc::new(small), Arc::new(large));
 
     // Builds the executors of a member, for the folder of the project or a worktree.
-    let workshop = move |folder: &Path| {
+    let executor_factory = move |folder: &Path| {
         Executors::default()
             .executor(AgentExecutor::new("small", small.clone(), folder))
             .executor(AgentExecutor::new("large", large.clone(), folder))
     };
     // Members are tasks of this process; `MemberManager::new` runs each in a process of its own.
-    let work = MemberWork::new(home.clone(), workshop);
+    let work = MemberWork::new(home.clone(), executor_factory);
     let engine = MemberManager::in_process(home.path(), work);
 
     let member = |backend: &str| -> Result<FleetMember, Box<dyn Error>> {

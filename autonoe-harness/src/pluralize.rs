@@ -13,7 +13,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_is_no_plural() {
+    fn pluralize_keeps_one_singular() {
         let texts = [0, 1, 2].map(|count| pluralize(count, "member"));
 
         assert_eq!(texts, ["0 members", "1 member", "2 members"]);

@@ -17,7 +17,7 @@ use crate::{Marker, table};
 /// use autonoe_process::ProcessIdentity;
 ///
 /// # #[cfg(target_os = "linux")] {
-/// let own = ProcessIdentity::own().expect("it is_alive");
+/// let own = ProcessIdentity::current().expect("it is_alive");
 /// assert!(own.is_alive());
 ///
 /// let written_down = (own.pid(), own.started().to_owned());
@@ -41,7 +41,7 @@ impl ProcessIdentity {
     }
 
     /// Returns the identity of this process.
-    pub fn own() -> Option<Self> {
+    pub fn current() -> Option<Self> {
         Self::from_pid(std::process::id())
     }
 

@@ -146,8 +146,8 @@ impl ScriptedBackend {
     }
 
     /// Returns how many clients are neither disposed of nor dropped.
-    pub fn alive(&self) -> usize {
-        self.state.lock().alive
+    pub fn open_clients(&self) -> usize {
+        self.state.lock().open_clients
     }
 
     /// Returns the problems so far, including sessions and steps that were not played.

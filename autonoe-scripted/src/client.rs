@@ -37,7 +37,7 @@ impl ScriptedClient {
         spec: SessionSpec,
         steering: Support,
     ) -> Self {
-        state.lock().alive += 1;
+        state.lock().open_clients += 1;
         let control = Arc::new(ScriptedControl {
             state: state.clone(),
             number: spec.key.number,
@@ -56,7 +56,7 @@ impl ScriptedClient {
 
 impl Drop for ScriptedClient {
     fn drop(&mut self) {
-        self.state.lock().alive -= 1;
+        self.state.lock().open_clients -= 1;
     }
 }
 

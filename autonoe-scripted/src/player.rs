@@ -116,7 +116,7 @@ impl Player {
                 let all = uses.iter().zip(first + 1..);
                 future::join_all(all.map(|(tool, call)| self.call(tool, call, place))).await;
             }
-            ScriptStep::Does(effect) => {
+            ScriptStep::Performs(effect) => {
                 let done = catch_unwind(AssertUnwindSafe(|| effect(&self.spec.cwd)));
                 if let Err(panic) = done {
                     let why = panic_message(panic.as_ref());

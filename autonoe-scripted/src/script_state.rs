@@ -50,7 +50,7 @@ pub(crate) struct Inner {
     /// Whether a session was requested.
     pub(crate) was_used: bool,
     pub(crate) disposed: usize,
-    pub(crate) alive: usize,
+    pub(crate) open_clients: usize,
 }
 
 /// A script and its progress.

@@ -179,8 +179,8 @@ impl SessionScript {
 
     /// Performs a real side effect: `effect` gets the directory of the session.
     #[must_use]
-    pub fn does(self, effect: impl Fn(&Path) + Send + Sync + 'static) -> Self {
-        self.step(ScriptStep::Does(Arc::new(effect)))
+    pub fn performs(self, effect: impl Fn(&Path) + Send + Sync + 'static) -> Self {
+        self.step(ScriptStep::Performs(Arc::new(effect)))
     }
 
     /// Writes a file in the directory of the session: requests permission as `Write`, and writes

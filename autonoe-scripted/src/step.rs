@@ -32,7 +32,7 @@ pub(crate) enum ScriptStep {
     /// Calls tools concurrently.
     Tools(Vec<ToolUse>),
     /// Performs a real side effect in the directory of the session.
-    Does(Effect),
+    Performs(Effect),
     /// Writes a file in the directory of the session, if the gate allows it.
     Writes(PathBuf, String),
     Waits(Duration),
@@ -66,7 +66,7 @@ impl fmt::Display for ScriptStep {
             }
             Self::Model(model) => model.fmt(f),
             Self::Shows(message, duration) => write!(f, "shows {message:?} for {duration:?}"),
-            Self::Does(_) => f.write_str("does something"),
+            Self::Performs(_) => f.write_str("does something"),
             Self::Writes(path, _) => write!(f, "writes {path:?}"),
             Self::Waits(duration) => write!(f, "waits {duration:?}"),
             Self::WaitsForFile(path) => write!(f, "waits for {path:?}"),

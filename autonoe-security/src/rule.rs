@@ -25,7 +25,7 @@ struct Facts {
     id: &'static str,
     code: &'static str,
     layer: Layer,
-    why: &'static str,
+    rationale: &'static str,
 }
 
 impl Rule {
@@ -50,8 +50,8 @@ impl Rule {
     }
 
     /// Returns the rationale, in a clause.
-    pub fn why(self) -> &'static str {
-        self.0.why
+    pub fn rationale(self) -> &'static str {
+        self.0.rationale
     }
 }
 
@@ -63,18 +63,18 @@ impl fmt::Debug for Rule {
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({}): {}", self.0.id, self.0.code, self.0.why)
+        write!(f, "{} ({}): {}", self.0.id, self.0.code, self.0.rationale)
     }
 }
 
 macro_rules! rules {
-    ($($id:ident $code:literal $layer:ident $why:literal)*) => {
+    ($($id:ident $code:literal $layer:ident $rationale:literal)*) => {
         impl Rule {
             $(pub(crate) const $id: Self = Self(&Facts {
                 id: stringify!($id),
                 code: $code,
                 layer: Layer::$layer,
-                why: $why,
+                rationale: $rationale,
             });)*
         }
 

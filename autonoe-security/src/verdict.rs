@@ -43,7 +43,7 @@ impl Verdict {
 /// use autonoe_security::{Denial, Layer};
 ///
 /// let denial = Denial::new("R7", Layer::Profile, "Command 'curl' is not in the allowlist")
-///     .because("only listed commands run")
+///     .rationale("only listed commands run")
 ///     .at(0..4)
 ///     .instead("test the server from the project's test suite")
 ///     .remedy("add \"allowCommands\": [\"curl\"] to agent.json");
@@ -109,7 +109,7 @@ impl Denial {
         };
         Self::new(rule.id(), rule.layer(), reason)
             .code(rule.code())
-            .because(rule.why())
+            .rationale(rule.rationale())
             .at(span.range())
     }
 
@@ -122,7 +122,7 @@ impl Denial {
 
     /// Sets the rationale.
     #[must_use]
-    pub fn because(mut self, why: impl Into<Cow<'static, str>>) -> Self {
+    pub fn rationale(mut self, why: impl Into<Cow<'static, str>>) -> Self {
         self.why = Some(why.into());
         self
     }

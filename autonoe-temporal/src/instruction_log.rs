@@ -21,7 +21,7 @@ impl InstructionLog {
 
     /// Returns whether a reader of `read` instructions can be answered: there are more, or there
     /// will never be any.
-    pub(crate) fn has_news(&self, read: usize) -> bool {
+    pub(crate) fn can_answer(&self, read: usize) -> bool {
         self.is_closed || self.instructions.len() > read
     }
 
@@ -58,7 +58,7 @@ mod tests {
         log.push(message("one"));
         log.push(message("two"));
 
-        assert!(log.has_news(1) && !log.has_news(2));
+        assert!(log.can_answer(1) && !log.can_answer(2));
         assert_eq!(log.after(1), [message("two")]);
         assert_eq!(log.after(7), []);
     }
@@ -82,7 +82,7 @@ mod tests {
 
         log.close();
 
-        assert!(log.has_news(0));
+        assert!(log.can_answer(0));
         assert_eq!(log.after(0), []);
     }
 }

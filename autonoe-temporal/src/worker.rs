@@ -34,7 +34,7 @@ pub struct WorkerSettings {
 
 impl WorkerSettings {
     /// Creates the settings of a worker on a host.
-    pub fn on(host: impl Into<String>) -> Self {
+    pub fn for_host(host: impl Into<String>) -> Self {
         Self {
             host: host.into(),
             slots: 8,
@@ -94,7 +94,7 @@ pub enum WorkerError {
 ///
 /// # async fn work() -> Result<(), Box<dyn std::error::Error>> {
 /// let settings = TemporalSettings::new("http://127.0.0.1:7233");
-/// let worker = TemporalWorker::connect(settings, WorkerSettings::on("build-1"))
+/// let worker = TemporalWorker::connect(settings, WorkerSettings::for_host("build-1"))
 ///     .await?
 ///     .job("echo", Arc::new(Echo));
 ///

@@ -131,7 +131,7 @@ impl TempProject {
     ///
     /// If the file is not a ledger.
     pub fn ledger(&self) -> Option<LedgerState> {
-        let repository = FileDeliverableRepository::at(self.project.status_path());
+        let repository = FileDeliverableRepository::from_path(self.project.status_path());
         // On a separate thread, because a test may already be inside a runtime.
         let loaded = std::thread::scope(|scope| {
             let load = || {

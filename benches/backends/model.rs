@@ -96,7 +96,7 @@ pub(crate) fn serve(arguments: &[String]) {
         .find(|known| &format!("{known:?}") == vendor)
         .expect("a vendor");
     let marker = workspace::marker(place);
-    let script = ModelScript::by(move |prompt: &ReceivedPrompt| {
+    let script = ModelScript::from_fn(move |prompt: &ReceivedPrompt| {
         if prompt.tool_results().is_empty() {
             let (tool, input) = vendor.hello();
             return Turn::tool(tool, input);

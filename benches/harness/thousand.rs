@@ -80,7 +80,7 @@ impl Members {
     /// Returns the number of running sessions.
     pub(crate) fn at_work(&self) -> usize {
         let agents = self.agents.lock().expect("a lock");
-        agents.iter().map(|agents| agents.alive()).sum()
+        agents.iter().map(|agents| agents.open_clients()).sum()
     }
 
     fn executor(&self, number: usize) -> (AgentExecutor, PathBuf) {
@@ -125,7 +125,7 @@ fn writing(_: usize) -> SessionScript {
         .says("I look at the code.")
         .uses_tool("Read", json!({"file_path": "src/main.rs"}))
         .uses_tool("Bash", json!({"command": "ls"}))
-        .does(|folder| std::fs::write(folder.join("out.txt"), "done\n").expect("a file"))
+        .performs(|folder| std::fs::write(folder.join("out.txt"), "done\n").expect("a file"))
         .says("I have written it.")
         .ends()
 }

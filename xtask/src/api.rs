@@ -51,7 +51,7 @@ pub(crate) fn run(cargo: &Cargo, mode: ApiMode, packages: &[String]) -> Result<(
     if let Some(found) = unsupported_rust(cargo)? {
         return Err(Failure::new(found));
     }
-    let libraries = libraries(&metadata::ours(cargo)?);
+    let libraries = libraries(&metadata::workspace_packages(cargo)?);
     let selected = select(&libraries, packages)?;
     document_selection(cargo, &libraries, packages)?;
     let folder = cargo.root().join(FOLDER);
@@ -68,7 +68,7 @@ pub(crate) fn run(cargo: &Cargo, mode: ApiMode, packages: &[String]) -> Result<(
 pub(crate) fn document(cargo: &Cargo) -> Result<(), Failure> {
     match unsupported_rust(cargo)? {
         None => {
-            let libraries = libraries(&metadata::ours(cargo)?);
+            let libraries = libraries(&metadata::workspace_packages(cargo)?);
             document_selection(cargo, &libraries, &[])
         }
         Some(_) => cargo::run(rustdoc::command(cargo, &[])),
@@ -83,7 +83,7 @@ pub(crate) fn check(cargo: &Cargo) -> Result<(), Failure> {
         println!("not compared: {found}");
         return Ok(());
     }
-    let libraries = libraries(&metadata::ours(cargo)?);
+    let libraries = libraries(&metadata::workspace_packages(cargo)?);
     let listings = read_listings(cargo, libraries)?;
     compare(&cargo.root().join(FOLDER), &listings, true)?;
     limit_root_names(&listings)

@@ -40,7 +40,7 @@ pub(crate) fn run(command: &mut Command, input: &str, limit: Duration) -> io::Re
             _ => {}
         }
     }
-    let output = read_aside(&mut child);
+    let output = read_stdout_on_thread(&mut child);
 
     let status = loop {
         if let Some(status) = child.try_wait()? {
@@ -67,7 +67,7 @@ pub(crate) fn run(command: &mut Command, input: &str, limit: Duration) -> io::Re
 
 /// Reads standard output on another thread, so that a full pipe does not stop
 /// the child.
-fn read_aside(child: &mut Child) -> Receiver<io::Result<Vec<u8>>> {
+fn read_stdout_on_thread(child: &mut Child) -> Receiver<io::Result<Vec<u8>>> {
     let (sender, receiver) = mpsc::channel();
     if let Some(mut stdout) = child.stdout.take() {
         thread::spawn(move || {

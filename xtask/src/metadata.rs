@@ -24,7 +24,7 @@ pub(crate) struct Package {
 }
 
 /// Returns our own packages.
-pub(crate) fn ours(cargo: &Cargo) -> Result<Vec<Package>, Failure> {
+pub(crate) fn workspace_packages(cargo: &Cargo) -> Result<Vec<Package>, Failure> {
     read(&cargo.read(["metadata", "--no-deps", "--format-version", "1"])?)
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn run(cargo: &Cargo) -> Result<(), Failure> {
              `cargo install --locked cargo-semver-checks`",
         ));
     }
-    let packages = metadata::ours(cargo)?;
+    let packages = metadata::workspace_packages(cargo)?;
     let published = packages.into_iter().filter(|package| package.is_published);
     cargo.run(arguments(&tag, published.map(|package| package.name)))
 }

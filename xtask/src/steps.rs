@@ -1,6 +1,6 @@
 //! The checks of `cargo xtask test`, in order.
 
-mod beside;
+mod background_checks;
 mod consumers;
 mod dependencies;
 mod examples;
@@ -45,7 +45,7 @@ const FULL: [Step; 4] = [
     COMPILE,
     Step {
         name: "tests and builds",
-        check: beside::tests_and_builds,
+        check: background_checks::tests_and_builds,
     },
 ];
 

@@ -12,7 +12,7 @@ pub(crate) struct Calls {
     /// The running calls, in the order of their start.
     open: Vec<Open>,
     /// The finished calls of this turn, with their status.
-    over: HashMap<String, ToolStatus>,
+    finished: HashMap<String, ToolStatus>,
     /// The calls of earlier turns.
     earlier: HashSet<String>,
 }
@@ -20,7 +20,7 @@ pub(crate) struct Calls {
 #[derive(Debug)]
 struct Open {
     call_update: CallUpdate,
-    is_shown: bool,
+    is_reported: bool,
 }
 
 impl Calls {
@@ -28,7 +28,7 @@ impl Calls {
     pub(crate) fn start_turn(&mut self) {
         let open = self.open.drain(..).map(|call| call.call_update.id);
         self.earlier.extend(open);
-        self.earlier.extend(self.over.drain().map(|(id, _)| id));
+        self.earlier.extend(self.finished.drain().map(|(id, _)| id));
     }
 
     /// Records an update of a call, and returns everything known about the call: fields that the
@@ -39,25 +39,25 @@ impl Calls {
             return Some(known.call_update.clone());
         }
         let is_from_earlier_turn = !call_update.is_start && self.earlier.contains(&call_update.id);
-        if is_from_earlier_turn || self.over.contains_key(&call_update.id) {
+        if is_from_earlier_turn || self.finished.contains_key(&call_update.id) {
             return None;
         }
         self.open.push(Open {
             call_update: call_update.clone(),
-            is_shown: false,
+            is_reported: false,
         });
         Some(call_update.clone())
     }
 
     /// Marks a call as reported to observers; `false` if it was before.
     pub(crate) fn mark_reported(&mut self, id: &str) -> bool {
-        let unseen = self.find(id).filter(|call| !call.is_shown);
-        unseen.map(|call| call.is_shown = true).is_some()
+        let unseen = self.find(id).filter(|call| !call.is_reported);
+        unseen.map(|call| call.is_reported = true).is_some()
     }
 
     /// Returns the running calls that were not reported to observers yet, in order.
     pub(crate) fn unreported(&self) -> Vec<CallUpdate> {
-        let unseen = self.open.iter().filter(|call| !call.is_shown);
+        let unseen = self.open.iter().filter(|call| !call.is_reported);
         unseen.map(|call| call.call_update.clone()).collect()
     }
 
@@ -67,13 +67,13 @@ impl Calls {
             return false;
         };
         let call = self.open.remove(at);
-        self.over.insert(call.call_update.id, status);
+        self.finished.insert(call.call_update.id, status);
         true
     }
 
     /// Returns the status of a finished call of this turn.
     pub(crate) fn status(&self, id: &str) -> Option<ToolStatus> {
-        self.over.get(id).copied()
+        self.finished.get(id).copied()
     }
 
     /// Returns whether a call is running.

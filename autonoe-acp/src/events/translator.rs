@@ -18,8 +18,8 @@ pub(crate) struct Translator {
     /// The MCP servers of the session.
     servers: Vec<String>,
     calls: Calls,
-    has_spoken: bool,
-    has_acted: bool,
+    has_text: bool,
+    has_calls: bool,
 }
 
 impl Translator {
@@ -28,28 +28,28 @@ impl Translator {
             dialect,
             servers,
             calls: Calls::default(),
-            has_spoken: false,
-            has_acted: false,
+            has_text: false,
+            has_calls: false,
         }
     }
 
     /// Starts a new turn. It is called when a prompt is sent.
     pub(crate) fn start_turn(&mut self) {
-        (self.has_spoken, self.has_acted) = (false, false);
+        (self.has_text, self.has_calls) = (false, false);
         self.calls.start_turn();
     }
 
     /// Returns the events of an update.
     pub(crate) fn observe(&mut self, update: Update) -> Vec<StreamEvent> {
         let mut events = match &update {
-            Update::Call(call_update) => self.catch_up(|id| id != call_update.id),
-            Update::Text(_) | Update::Thought(_) => self.catch_up(|_| true),
+            Update::Call(call_update) => self.report_pending_calls(|id| id != call_update.id),
+            Update::Text(_) | Update::Thought(_) => self.report_pending_calls(|_| true),
             Update::Other(_) => Vec::new(),
         };
         match update {
             Update::Text(text) if text.is_empty() => {}
             Update::Text(text) => {
-                self.has_spoken |= !text.trim().is_empty();
+                self.has_text |= !text.trim().is_empty();
                 events.push(StreamEvent::text(text));
             }
             Update::Thought(text) => events.push(StreamEvent::thinking(text)),
@@ -91,7 +91,7 @@ impl Translator {
         &mut self,
         call_update: &CallUpdate,
     ) -> (DescribedCall, Vec<StreamEvent>) {
-        let mut events = self.catch_up(|id| id != call_update.id);
+        let mut events = self.report_pending_calls(|id| id != call_update.id);
         let Some(call_update) = self.calls.update(call_update) else {
             // The effect of the call is unknown: earlier updates of this id were about a finished
             // call.
@@ -110,8 +110,8 @@ impl Translator {
     }
 
     /// Ends the turn: every call without an end gets one.
-    pub(crate) fn over(&mut self) -> Vec<StreamEvent> {
-        let mut events = self.catch_up(|_| true);
+    pub(crate) fn end_turn(&mut self) -> Vec<StreamEvent> {
+        let mut events = self.report_pending_calls(|_| true);
         for id in self.calls.open() {
             self.calls.end(&id, ToolStatus::Error);
             let output = "the turn ended before the call did";
@@ -127,12 +127,12 @@ impl Translator {
 
     /// Returns whether the turn that `answer` ends has ended without a final text of a model.
     pub(crate) fn ends_without_text(&self, answer: &Value) -> bool {
-        let may_be_silent = self.has_acted && !self.dialect.always_ends_with_text();
-        !(self.has_spoken || may_be_silent) || self.dialect.lacks_model_answer(answer)
+        let may_be_silent = self.has_calls && !self.dialect.always_ends_with_text();
+        !(self.has_text || may_be_silent) || self.dialect.lacks_model_answer(answer)
     }
 
     /// Reports the running calls that were not reported yet and whose ids are `is_selected`.
-    fn catch_up(&mut self, is_selected: impl Fn(&str) -> bool) -> Vec<StreamEvent> {
+    fn report_pending_calls(&mut self, is_selected: impl Fn(&str) -> bool) -> Vec<StreamEvent> {
         let unseen = self.calls.unreported().into_iter();
         let unseen = unseen.filter(|call_update| is_selected(&call_update.id));
         unseen
@@ -145,7 +145,7 @@ impl Translator {
             return None;
         }
         // Text before a call is not the final text.
-        (self.has_spoken, self.has_acted) = (false, true);
+        (self.has_text, self.has_calls) = (false, true);
         let DescribedCall { name, input, .. } = self.dialect.describe(call_update, &self.servers);
         Some(StreamEvent::tool_invocation(&call_update.id, name, input))
     }
@@ -214,7 +214,7 @@ mod tests {
                     assert!(!translator.ends_without_text(&message["result"]));
                     let tokens = spending.turn_usage(&message["result"]);
                     told.push(StreamEvent::usage(tokens.expect("they are told"), None));
-                    told.extend(translator.over());
+                    told.extend(translator.end_turn());
                     translator.start_turn();
                 }
             }
@@ -240,7 +240,7 @@ mod tests {
         let late = translator.observe(Update::Call(ended));
 
         assert_eq!(denied.len(), 1);
-        assert_eq!((late, translator.over()), (Vec::new(), Vec::new()));
+        assert_eq!((late, translator.end_turn()), (Vec::new(), Vec::new()));
         assert!(!translator.has_running_call());
     }
 
@@ -309,6 +309,6 @@ mod tests {
         assert_eq!(events[0], shown(serde_json::json!({})));
         let mut translator = Translator::new(Dialect::Plain, Vec::new());
         translator.observe(begun());
-        assert_eq!(translator.over().len(), 2);
+        assert_eq!(translator.end_turn().len(), 2);
     }
 }

@@ -132,7 +132,7 @@ impl<'l> AcpTurn<'l> {
                     .call_denied(&denied.call, &denied.reason),
             );
         }
-        events.extend(self.live.translator.over());
+        events.extend(self.live.translator.end_turn());
         if let Some(tokens) = answer.and_then(|answer| self.live.spending.turn_usage(answer)) {
             events.push(StreamEvent::usage(tokens, None));
         }
@@ -219,7 +219,7 @@ impl ProgramTurn for AcpTurn<'_> {
                     "while its model was working"
                 };
                 let message = format!("the agent sent nothing for {limit:?} {doing}");
-                events.extend(self.live.translator.over());
+                events.extend(self.live.translator.end_turn());
                 let error = AgentError::new(AgentErrorKind::Timeout, message);
                 return TurnEnd::unusable(Err(error));
             }

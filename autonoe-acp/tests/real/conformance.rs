@@ -27,7 +27,7 @@ struct RealGemini {
 impl AgentHarness for RealGemini {
     async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
         let scenario = scenario.clone();
-        let script = ModelScript::by(move |request| answer(&scenario, request));
+        let script = ModelScript::from_fn(move |request| answer(&scenario, request));
         let setting = Fixture::new(script).unverified();
         Some(Arc::new(Served {
             agents: setting.agents(),

@@ -81,9 +81,9 @@ async fn a_host_that_is_killed() {
 }
 
 #[tokio::test]
-async fn a_host_that_is_killed_with_its_agent_in_a_sandbox() {
+async fn killed_host_leaves_no_sandboxed_agent() {
     if !as_host().await {
-        let test = "a_host_that_is_killed_with_its_agent_in_a_sandbox";
+        let test = "killed_host_leaves_no_sandboxed_agent";
         nothing_is_left_of_a_killed_host(test, true).await;
     }
 }

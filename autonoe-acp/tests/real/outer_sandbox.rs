@@ -135,7 +135,7 @@ async fn allowed_commands_write_only_the_project_and_end_with_the_sandbox() {
 
 #[tokio::test]
 async fn nothing_is_reachable_without_a_network() {
-    let setting = Fixture::new(ModelScript::by(|_| Turn::text("I am here."))).unverified();
+    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("I am here."))).unverified();
     // With more than one attempt, the program retries for minutes before it reports the failure.
     let home = setting.folder.join("home");
     let settings = json!({"general": {"maxAttempts": 1}});

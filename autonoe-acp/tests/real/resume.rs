@@ -86,7 +86,7 @@ async fn a_conversation_is_resumed_twice_within_a_minute_from_its_directory() {
 }
 
 #[tokio::test]
-async fn a_conversation_whose_home_went_with_it_is_refused_at_once() {
+async fn resuming_without_a_persistent_home_is_refused() {
     let setting = Fixture::new(ModelScript::new::<Turn>([]));
     let mut spec = setting.spec();
     spec.resume = Some(autonoe_core::time::AgentSessionId::new("some"));

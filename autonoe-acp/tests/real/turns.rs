@@ -192,7 +192,7 @@ async fn denied_calls_leave_no_files_and_turn_completes() {
 }
 
 #[tokio::test]
-async fn refusals_of_the_service_have_their_meaning() {
+async fn service_refusals_map_to_error_kinds() {
     let refusals = [
         (Refusal::unauthorized(), AgentErrorKind::Authentication),
         (Refusal::invalid_key(), AgentErrorKind::Authentication),
@@ -205,7 +205,7 @@ async fn refusals_of_the_service_have_their_meaning() {
     ];
     let refusal = Arc::new(Mutex::new(refusals[0].0.clone()));
     let current = refusal.clone();
-    let script = ModelScript::by(move |_| current.lock().expect("no panic").clone().into());
+    let script = ModelScript::from_fn(move |_| current.lock().expect("no panic").clone().into());
     let setting = Fixture::new(script).unverified();
     let mut client = setting.client(setting.spec());
 
@@ -223,7 +223,8 @@ async fn refusals_of_the_service_have_their_meaning() {
 
 #[tokio::test]
 async fn a_spent_quota_is_reported() {
-    let setting = Fixture::new(ModelScript::by(|_| Refusal::quota_spent().into())).unverified();
+    let setting =
+        Fixture::new(ModelScript::from_fn(|_| Refusal::quota_spent().into())).unverified();
 
     let (events, error) = one_turn(&setting).await;
 
@@ -263,7 +264,7 @@ async fn an_incomplete_answer_is_not_a_success() {
     };
     let what = Arc::new(Mutex::new(""));
     let current = what.clone();
-    let script = ModelScript::by(move |request| match *current.lock().expect("no panic") {
+    let script = ModelScript::from_fn(move |request| match *current.lock().expect("no panic") {
         "cut" => cut(),
         "cut among its words" => cut_later(),
         "blocked" => blocked(),
@@ -288,7 +289,7 @@ async fn an_incomplete_answer_is_not_a_success() {
 
 #[tokio::test]
 async fn a_limit_of_turns_and_a_system_prompt_are_kept() {
-    let setting = Fixture::new(ModelScript::by(|_| shell("echo more"))).unverified();
+    let setting = Fixture::new(ModelScript::from_fn(|_| shell("echo more"))).unverified();
     let mut spec = setting.spec();
     spec.max_turns = Some(2);
     spec.system_prompt = Some("You are a very special agent.".to_owned());

@@ -50,7 +50,8 @@ async fn model_request(proxy: &TcpListener) -> TcpStream {
 async fn an_env_file_does_not_change_where_the_key_is_sent() {
     let proxy = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let proxy_address = proxy.local_addr().expect("it is bound");
-    let other = GeminiServer::start(ModelScript::by(|_| Turn::text("Thank you."))).unverified();
+    let other =
+        GeminiServer::start(ModelScript::from_fn(|_| Turn::text("Thank you."))).unverified();
     let setting = Fixture::new(ModelScript::new::<Turn>([]));
     let line = format!("GOOGLE_GEMINI_BASE_URL={}\n", other.url());
     fs::write(setting.file(".env"), line).expect("writable");

@@ -17,7 +17,11 @@ pub(crate) struct ClientProcess(Child);
 impl ClientProcess {
     pub(crate) fn start(setting: &Fixture) -> Self {
         let child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["client_process::asker", "--exact", "--nocapture"])
+            .args([
+                "client_process::child_process_attaches_a_session",
+                "--exact",
+                "--nocapture",
+            ])
             .env(ASKER, setting.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -34,7 +38,7 @@ impl Drop for ClientProcess {
 }
 
 #[tokio::test]
-async fn asker() {
+async fn child_process_attaches_a_session() {
     let Some(folder) = std::env::var_os(ASKER) else {
         // Not started as a client: there is no host for sessions.
         let nowhere = on_model(&PathBuf::from("/nowhere"));

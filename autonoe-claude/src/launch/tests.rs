@@ -77,7 +77,7 @@ fn session_processes_inherit_the_trace_by_default() {
 }
 
 #[test]
-fn everything_that_can_be_chosen_is_in_the_arguments() {
+fn all_options_appear_in_the_arguments() {
     let mut options = options();
     options.setting_sources = SettingSources::Project;
     options.tools = Some(vec!["Read".into()]);

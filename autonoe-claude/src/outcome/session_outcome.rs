@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn last_words_are_few() {
+    fn stderr_excerpt_is_bounded() {
         let long = "é".repeat(10_000);
         let many = "one\n".repeat(100);
 

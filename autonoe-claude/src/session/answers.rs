@@ -289,7 +289,7 @@ mod tests {
     use autonoe_core::RunId;
     use autonoe_core::gate::{Gate, Grants, PermissionRule, ProjectPaths};
     use autonoe_core::time::SessionKey;
-    use autonoe_testkit::program::Camera;
+    use autonoe_testkit::program::PhotoTool;
 
     use super::*;
 
@@ -302,7 +302,7 @@ mod tests {
         let rule: PermissionRule = "mcp__autonoe__photo".parse().expect("a rule");
         let grants = Grants::none().with_rules([rule]);
         let gate = Gate::new(ProjectPaths::new("/srv/project"), grants);
-        let camera = Camera::new();
+        let camera = PhotoTool::new();
         let tools = Toolbox::new([camera.clone() as _]);
         let spec = SessionSpec::new(key, "/srv/project", gate, tools);
         let (writer, denied) = (mpsc::unbounded_channel().0, mpsc::unbounded_channel().0);

@@ -26,7 +26,7 @@ pub(super) struct ClaudeTurn<'l> {
     /// Since when only background commands run.
     background_since: Option<Instant>,
     /// Whether the model refuses the credentials, which the program would retry for minutes.
-    gave_up: bool,
+    has_login_failed: bool,
 }
 
 /// The reason why a turn is over.
@@ -54,7 +54,7 @@ impl<'l> ClaudeTurn<'l> {
             live,
             options,
             background_since: None,
-            gave_up: false,
+            has_login_failed: false,
         }
     }
 
@@ -117,8 +117,9 @@ impl ProgramTurn for ClaudeTurn<'_> {
             }
         }
         let retrying = self.live.translator.turns().retrying();
-        self.gave_up = retrying.is_some_and(|call| call.failure == ApiFailure::Authentication);
-        if self.gave_up {
+        self.has_login_failed =
+            retrying.is_some_and(|call| call.failure == ApiFailure::Authentication);
+        if self.has_login_failed {
             TurnStep::Interrupt
         } else {
             TurnStep::Continue
@@ -156,7 +157,7 @@ impl ProgramTurn for ClaudeTurn<'_> {
     }
 
     fn interrupt(&mut self) {
-        self.live.translator.record_stop(if self.gave_up {
+        self.live.translator.record_stop(if self.has_login_failed {
             HostAction::GaveUp
         } else {
             HostAction::Stopped

@@ -93,7 +93,7 @@ proptest! {
     }
 
     #[test]
-    fn no_question_is_lost_among_noise(
+    fn every_request_between_noise_is_answered(
         parts in prop::collection::vec((any::<bool>(), "[^\\n]{0,40}"), 0..40),
         portions in portions(),
     ) {

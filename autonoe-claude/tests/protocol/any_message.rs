@@ -178,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn any_json_does_no_harm(messages in prop::collection::vec(any_json(), 1..12)) {
+    fn any_json_message_is_handled_without_panic(messages in prop::collection::vec(any_json(), 1..12)) {
         let mut text = String::new();
         for message in messages {
             text.push_str(&message.to_string());

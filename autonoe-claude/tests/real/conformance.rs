@@ -37,7 +37,7 @@ impl AgentHarness for RealClaude {
             Scenario::HitsQuota { .. } => Login::Subscription,
             _ => Login::ApiKey,
         };
-        let script = ModelScript::by(move |request| answer(&scenario, request));
+        let script = ModelScript::from_fn(move |request| answer(&scenario, request));
         let setting = Fixture::with_login(self.build, script, login).unverified();
         Some(Arc::new(Served {
             agents: setting.agents(),

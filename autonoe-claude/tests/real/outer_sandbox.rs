@@ -112,7 +112,8 @@ async fn a_command_reaches_the_network_that_the_program_has(build: Build) {
 }
 
 async fn nothing_is_reachable_without_a_network(build: Build) {
-    let setting = Fixture::new(build, ModelScript::by(|_| Turn::text("I am here."))).unverified();
+    let setting =
+        Fixture::new(build, ModelScript::from_fn(|_| Turn::text("I am here."))).unverified();
     let mut options = setting.options();
     options.program.sandbox.network = SandboxNetwork::Off;
     let once = ("CLAUDE_CODE_MAX_RETRIES".into(), "0".into());

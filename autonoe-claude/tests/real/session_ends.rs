@@ -14,7 +14,7 @@ use crate::fixture::{Fixture, collect_events};
 const MAX_RETRIES: usize = 10;
 
 async fn refused_credentials_are_reported_at_once(build: Build) {
-    let script = ModelScript::by(|_| Refusal::unauthorized().into());
+    let script = ModelScript::from_fn(|_| Refusal::unauthorized().into());
     let setting = Fixture::new(build, script).unverified();
     let mut client = setting.client(setting.spec([]));
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use autonoe_core::StreamEvent;
 use autonoe_core::gate::{Gate, ProjectPaths};
 use autonoe_testkit::model_server::{ModelScript, PromptToolResult, Turn};
-use autonoe_testkit::program::Camera;
+use autonoe_testkit::program::PhotoTool;
 use serde_json::{Value, json};
 
 use crate::build::{Build, on_both_builds};
@@ -14,7 +14,7 @@ use crate::fixture::{Fixture, collect_events};
 /// Calls the camera once. Returns the result that the model received, and the events of the stream.
 async fn photo(
     build: Build,
-    camera: &Arc<Camera>,
+    camera: &Arc<PhotoTool>,
     input: Value,
 ) -> (PromptToolResult, Vec<StreamEvent>) {
     let turns = [
@@ -37,21 +37,21 @@ async fn photo(
 
 // Shows: framework/tools/result.attachments
 async fn a_picture_of_a_tool_reaches_the_model(build: Build) {
-    let (result, _) = photo(build, &Camera::new(), json!({})).await;
+    let (result, _) = photo(build, &PhotoTool::new(), json!({})).await;
 
     let parts = result.content.as_array().expect("a list of parts");
     let picture = parts.iter().find(|part| part["type"] == "image");
     let source = &picture.unwrap_or_else(|| panic!("{parts:?}"))["source"];
     assert_eq!(
         (&source["media_type"], &source["data"]),
-        (&json!("image/png"), &json!(Camera::BASE64))
+        (&json!("image/png"), &json!(PhotoTool::BASE64))
     );
 }
 
 // Shows: framework/tools/pictures-of-failures
 /// The API of the model accepts only text in a failed result.
 async fn a_failed_call_names_its_picture(build: Build) {
-    let (result, _) = photo(build, &Camera::new(), json!({"fails": true})).await;
+    let (result, _) = photo(build, &PhotoTool::new(), json!({"fails": true})).await;
 
     let text = &result.text;
     assert!(result.is_error, "{text}");
@@ -61,7 +61,7 @@ async fn a_failed_call_names_its_picture(build: Build) {
 
 // Shows: framework/tools/llm-assist-required-with-prompt
 async fn a_request_for_a_model_reaches_the_agent_with_its_prompt(build: Build) {
-    let (result, _) = photo(build, &Camera::new(), json!({"needs_model": true})).await;
+    let (result, _) = photo(build, &PhotoTool::new(), json!({"needs_model": true})).await;
 
     let text = &result.text;
     assert!(result.is_error, "{text}");
@@ -72,7 +72,7 @@ async fn a_request_for_a_model_reaches_the_agent_with_its_prompt(build: Build) {
 
 // Shows: framework/tools/context-session-id-message-id
 async fn a_tool_gets_the_ids_of_its_call_and_turn(build: Build) {
-    let camera = Camera::new();
+    let camera = PhotoTool::new();
 
     let (_, events) = photo(build, &camera, json!({})).await;
 
@@ -93,8 +93,8 @@ const ASSIGNMENT: &str = "Photograph the garden.";
 
 // Shows: framework/tools/context-session-id-message-id
 async fn a_tool_knows_the_sub_agent_that_calls_it(build: Build) {
-    let camera = Camera::new();
-    let script = ModelScript::by(|prompt| {
+    let camera = PhotoTool::new();
+    let script = ModelScript::from_fn(|prompt| {
         let is_sub_agent = prompt
             .user_texts()
             .iter()

@@ -18,7 +18,7 @@ use crate::error::CliError;
 /// Prints the deliverables and their status.
 pub(crate) fn status(args: &StatusArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     let project = args.project.find(env)?;
-    let ledger = FileDeliverableRepository::at(project.status_path()).load_now()?;
+    let ledger = FileDeliverableRepository::from_path(project.status_path()).load_now()?;
     if ledger.is_none() {
         project.check_journal_has_no_deliverables()?;
     }

@@ -136,7 +136,7 @@ impl RunState {
 }
 
 fn from_ledger(project: &Project, timeline: &RunTimeline) -> Deliverables {
-    let repository = FileDeliverableRepository::at(project.status_path());
+    let repository = FileDeliverableRepository::from_path(project.status_path());
     let state = match repository.load_now() {
         Ok(Some(snapshot)) => snapshot.state,
         Ok(None) => return Deliverables::Ledger(Vec::new()),

@@ -100,7 +100,7 @@ pub(crate) fn script(
         };
         script = script
             .then(refusal.clone())
-            .rest_by(move |_| refusal.clone().into());
+            .rest_fn(move |_| refusal.clone().into());
     }
     script
 }
@@ -121,7 +121,7 @@ pub(crate) fn patient_codex_script(story: &Story, root: &Path) -> ModelScript {
         turns.push_back(Turn::text(text));
     }
     let turns = Mutex::new(turns);
-    ModelScript::by(move |prompt| {
+    ModelScript::from_fn(move |prompt| {
         let next = || turns.lock().ok()?.pop_front();
         let turn = waits_for_command(prompt).or_else(next);
         turn.unwrap_or_else(|| Turn::text("The script is over."))

@@ -20,7 +20,7 @@ pub(crate) fn script(session: &Session, root: &Path) -> SessionScript {
         let allowed = calls.iter().filter(|call| call.expect == Expectation::Runs);
         allowed.fold(script, |script, call| {
             let what = call.what.clone();
-            script.does(move |root| perform(&what, root))
+            script.performs(move |root| perform(&what, root))
         })
     });
     match session.end {

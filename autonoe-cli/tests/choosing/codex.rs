@@ -98,7 +98,7 @@ fn a_money_budget_ends_a_run_whose_model_has_a_price() {
         calls_our_tool("create", &plan()),
         Turn::text("It is planned."),
     ]);
-    let server = OpenAiServer::start(script.rest_by(|_| shell("ls"))).unverified();
+    let server = OpenAiServer::start(script.rest_fn(|_| shell("ls"))).unverified();
     let arguments = ["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"];
     let command = setting.command(&[&arguments[..], &["--max-cost=0.01"]].concat());
 
@@ -129,7 +129,7 @@ fn project_settings_select_codex_and_print_warning() {
 }
 
 #[test]
-fn a_flow_runs_on_it_too() {
+fn a_flow_runs_on_codex() {
     let setting = Fixture::new()
         .with_codex()
         .configured(&json!({"backend": {"type": "codex", "model": "gpt-5.5"}}));

@@ -93,7 +93,7 @@ fn the_real_programs_are_found_with_version_key_and_sandbox() {
 }
 
 #[test]
-fn a_stranger_on_the_path_is_not_taken_for_codex() {
+fn doctor_rejects_another_program_named_codex() {
     let setting = Fixture::new().program("codex", "echo 'codex 1.0'");
     let mut command = setting.command(&["doctor", "--json", "--backend=codex"]);
     command.env("OPENAI_API_KEY", "nobody asks");

@@ -178,7 +178,7 @@ fn invalid_utf8_is_reported_with_its_line() {
 }
 
 #[test]
-fn the_mark_that_some_editors_put_before_a_text_is_passed_over_everywhere() {
+fn byte_order_marks_are_ignored_in_every_file() {
     let setting = with_script();
     for file in ["SPEC.md", ".autonoe/agent.json", "../agents.json"] {
         let text = format!("\u{feff}{}", setting.read(file));

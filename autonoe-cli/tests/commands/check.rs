@@ -158,7 +158,7 @@ fn duplicate_command_field_is_an_error() {
 }
 
 #[test]
-fn no_command_at_all_is_no_yes() {
+fn empty_input_is_not_an_allowed_command() {
     for input in ["", "\n \n", "\u{feff}"] {
         for args in [&["check"][..], &["check", "-"], &["check", "--json"]] {
             let output = Fixture::new().autonoe_with_input(args, input.as_bytes());

@@ -149,7 +149,7 @@ fn an_import_does_not_write_through_a_symlink_in_the_place_of_the_state_director
 }
 
 #[test]
-fn an_imported_flow_with_errors_is_there_to_be_repaired() {
+fn an_invalid_imported_flow_is_kept_for_repair() {
     let setting = with_agent().file(
         "agents/auditor/steps_registry.json",
         STEPS.replace("\"close\"}", "\"clos\"}"),

@@ -304,7 +304,7 @@ fn a_missing_field_would_be_noticed() {
 }
 
 #[test]
-fn no_output_is_left_out_here() {
+fn every_output_schema_is_tested() {
     let listed = bare().autonoe(&["schema"]).stdout;
     let tried = |name: &str| {
         let mut cases = VALUES.iter().chain(LINES);

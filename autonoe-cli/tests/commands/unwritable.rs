@@ -136,7 +136,7 @@ fn writes_to(args: &[&str], input: &str, stdout: impl Into<Stdio>) -> Output {
 }
 
 #[test]
-fn on_a_full_disk_every_command_complains_and_fails() {
+fn every_command_fails_with_an_error_when_stdout_is_full() {
     for (args, input) in COMMANDS {
         let full = File::options().write(true).open("/dev/full");
 
@@ -189,7 +189,7 @@ fn a_closed_pipe_is_no_failure_and_is_not_reported() {
 }
 
 #[test]
-fn no_command_is_left_out_here() {
+fn every_command_of_the_help_is_tested_with_unwritable_output() {
     let help = Fixture::new().autonoe(&["--help"]).stdout;
     let (_, commands) = help.split_once("Commands:\n").expect("they are listed");
     let (commands, _) = commands.split_once("\n\n").expect("the list ends");

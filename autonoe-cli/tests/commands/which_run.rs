@@ -44,7 +44,7 @@ fn log_and_report_print_the_same_error_for_an_unknown_run() {
 }
 
 #[test]
-fn the_beginning_of_an_id_is_enough_for_both() {
+fn log_and_report_accept_an_id_prefix() {
     for id in ["01run-a", "01run-b"] {
         for output in both(&two_runs(), id) {
             assert_eq!(output.code, 0, "{}", output.screen());
@@ -54,7 +54,7 @@ fn the_beginning_of_an_id_is_enough_for_both() {
 }
 
 #[test]
-fn a_run_whose_journal_was_put_aside_is_found_by_both() {
+fn log_and_report_find_runs_in_rotated_journals() {
     let setting = two_runs();
     let journal = setting.read(".autonoe/journal.jsonl");
     let (first, second) = journal.split_once('\n').expect("two lines");

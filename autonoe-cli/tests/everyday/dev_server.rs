@@ -82,7 +82,7 @@ async fn a_background_server_is_requested_and_stopped_by_other_calls(build: Buil
         turn(starts_in_background(port)),
         turn(requests(port)),
     ])
-    .then_by(stops_background_command)
+    .then_fn(stops_background_command)
     .then(turn(commits("Add a server")))
     .then(turn(sets("DL-001", "passed")))
     .then(Turn::text("Done."));

@@ -32,7 +32,7 @@ fn script(workplace: &Workplace) -> ModelScript {
     let turn = move |call: Call| dialect.turn(&[call], &root);
     let greet = turn.clone();
     ModelScript::new::<Turn>([])
-        .then_by(move |prompt| {
+        .then_fn(move |prompt| {
             let greeting = if contains_rule(prompt) {
                 "salve\n"
             } else {

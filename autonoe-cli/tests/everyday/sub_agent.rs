@@ -65,7 +65,7 @@ async fn the_gate_decides_about_calls_of_a_sub_agent(build: Build) {
     workplace.configure(&json!({"allowedTools": ["Task"]}));
     workplace.plan(["There is a greeting"]);
     workplace.start_repository();
-    let script = ModelScript::by(|prompt| answer(prompt, "greeting.txt"));
+    let script = ModelScript::from_fn(|prompt| answer(prompt, "greeting.txt"));
     let server = Server::Anthropic(AnthropicServer::start(script));
 
     let ended = CommandOutput::run(workplace.run(&server, &["--max-iterations=2"]));

@@ -25,7 +25,7 @@ impl World {
         let folder = tempfile::tempdir().expect("a folder");
         let world = Self {
             folder,
-            model: AnthropicServer::start(ModelScript::by(answer)),
+            model: AnthropicServer::start(ModelScript::from_fn(answer)),
         };
         for name in ["home", "bin", "installed"] {
             fs::create_dir(world.path(name)).expect("writable");

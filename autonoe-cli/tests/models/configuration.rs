@@ -215,7 +215,7 @@ fn money_is_not_limited_where_a_model_of_any_phase_has_no_price() {
 }
 
 #[test]
-fn either_variable_of_google_will_do() {
+fn google_key_is_read_from_either_variable() {
     for (variable, value, is_found) in [
         ("GEMINI_API_KEY", "k", true),
         ("GOOGLE_API_KEY", "k", true),

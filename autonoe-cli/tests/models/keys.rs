@@ -81,7 +81,7 @@ fn a_key_that_the_provider_repeats_is_not_printed() {
 }
 
 #[test]
-fn a_command_never_sees_it_even_when_its_variable_is_asked_for() {
+fn passing_the_variable_of_a_provider_key_to_commands_is_refused() {
     let vendor = Vendor::Chat;
     let server = vendor.serve(Vec::<Turn>::new());
     let setting = Fixture::with_file(&json!({

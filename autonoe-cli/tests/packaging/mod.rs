@@ -40,7 +40,7 @@ fn the_environment_is_as_specified() {
 }
 
 #[test]
-fn it_has_the_build_of_claude_code_that_was_tested() {
+fn image_pins_the_tested_claude_code_version() {
     let line = DOCKERFILE
         .lines()
         .find_map(|line| line.strip_prefix("ARG CLAUDE_CODE_VERSION="));
@@ -49,7 +49,7 @@ fn it_has_the_build_of_claude_code_that_was_tested() {
 }
 
 #[test]
-fn it_builds_with_the_toolchain_of_the_workspace() {
+fn image_uses_the_rust_version_of_the_workspace() {
     let manifest = include_str!("../../../Cargo.toml");
     let line = DOCKERFILE
         .lines()

@@ -58,7 +58,7 @@ async fn changes_of_the_ledger_from_outside_are_on_the_page() {
     let ledger = sample.project().status_path();
     let forges = move |_: &std::path::Path| fs::write(&ledger, "{}").expect("writable");
     let passes = sets(
-        SessionScript::new("passes").does(forges),
+        SessionScript::new("passes").performs(forges),
         "DL-001",
         "passed",
     );
@@ -153,7 +153,7 @@ fn a_project_without_runs_gets_a_hint() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_page_goes_where_it_is_wanted() {
+async fn report_is_written_to_the_output_path() {
     let sample = Sample::shop().await;
     let printed = sample.page(&[]);
 

@@ -198,7 +198,7 @@ async fn a_screen_reader_has_headings_tables_and_words_for_the_figures() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_prints_on_a_few_pages() {
+async fn report_prints_on_at_most_five_pages() {
     let sample = Sample::shop().await;
     let mut browser = Chromium::start();
     let mut page = browser.page();

@@ -145,7 +145,7 @@ mod session_loop {
     }
 
     #[test]
-    fn when_all_are_blocked_it_ends_so() {
+    fn a_run_with_all_deliverables_blocked_ends_with_exit_code_3() {
         let project = Project::new();
         let script = Script::new()
             .plans(&["DL-001"])
@@ -166,7 +166,7 @@ mod session_loop {
 
     // Shows: spec/8.1/max-iterations
     #[test]
-    fn the_maximum_of_iterations_ends_it_in_part() {
+    fn max_iterations_ends_the_run_with_exit_code_4() {
         let project = Project::new();
         let script = Script::new()
             .plans(&["DL-001", "DL-002"])
@@ -185,7 +185,7 @@ mod session_loop {
     }
 
     #[test]
-    fn a_quota_ends_it_unless_it_is_waited_for() {
+    fn a_spent_quota_ends_the_run_with_exit_code_5() {
         let project = Project::new();
         let script = Script::new().session([json!({"hitsQuota": null})]);
 
@@ -215,7 +215,7 @@ mod session_loop {
     }
 
     #[test]
-    fn a_quota_that_resets_after_the_time_limit_ends_it_with_the_reset_time() {
+    fn a_quota_reset_after_the_time_budget_ends_the_run_with_the_reset_time() {
         let project = Project::new();
         let script = Script::new().session([json!({"hitsQuota": "2199-01-31T12:00:00Z"})]);
 
@@ -229,7 +229,7 @@ mod session_loop {
     }
 
     #[test]
-    fn a_budget_ends_it() {
+    fn a_spent_budget_ends_the_run_with_exit_code_6() {
         let project = Project::new();
         let script = Script::new()
             .plans(&["DL-001"])
@@ -264,7 +264,7 @@ mod session_loop {
 
     // Shows: spec/8.1/max-retries
     #[test]
-    fn too_many_failures_in_a_row_end_it() {
+    fn too_many_consecutive_failures_end_the_run() {
         let project = Project::new();
         let fails = || [json!({"endsWithError": "it broke"})];
         let script = Script::new().session(fails()).session(fails());
@@ -282,7 +282,7 @@ mod session_loop {
     }
 
     #[test]
-    fn sessions_in_a_row_that_change_nothing_end_it() {
+    fn stalled_sessions_end_the_run() {
         let project = Project::new();
         let script = idles(Script::new().plans(&["DL-001"]), 5);
 
@@ -328,7 +328,7 @@ mod session_loop {
     }
 
     #[test]
-    fn a_changed_file_of_the_project_keeps_it_running() {
+    fn a_changed_project_file_resets_the_stall_limit() {
         let project = Project::new();
         let writes = json!({"writes": {"path": "src/main.rs", "text": "fn main() {}"}});
         let script = idles(Script::new().plans(&["DL-001"]), 2).session([writes, ends()]);

@@ -25,7 +25,7 @@ fn assert_warned_once(ended: &CommandOutput, text: &str) {
 }
 
 #[test]
-fn every_command_warns_of_them_and_works() {
+fn every_command_warns_about_ignored_fields_and_works() {
     let project = Project::new();
     project.write(".autonoe/agent.json", SETTINGS);
 
@@ -41,7 +41,7 @@ fn every_command_warns_of_them_and_works() {
 }
 
 #[test]
-fn they_do_not_switch_the_sandbox_off() {
+fn ignored_fields_do_not_disable_the_sandbox() {
     let project = Project::new();
     project.write(".autonoe/agent.json", SETTINGS);
 

@@ -223,7 +223,7 @@ fn a_run_starts_with_its_configuration() {
 }
 
 #[test]
-fn completions_and_manual_pages_are_there() {
+fn completions_and_manual_pages_are_printed() {
     let project = Project::new();
     for (arguments, has) in [
         (&["completions", "bash"][..], "_autonoe()"),

@@ -8,7 +8,7 @@ use crate::runs::support::script::{Script, ends, hangs, text_step, waits_for_fil
 
 // Shows: beyond/project-that-is-moved-removed
 #[test]
-fn a_project_that_is_moved_away_ends_the_run_with_a_clear_word() {
+fn a_moved_or_incomplete_project_ends_the_run_with_an_error() {
     type Mishap = fn(&Project);
     for (mishap, named) in [
         (

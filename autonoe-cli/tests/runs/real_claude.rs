@@ -188,7 +188,7 @@ fn a_killed_run_is_resumed_and_its_agent_has_ended() {
 fn missing_credentials_are_reported_before_a_run() {
     let build = Build::NEWER;
     let project = project();
-    let model = AnthropicServer::start(ModelScript::by(|_| Turn::text("nobody asks")));
+    let model = AnthropicServer::start(ModelScript::from_fn(|_| Turn::text("nobody asks")));
     let mut command = run(&project, build, &model);
     command.env_remove("ANTHROPIC_API_KEY");
 
@@ -219,7 +219,7 @@ fn missing_and_refused_credentials_are_reported_with_a_hint() {
     let build = Build::NEWER;
     // The settings of the project may contain credentials, so the run is not refused at the start.
     let project = project();
-    let model = AnthropicServer::start(ModelScript::by(|_| Turn::text("nobody asks")));
+    let model = AnthropicServer::start(ModelScript::from_fn(|_| Turn::text("nobody asks")));
     let backend = json!({
         "type": "claude", "program": build.program(), "config": "perSession",
         "temporary": project.home(), "settingSources": "project",
@@ -240,7 +240,7 @@ fn missing_and_refused_credentials_are_reported_with_a_hint() {
 fn a_refused_api_key_is_reported_with_its_status_and_a_hint() {
     let build = Build::NEWER;
     let project = project();
-    let model = AnthropicServer::start(ModelScript::by(|_| Refusal::unauthorized().into()));
+    let model = AnthropicServer::start(ModelScript::from_fn(|_| Refusal::unauthorized().into()));
 
     let ended = CommandOutput::run(run(&project, build, &model));
 
@@ -254,7 +254,7 @@ fn a_refused_api_key_is_reported_with_its_status_and_a_hint() {
 fn agent_text_about_login_gives_no_hint() {
     let project = project();
     let text = "Not logged in · Please run /login";
-    let model = AnthropicServer::start(ModelScript::by(move |_| Turn::text(text)));
+    let model = AnthropicServer::start(ModelScript::from_fn(move |_| Turn::text(text)));
     let mut command = run(&project, Build::NEWER, &model);
     command.arg("--max-retries=0");
 

@@ -48,7 +48,7 @@ impl RealCodex {
 impl AgentHarness for RealCodex {
     async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
         let scenario = scenario.clone();
-        let script = ModelScript::by(move |prompt| answer(&scenario, prompt));
+        let script = ModelScript::from_fn(move |prompt| answer(&scenario, prompt));
         let setting = Fixture::new(script).unverified().sandboxed();
         Some(Arc::new(Served {
             claims: self.claims,

@@ -36,7 +36,8 @@ impl FakeProgram {
     /// Creates a program that answers `initialize`, starts a conversation and accepts prompts, and
     /// then is silent.
     pub(crate) fn new() -> Self {
-        let setting = Fixture::new(ModelScript::by(|_| Turn::text("Nobody asks."))).unverified();
+        let setting =
+            Fixture::new(ModelScript::from_fn(|_| Turn::text("Nobody asks."))).unverified();
         let odd = Self { setting };
         fs::create_dir(odd.play()).expect("it can be made");
         fs::write(odd.program(), PROGRAM).expect("writable");

@@ -14,7 +14,7 @@ const ENDLESS: &str = "(setsid sleep 601 &); echo 1 > begun; sleep 602";
 
 #[tokio::test]
 async fn a_missing_program_is_reported() {
-    let setting = Fixture::new(ModelScript::by(|_| Turn::text("Hello."))).unverified();
+    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
     for program in ["/nowhere/codex", "/bin/false"] {
         let mut options: CodexOptions = setting.options();
         options.program.path = program.into();
@@ -124,7 +124,7 @@ async fn a_session_does_not_choose_the_folders_of_the_program() {
 #[tokio::test]
 async fn a_project_whose_name_is_no_text_is_refused() {
     use std::os::unix::ffi::OsStrExt;
-    let setting = Fixture::new(ModelScript::by(|_| Turn::text("Hello."))).unverified();
+    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
     let mut spec = setting.spec([]);
     let name = std::ffi::OsStr::from_bytes(b"caf\xe9");
     spec.cwd = setting.folder.join(name);

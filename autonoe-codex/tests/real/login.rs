@@ -37,7 +37,7 @@ fn with_service_here(setting: &Fixture) -> std::path::PathBuf {
 
 #[tokio::test]
 async fn the_subscription_of_a_login_that_is_kept_is_used() {
-    let setting = Fixture::new(ModelScript::by(|_| Turn::text("Hello."))).unverified();
+    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
     let kept = setting.folder.join("kept");
     fs::create_dir(&kept).expect("it can be made");
     let token = TOKEN.join(".");

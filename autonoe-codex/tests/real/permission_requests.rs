@@ -155,7 +155,7 @@ async fn denied_calls_do_not_run_and_the_agent_receives_the_reason() {
 /// The program requests no permission for input that an agent types into a running command.
 #[tokio::test]
 async fn nothing_can_be_typed_into_a_running_command() {
-    let script = ModelScript::by(|prompt: &ReceivedPrompt| {
+    let script = ModelScript::from_fn(|prompt: &ReceivedPrompt| {
         match prompt.tool_results().as_slice() {
             [] => Turn::tool(
                 "exec_command",
@@ -256,18 +256,19 @@ async fn the_agent_has_these_tools_and_no_others() {
 /// Newer models call tools from a script, and receive the tools in another field.
 #[tokio::test]
 async fn a_command_in_a_script_of_a_newer_model_passes_the_gate() {
-    let script = ModelScript::by(
-        |prompt: &ReceivedPrompt| match prompt.tool_results().len() {
-            0 => ScriptedMessage::new()
-                .with_raw_block(json!({
-                    "type": "custom_tool_call", "id": "ctc_script", "call_id": "call_script",
-                    "status": "completed", "name": "exec",
-                    "input": "await tools.exec_command({cmd: 'touch nested.txt'});",
-                }))
-                .into(),
-            _ => Turn::text("That was all."),
-        },
-    );
+    let script =
+        ModelScript::from_fn(
+            |prompt: &ReceivedPrompt| match prompt.tool_results().len() {
+                0 => ScriptedMessage::new()
+                    .with_raw_block(json!({
+                        "type": "custom_tool_call", "id": "ctc_script", "call_id": "call_script",
+                        "status": "completed", "name": "exec",
+                        "input": "await tools.exec_command({cmd: 'touch nested.txt'});",
+                    }))
+                    .into(),
+                _ => Turn::text("That was all."),
+            },
+        );
     let script = script.with_main_requests(MainRequests::All);
     let setting = Fixture::new(script).unverified();
     let (mut spec, recorder) = spec(&setting, || HookDecision::block("it is a holiday"));

@@ -88,11 +88,11 @@ async fn files_that_an_agent_writes_for_the_program_do_not_affect_the_next_sessi
     };
     let rule = "prefix_rule(pattern=[\"touch\"], decision=\"allow\")";
     let script = ModelScript::new([Turn::text("Hello.")])
-        .then_by({
+        .then_fn({
             let home = home.clone();
             move |_| crate::model::adds(&home("rules/default.rules"), rule)
         })
-        .then_by(move |_| crate::model::adds(&home("hooks.json"), "{}"))
+        .then_fn(move |_| crate::model::adds(&home("hooks.json"), "{}"))
         .then(crate::model::shell("touch first.txt"))
         .then(Turn::text("Written."))
         .then(crate::model::shell("touch second.txt"))

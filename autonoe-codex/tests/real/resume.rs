@@ -116,7 +116,7 @@ fn used(events: &[StreamEvent]) -> TokenUsage {
 
 #[tokio::test]
 async fn a_conversation_that_was_not_kept_is_not_resumed() {
-    let setting = Fixture::new(ModelScript::by(|_| Turn::text("Hello."))).unverified();
+    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
     let mut spec = setting.spec([]);
     spec.resume = Some(autonoe_core::time::AgentSessionId::new("gone"));
     let agents: Arc<dyn AgentClientFactory> = Arc::new(setting.agents());

@@ -35,7 +35,7 @@ fn responses(events: &[StreamEvent]) -> Vec<(String, ToolStatus)> {
 async fn an_allowed_command_never_leaves_the_sandbox() {
     let folder = std::sync::Arc::new(std::sync::OnceLock::<PathBuf>::new());
     let known = folder.clone();
-    let script = ModelScript::by(move |prompt| match prompt.tool_results().len() {
+    let script = ModelScript::from_fn(move |prompt| match prompt.tool_results().len() {
         done @ 0..TIMES => {
             let path = format!("{}{done}", known.get().expect("it is set").display());
             shell(&format!("touch {path}"))
@@ -71,7 +71,7 @@ async fn an_allowed_command_never_leaves_the_sandbox() {
 
 #[tokio::test]
 async fn an_allowed_patch_never_leaves_the_sandbox() {
-    let setting = Fixture::new(ModelScript::by(|_| Turn::text("That was all."))).unverified();
+    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("That was all."))).unverified();
     let path = outside(&setting, 0);
     let file = path.display().to_string();
     let script = ModelScript::new([adds(&file, "1"), Turn::text("That was all.")]);
@@ -91,7 +91,7 @@ async fn an_allowed_patch_never_leaves_the_sandbox() {
 
 #[tokio::test]
 async fn a_session_that_needs_a_sandbox_is_not_made_without_one() {
-    let setting = Fixture::new(ModelScript::by(|_| Turn::text("Hello."))).unverified();
+    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
     let mut spec = setting.spec([]);
     spec.sandbox = Sandbox::Required;
 
@@ -166,7 +166,7 @@ async fn a_command_sees_no_credentials_but_those_that_are_allowed() {
 
 #[tokio::test]
 async fn a_session_without_the_key_of_its_provider_is_refused() {
-    let setting = Fixture::new(ModelScript::by(|_| Turn::text("Hello."))).unverified();
+    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
     let mut options = setting.options();
     let key = options
         .program
@@ -241,7 +241,7 @@ async fn a_command_reaches_the_network_that_the_program_has() {
 
 #[tokio::test]
 async fn nothing_is_reachable_without_a_network() {
-    let setting = Fixture::new(ModelScript::by(|_| Turn::text("I am here.")));
+    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("I am here.")));
     let setting = setting.unverified().sandboxed();
     let mut options = setting.options();
     options.program.sandbox.network = SandboxNetwork::Off;

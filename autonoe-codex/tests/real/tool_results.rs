@@ -3,7 +3,7 @@
 use autonoe_core::StreamEvent;
 use autonoe_core::tool::ToolStatus;
 use autonoe_testkit::model_server::{ModelScript, Turn};
-use autonoe_testkit::program::Camera;
+use autonoe_testkit::program::PhotoTool;
 use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, collect_events};
@@ -22,7 +22,7 @@ async fn photo(input: Value) -> (Value, String, ToolStatus) {
         ours("photo", &input),
         Turn::text("Seen."),
     ]));
-    let mut client = setting.client(setting.spec([Camera::new() as _]));
+    let mut client = setting.client(setting.spec([PhotoTool::new() as _]));
 
     let (events, error) = collect_events(client.as_mut(), "Take a photo.").await;
     client.dispose().await.expect("it ends");
@@ -40,7 +40,7 @@ async fn photo(input: Value) -> (Value, String, ToolStatus) {
 fn assert_has_picture(content: &Value) {
     let parts = content.as_array().expect("a list of parts");
     let url = parts.iter().find_map(|part| part["image_url"].as_str());
-    let expected = format!("data:image/png;base64,{}", Camera::BASE64);
+    let expected = format!("data:image/png;base64,{}", PhotoTool::BASE64);
     assert_eq!(url, Some(expected.as_str()), "{content}");
 }
 
@@ -93,7 +93,7 @@ async fn a_tool_gets_the_ids_of_its_call_and_turn() {
         Turn::text("Three."),
     ];
     let setting = Fixture::new(ModelScript::new(turns));
-    let camera = Camera::new();
+    let camera = PhotoTool::new();
     let spec = setting.spec([camera.clone() as _]);
     let session = spec.key.clone();
     let mut client = setting.client(spec);

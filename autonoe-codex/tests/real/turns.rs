@@ -151,7 +151,7 @@ async fn reasoning_is_emitted() {
 #[tokio::test]
 async fn a_session_calls_the_model_as_often_as_it_may() {
     let number = std::sync::atomic::AtomicUsize::new(0);
-    let script = ModelScript::by(move |_| {
+    let script = ModelScript::from_fn(move |_| {
         let number = number.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         shell(&format!("touch {number}.txt"))
     });
@@ -248,7 +248,7 @@ async fn failures_of_the_service_have_their_kinds() {
         (Refusal::model_not_found("gpt-5.5"), "configuration"),
     ] {
         let again = refusal.clone();
-        let script = ModelScript::by(move |_| again.clone().into());
+        let script = ModelScript::from_fn(move |_| again.clone().into());
         let setting = Fixture::new(script).unverified();
         let mut client = setting.client(setting.spec([]));
 
@@ -263,7 +263,8 @@ async fn failures_of_the_service_have_their_kinds() {
 
 #[tokio::test]
 async fn a_service_that_is_not_there_ends_the_turn() {
-    let setting = Fixture::new(ModelScript::by(|_| Turn::text("Nobody hears this."))).unverified();
+    let setting =
+        Fixture::new(ModelScript::from_fn(|_| Turn::text("Nobody hears this."))).unverified();
     let mut options = setting.options();
     let provider = options.provider.as_mut().expect("there is one");
     // Nothing listens on this port.

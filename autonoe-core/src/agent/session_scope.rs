@@ -12,7 +12,7 @@ use crate::event::{Events, Failure, RunEventKind};
 pub(crate) struct SessionScope {
     session: Events,
     open: Arc<UnfinishedEvents>,
-    signs: Arc<Heartbeat>,
+    heartbeat: Arc<Heartbeat>,
 }
 
 impl SessionScope {
@@ -20,14 +20,14 @@ impl SessionScope {
         Self {
             session,
             open: Arc::default(),
-            signs: Arc::default(),
+            heartbeat: Arc::default(),
         }
     }
 
     /// Returns the handle through which the backend emits events.
     pub(crate) fn events(&self) -> Events {
-        let (open, signs) = (self.open.clone(), self.signs.clone());
-        self.session.clone().in_session(open, signs)
+        let (open, heartbeat) = (self.open.clone(), self.heartbeat.clone());
+        self.session.clone().in_session(open, heartbeat)
     }
 }
 

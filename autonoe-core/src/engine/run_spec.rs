@@ -79,7 +79,7 @@ impl Placement {
     }
 
     /// Places the run on `host`.
-    pub fn on(host: impl Into<String>) -> Self {
+    pub fn on_host(host: impl Into<String>) -> Self {
         Self {
             host: Some(host.into()),
         }
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_name_of_a_project_is_one() {
+    fn project_requires_exactly_a_valid_name() {
         let project = |work| SessionsRun::new(work, RunLimits::default()).project();
 
         assert!(project(json!({"project": "shop"})).is_ok());
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_leads_nowhere_but_down() {
+    fn project_names_cannot_leave_their_folder() {
         for name in ["shop", "team/shop", "Shop_2.0", "a-b/c.d"] {
             assert!(ProjectName::new(name).is_ok(), "{name:?}");
         }

@@ -70,7 +70,7 @@ pub struct Events {
     shared: Option<Arc<Shared>>,
     span: SpanContext,
     open: Option<Arc<UnfinishedEvents>>,
-    signs: Arc<Heartbeat>,
+    heartbeat: Arc<Heartbeat>,
     costs: Option<CallCosts>,
 }
 
@@ -118,7 +118,7 @@ impl Events {
             })),
             span,
             open: None,
-            signs: Arc::default(),
+            heartbeat: Arc::default(),
             costs: None,
         }
     }
@@ -136,7 +136,7 @@ impl Events {
             shared: None,
             span: SpanContext::root(TraceId(1), SpanId(1)),
             open: None,
-            signs: Arc::default(),
+            heartbeat: Arc::default(),
             costs: None,
         }
     }
@@ -219,16 +219,20 @@ impl Events {
         }
     }
 
-    /// Emits through `open`, which tracks unfinished events, and records heartbeats in `signs`.
-    pub(crate) fn in_session(mut self, open: Arc<UnfinishedEvents>, signs: Arc<Heartbeat>) -> Self {
+    /// Emits through `open`, which tracks unfinished events, and records heartbeats in `heartbeat`.
+    pub(crate) fn in_session(
+        mut self,
+        open: Arc<UnfinishedEvents>,
+        heartbeat: Arc<Heartbeat>,
+    ) -> Self {
         self.open = Some(open);
-        self.signs = signs;
+        self.heartbeat = heartbeat;
         self
     }
 
     /// Returns the tracker of the most recent event from this span or a descendant.
     pub(crate) fn heartbeat(&self) -> &Arc<Heartbeat> {
-        &self.signs
+        &self.heartbeat
     }
 
     /// Sets the function that fills in the cost of model calls that report none. It applies to this
@@ -291,7 +295,7 @@ impl Events {
     /// not count as idle. Every emitted event is a heartbeat, too.
     pub fn record_heartbeat(&self) {
         if let Some(shared) = &self.shared {
-            self.signs.record(shared.clock.now());
+            self.heartbeat.record(shared.clock.now());
         }
     }
 
@@ -299,7 +303,7 @@ impl Events {
     pub fn emit(&self, kind: RunEventKind<'_>) {
         let Some(shared) = &self.shared else { return };
         let at = shared.clock.now();
-        self.signs.record(at);
+        self.heartbeat.record(at);
         // The lock is held while observers are notified, so that no event follows the end of its
         // session.
         let mut open = self.open.as_ref().map(|open| open.lock());

@@ -126,7 +126,7 @@ impl TraceContext {
 
     /// Returns the context to propagate from `span`, with the flags and state of this one.
     #[must_use]
-    pub fn at(&self, span: &SpanContext) -> Self {
+    pub fn with_span(&self, span: &SpanContext) -> Self {
         Self {
             trace: span.trace,
             span: span.span,
@@ -263,7 +263,7 @@ mod tests {
         let context = TraceContext::parse(&text, Some("a=1")).expect("it is one");
         let child = SpanContext::root(context.trace(), context.span()).child(SpanId(7));
 
-        let variables: Vec<_> = context.at(&child).environment().collect();
+        let variables: Vec<_> = context.with_span(&child).environment().collect();
 
         assert_eq!(
             variables,

@@ -107,7 +107,7 @@ impl Gate {
 
     /// Denies every call once `over`, the token of the ended session, is cancelled.
     #[must_use]
-    pub fn until(mut self, over: CancellationToken) -> Self {
+    pub fn with_end_token(mut self, over: CancellationToken) -> Self {
         self.over = over;
         self
     }

@@ -97,19 +97,19 @@ impl fmt::Display for ForeignLedger {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FatalSignal {
     why: Arc<OnceLock<Failure>>,
-    happened: CancellationToken,
+    raised_token: CancellationToken,
 }
 
 impl FatalSignal {
     /// Raises the signal. The first reason is kept.
     pub(crate) fn raise(&self, why: Failure) {
         let _ = self.why.set(why);
-        self.happened.cancel();
+        self.raised_token.cancel();
     }
 
     /// Waits for the signal.
     pub(crate) async fn raised(&self) {
-        self.happened.cancelled().await;
+        self.raised_token.cancelled().await;
     }
 
     /// Returns the reason, if the signal was raised.

@@ -75,12 +75,12 @@ impl FileDeliverableRepository {
         let folder = project.ensure_state_dir()?;
         Ok(Self {
             folder: Some(PathIdentity::new(&folder)?),
-            ..Self::at(project.status_path())
+            ..Self::from_path(project.status_path())
         })
     }
 
     /// Uses the ledger in the file at `path`, whose folder must exist.
-    pub fn at(path: impl Into<PathBuf>) -> Self {
+    pub fn from_path(path: impl Into<PathBuf>) -> Self {
         Self {
             file: StatusFile::new(path),
             folder: None,
@@ -131,7 +131,7 @@ impl FileDeliverableRepository {
     /// use autonoe_core::project::FileDeliverableRepository;
     ///
     /// # let dir = tempfile::tempdir()?;
-    /// let repository = FileDeliverableRepository::at(dir.path().join("status.json"));
+    /// let repository = FileDeliverableRepository::from_path(dir.path().join("status.json"));
     ///
     /// assert!(repository.load_now()?.is_none());
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -96,7 +96,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_symlink_to_the_same_file_is_another_thing() {
+    fn a_symlink_to_the_original_file_counts_as_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
         let [path, aside] = ["file", "aside"].map(|name| folder.path().join(name));
         fs::write(&path, "one").expect("writable");

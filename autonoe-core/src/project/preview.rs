@@ -124,7 +124,7 @@ impl RunPreview {
         project.specification()?;
         let config = AgentConfig::load(project.config_path())?;
         let config = EffectiveConfig::merge(config, mode, sandbox)?;
-        let repository = FileDeliverableRepository::at(project.status_path());
+        let repository = FileDeliverableRepository::from_path(project.status_path());
         let snapshot = repository.load_now()?;
         if snapshot.is_none() {
             project.check_journal_has_no_deliverables()?;

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_mark_at_the_beginning_is_one() {
+    fn only_a_leading_byte_order_mark_is_removed() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("file");
         std::fs::write(&path, "\u{feff}a\u{feff}").expect("writable");

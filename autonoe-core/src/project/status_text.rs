@@ -211,7 +211,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_the_text_that_the_serialiser_makes_and_holds_the_state(
+        fn status_text_equals_the_serialised_record(
             state in ledger_state(), epoch: u64, writes: u64,
         ) {
             let text = status_text(&state, Epoch(epoch), writes).expect("it can be written");

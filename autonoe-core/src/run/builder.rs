@@ -231,7 +231,7 @@ impl SessionRunnerBuilder {
     /// Sets the limits that are `Some` in `given` and keeps the others.
     #[must_use]
     pub fn limits(mut self, given: &LimitOverrides) -> Self {
-        self.limits = given.over(&self.limits);
+        self.limits = given.apply_to(&self.limits);
         self
     }
 

@@ -343,7 +343,7 @@ impl RunDriver {
         let limits = self.machine.limits();
         match &self.start_mode {
             RunStartMode::New => limits.clone(),
-            RunStartMode::Resumed { given } => given.over(limits),
+            RunStartMode::Resumed { given } => given.apply_to(limits),
         }
     }
 

@@ -91,7 +91,7 @@ impl RecordedRun {
     /// Returns the limits that the resumed run has: its original limits, with all overrides
     /// applied.
     pub fn limits(&self) -> RunLimits {
-        self.overrides.over(self.machine.limits())
+        self.overrides.apply_to(self.machine.limits())
     }
 
     /// Returns the action that the interruption ended.

@@ -45,7 +45,7 @@ pub struct Session {
     clock: Arc<dyn Clock>,
     limits: SessionLimits,
     over: CancellationToken,
-    signs: Arc<Heartbeat>,
+    heartbeat: Arc<Heartbeat>,
 }
 
 /// The maximum number of already available events that are read after the budget is spent.
@@ -114,14 +114,14 @@ impl Session {
             clock: Arc::new(clock),
             limits,
             over: CancellationToken::new(),
-            signs: Arc::default(),
+            heartbeat: Arc::default(),
         }
     }
 
     /// Sets the token that is cancelled as soon as the conversation is over, before the disposal.
     ///
-    /// Pass it to the session's [`Gate`](crate::gate::Gate::until) and
-    /// [`Toolbox`](crate::tool::Toolbox::until), so that an agent that outlives its session cannot
+    /// Pass it to the session's [`Gate`](crate::gate::Gate::with_end_token) and
+    /// [`Toolbox`](crate::tool::Toolbox::with_end_token), so that an agent that outlives its session cannot
     /// do anything.
     #[must_use]
     pub fn end_token(mut self, over: CancellationToken) -> Self {
@@ -136,7 +136,7 @@ impl Session {
     /// Both must use the same clock.
     #[must_use]
     pub fn heartbeat_events(mut self, events: &Events) -> Self {
-        self.signs = events.heartbeat().clone();
+        self.heartbeat = events.heartbeat().clone();
         self
     }
 
@@ -242,7 +242,7 @@ impl Session {
                         // The machine was asleep, and the agent with it.
                         last_activity = now;
                     }
-                    last_activity = self.signs.last().unwrap_or(last_activity).max(last_activity);
+                    last_activity = self.heartbeat.last().unwrap_or(last_activity).max(last_activity);
                     if between(last_activity, now) >= self.limits.idle {
                         return idle(self.limits.idle);
                     }

@@ -262,11 +262,11 @@ impl RunContext {
             .with_extra(parts.tool_data.clone())
             .with_events(events.clone())
             .with_records(records.clone())
-            .until(over.clone());
+            .with_end_token(over.clone());
         let gate = gate(parts, resources, task, &tools)?
             .with_events(events.clone())
             .with_records(records.clone())
-            .until(over.clone());
+            .with_end_token(over.clone());
         let served = self.serve(resources, &key, &tools).await?;
         let mut spec = parts.session_spec(key, gate, tools);
         spec.epoch = resources.store.map(LedgerStore::epoch).unwrap_or_default();
@@ -286,7 +286,7 @@ impl RunContext {
         spec.span = *events.span();
         spec.events = scope.events();
         spec.trace = Some(match &parts.trace {
-            Some(parent) => parent.at(events.span()),
+            Some(parent) => parent.with_span(events.span()),
             None => events.span().into(),
         });
         spec.budget = task.budget_at(self.now());

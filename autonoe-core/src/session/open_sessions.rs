@@ -97,7 +97,7 @@ impl OpenSessions {
     }
 
     /// Returns the ledger, if the builder was given a repository.
-    pub fn book(&self) -> Option<&LedgerStore> {
+    pub fn ledger_store(&self) -> Option<&LedgerStore> {
         self.store.as_ref()
     }
 

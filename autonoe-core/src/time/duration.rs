@@ -78,7 +78,7 @@ mod tests {
 
     // Shows: interfaces/logger/format-duration-all-six-examples
     #[test]
-    fn the_examples_of_the_specification() {
+    fn durations_are_formatted_as_specified() {
         for (millis, text) in [
             (3_661_000, "1h 1m 1s"),
             (3_600_000, "1h"),

@@ -99,7 +99,7 @@ impl Toolbox {
     /// Cancels every current and future call once `over`, the token of the ended session, is
     /// cancelled.
     #[must_use]
-    pub fn until(mut self, over: CancellationToken) -> Self {
+    pub fn with_end_token(mut self, over: CancellationToken) -> Self {
         self.over = over;
         self
     }

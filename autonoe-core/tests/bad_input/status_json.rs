@@ -159,7 +159,7 @@ fn others() -> Vec<Case> {
 #[test]
 fn a_text_that_is_no_ledger_is_corrupt_and_no_reason_to_try_again() {
     let folder = Folder::new(1);
-    let repository = FileDeliverableRepository::at(folder.path(FILE));
+    let repository = FileDeliverableRepository::from_path(folder.path(FILE));
     for (what, text) in TEXTS {
         folder.write(FILE, text.as_bytes());
         let state = LedgerState::new(date(2026, 1, 1));
@@ -183,7 +183,7 @@ fn a_text_that_is_no_ledger_is_corrupt_and_no_reason_to_try_again() {
 fn a_ledger_that_would_be_too_large_to_be_read_is_not_written() {
     let folder = Folder::new(1);
     let before = folder.read(FILE);
-    let repository = FileDeliverableRepository::at(folder.path(FILE));
+    let repository = FileDeliverableRepository::from_path(folder.path(FILE));
     let loaded = runtime().block_on(repository.load()).expect("whole");
     let mut snapshot = loaded.expect("it is there");
     let id = DeliverableId::new("DL-LARGE").expect("an id");

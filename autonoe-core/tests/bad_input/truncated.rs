@@ -13,7 +13,7 @@ fn a_ledger_that_was_cut_off_anywhere_is_corrupt_and_never_a_smaller_one() {
     let folder = Folder::new(3);
     let file = ".autonoe/status.json";
     let text = folder.read(file);
-    let repository = FileDeliverableRepository::at(folder.path(file));
+    let repository = FileDeliverableRepository::from_path(folder.path(file));
 
     // Without its last line end it is complete.
     for length in 0..text.len() - 1 {

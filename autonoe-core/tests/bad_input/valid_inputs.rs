@@ -50,7 +50,7 @@ fn unknown_fields_of_the_journal_are_passed_over_and_stay() {
 }
 
 #[test]
-fn the_mark_that_some_editors_put_before_a_text_is_passed_over() {
+fn byte_order_marks_are_ignored() {
     let folder = Folder::new(3);
     folder.write(".autonoe/coding.md", b"Write the tests first.");
     let before: Value = serde_json::from_str(&folder.read(".autonoe/status.json")).expect("JSON");

@@ -215,7 +215,7 @@ async fn assist_is_recognised_as_a_result_code() {
 
 // Shows: framework/tools/agent-takes-action
 #[tokio::test]
-async fn no_answer_is_no_help() {
+async fn assist_without_an_answer_fails_the_call() {
     let failing = || {
         Arc::new(Helper {
             requests: Mutex::default(),

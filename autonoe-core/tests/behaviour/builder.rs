@@ -218,7 +218,7 @@ fn a_thinking_budget_below_the_least_is_refused() {
 
 // Shows: interfaces/hooks/built-bash-security-hook, spec/6.1/layer-3-hooks, spec/3.3/bash-security
 #[tokio::test(start_paused = true)]
-async fn these_cannot_be_removed_by_a_hook_that_approves() {
+async fn an_approving_hook_cannot_override_built_in_guards() {
     let fixture = Fixture::new([
         plans(&["A"]),
         SessionScript::new("tries all that the guards forbid")

@@ -171,7 +171,7 @@ async fn a_run_that_was_overtaken_stops() {
         repository,
         ..Fixture::new([SessionScript::new("is overtaken")
             .uses_tool("mcp__autonoe__create", create(&["A"]))
-            .does(move |_| {
+            .performs(move |_| {
                 let takes_over = async {
                     let snapshot = thief.load().await.expect("loads").expect("saved");
                     let epoch = snapshot.next_epoch().expect("there is one");

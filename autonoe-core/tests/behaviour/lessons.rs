@@ -72,7 +72,10 @@ async fn lesson_3_every_session_is_disposed_of_also_after_errors() {
 
     fixture.run(fixture.runner()).await;
 
-    assert_eq!((fixture.agents.disposed(), fixture.agents.alive()), (5, 0));
+    assert_eq!(
+        (fixture.agents.disposed(), fixture.agents.open_clients()),
+        (5, 0)
+    );
 }
 
 // Shows: interfaces/agent-client/delay-between-sessions-default-3000

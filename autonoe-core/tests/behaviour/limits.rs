@@ -77,7 +77,7 @@ async fn the_time_budget_applies_while_a_backend_is_probed_and_a_session_set_up(
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_time_budget_reaches_a_backend_that_never_stops_talking() {
+async fn the_time_budget_ends_a_session_that_emits_endlessly() {
     /// A clock that advances by one second at each reading.
     struct Ticking(AtomicI64);
     impl Clock for Ticking {

@@ -70,7 +70,7 @@ async fn status_changes_include_the_previous_status() {
 
 // Shows: framework/callbacks/all-are-optional-synchronous
 #[tokio::test(start_paused = true)]
-async fn an_observer_that_panics_ends_neither_the_run_nor_the_news_for_others() {
+async fn a_panicking_observer_stops_neither_the_run_nor_other_observers() {
     let fixture = Fixture::new([plans(&["A"]), passes("A")]);
     let panics: Arc<dyn RunObserver> = Arc::new(|_: &RunEvent<'_>| panic!("the observer panics"));
 

@@ -126,7 +126,7 @@ async fn an_error_and_a_panic_are_failures_and_the_client_is_disposed_of() {
 
         let (result, _) = play_with(&agents).await;
 
-        assert_eq!((agents.disposed(), agents.alive()), (1, 0), "{code}");
+        assert_eq!((agents.disposed(), agents.open_clients()), (1, 0), "{code}");
         assert_eq!(result.duration, Duration::from_secs(5), "{code}");
         let SessionEnd::Failed { error } = result.end else {
             panic!("{:?}", result.end)

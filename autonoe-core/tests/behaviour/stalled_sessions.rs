@@ -21,7 +21,7 @@ impl Files {
     fn changed_by_session(&self) -> SessionScript {
         let files = self.clone();
         SessionScript::new("changes a file")
-            .does(move |_| {
+            .performs(move |_| {
                 files.0.fetch_add(1, Ordering::SeqCst);
             })
             .says("I changed a file.")

@@ -58,7 +58,7 @@ impl Fixture {
             .run(&RunControl::new())
             .await;
         assert_eq!(
-            self.agents.alive(),
+            self.agents.open_clients(),
             0,
             "a client was neither disposed of nor dropped"
         );

@@ -97,7 +97,7 @@ async fn a_call_without_a_waiting_caller_is_cancelled() {
 #[tokio::test]
 async fn a_tool_is_cancelled_when_its_session_ends_or_its_caller_drops_the_call() {
     let (endless, over) = (Endless::default(), CancellationToken::new());
-    let toolbox = Toolbox::new([endless.clone().into_tool()]).until(over.clone());
+    let toolbox = Toolbox::new([endless.clone().into_tool()]).with_end_token(over.clone());
 
     let call = toolbox.call("endless", json!({}), context());
     let dropped = tokio::time::timeout(Duration::ZERO, call).await;

@@ -15,7 +15,7 @@ use crate::behaviour::support::Fixture;
 type Set<T> = fn(T) -> T;
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_sets_one_ends_before_its_first_session() {
+async fn a_run_with_an_unclaimed_field_ends_before_its_first_session() {
     let fields: [(&str, Set<SessionRunnerBuilder>); 8] = [
         ("model", |runner| runner.models(Models::all("large"))),
         ("model", |runner| {
@@ -64,7 +64,7 @@ async fn a_run_that_sets_one_ends_before_its_first_session() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_sets_one_does_not_reach_the_backend() {
+async fn a_session_with_an_unclaimed_field_does_not_reach_the_backend() {
     let fields: [(&str, Set<SessionOrder>); 4] = [
         ("model", |order| order.model("large")),
         ("system_prompt", |order| order.system_prompt("Be brief.")),

@@ -23,7 +23,7 @@ fn message(path: &Path, dir: &Path) -> String {
 }
 
 #[test]
-fn texts_that_are_not_json() {
+fn invalid_json_is_reported_with_a_hint() {
     let deep = "[".repeat(300_000) + &"]".repeat(300_000);
     let texts = [
         "",

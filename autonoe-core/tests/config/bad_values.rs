@@ -12,7 +12,7 @@ fn errors(texts: &[&str]) -> String {
 }
 
 #[test]
-fn unknown_fields_at_every_level() {
+fn unknown_fields_at_every_level_are_reported_with_a_hint() {
     let messages = errors(&[
         r#"{"profil": "node"}"#,
         r#"{"porfile": "node"}"#,
@@ -121,7 +121,7 @@ fn wrong_types_say_what_was_expected() {
 
 // Shows: spec/5.4/empty-server
 #[test]
-fn values_that_mean_nothing_say_what_would() {
+fn unknown_values_are_reported_with_valid_ones() {
     let messages = errors(&[
         r#"{"profile": "nodejs"}"#,
         r#"{"profile": "Node"}"#,
@@ -159,7 +159,7 @@ fn values_that_mean_nothing_say_what_would() {
 }
 
 #[test]
-fn hooks_that_are_not_known_or_not_whole() {
+fn unknown_or_incomplete_hooks_are_errors() {
     let messages = errors(&[
         r#"{"hooks": {"PreToolUse": ["bash-security", "my-hook"]}}"#,
         r#"{"hooks": [{"rule": "Task"}]}"#,

@@ -168,7 +168,7 @@ fn no_field_takes_anything_away_with_any_type_of_value() {
 
 /// A property of values that are always refused, or always accepted, would prove nothing.
 #[test]
-fn disturbed_configurations_are_of_both_kinds() {
+fn mutated_configurations_are_sometimes_valid_and_sometimes_not() {
     let mut runner = TestRunner::deterministic();
     let mut accepted = 0;
 

@@ -34,7 +34,7 @@ fn run(job: &str) -> RunSpec {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn it_conforms_on_several_threads_in_real_time() {
+async fn local_engine_conforms_on_several_threads_in_real_time() {
     let make = async |runner| Arc::new(LocalEngine::new(runner)) as Arc<_>;
 
     conformance::engine(make).await.assert();
@@ -111,7 +111,9 @@ async fn a_run_for_another_host_is_refused() {
         (&named, "here", true),
         (&named, "there", false),
     ] {
-        let submitted = engine.submit(run("endless"), Placement::on(host)).await;
+        let submitted = engine
+            .submit(run("endless"), Placement::on_host(host))
+            .await;
 
         match submitted {
             Ok(_) => assert!(is_taken, "{host}"),

@@ -174,7 +174,7 @@ async fn foreign_content_does_not_end_a_run_and_is_kept() {
     for (what, mishap, change) in MISHAPS {
         let project = TempProject::new();
         let second = SessionScript::new("has its ledger replaced")
-            .does(mishap)
+            .performs(mishap)
             .says("ok")
             .ends();
 
@@ -203,7 +203,7 @@ async fn a_tool_call_restores_the_ledger_before_it_changes_it() {
         let project = TempProject::new();
         let second = SessionScript::new("is interfered with")
             .uses_tool("mcp__autonoe__set_status", passed("A"))
-            .does(mishap)
+            .performs(mishap)
             .uses_tool("mcp__autonoe__list", json!({}))
             .uses_tool("mcp__autonoe__set_status", passed("B"))
             .ends();
@@ -222,9 +222,9 @@ async fn an_acknowledged_pass_survives_an_older_ledger() {
     let copy = |project: &Path| drop(fs::copy(ledger(project), project.join("old.json")));
     let revert = |project: &Path| drop(fs::copy(project.join("old.json"), ledger(project)));
     let second = SessionScript::new("passes A")
-        .does(copy)
+        .performs(copy)
         .uses_tool("mcp__autonoe__set_status", passed("A"))
-        .does(revert)
+        .performs(revert)
         .ends();
 
     let report = report(&project, [plans(), second, passes(&["B"])]).await;
@@ -238,7 +238,7 @@ async fn an_acknowledged_pass_survives_an_older_ledger() {
 #[tokio::test(start_paused = true)]
 async fn the_second_foreign_change_stops_the_run_with_its_cause() {
     let project = TempProject::new();
-    let forging = |name: &str| SessionScript::new(name).does(forges).says("ok").ends();
+    let forging = |name: &str| SessionScript::new(name).performs(forges).says("ok").ends();
 
     let report = report(&project, [plans(), forging("first"), forging("second")]).await;
 
@@ -261,12 +261,12 @@ async fn the_second_foreign_change_stops_the_run_with_its_cause() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_in_which_it_happens_twice_is_stopped_at_once() {
+async fn a_second_foreign_change_in_a_session_stops_it() {
     let project = TempProject::new();
     let second = SessionScript::new("works on")
-        .does(forges)
+        .performs(forges)
         .uses_tool("mcp__autonoe__set_status", passed("A"))
-        .does(forges)
+        .performs(forges)
         .fails_tool("mcp__autonoe__set_status", passed("B"))
         .hangs();
 
@@ -285,7 +285,10 @@ async fn a_resumed_run_remembers_the_first_foreign_change() {
     let project = TempProject::new();
     let control = RunControl::new();
     let cancel = control.clone();
-    let forging = SessionScript::new("forges").does(forges).says("ok").ends();
+    let forging = SessionScript::new("forges")
+        .performs(forges)
+        .says("ok")
+        .ends();
     let agents = ScriptedBackend::new([plans(), forging]).unverified();
     let dropped = run(&project, agents, &Arc::default()).configure(move |runner| {
         runner.observer(Arc::new(move |event: &RunEvent<'_>| {
@@ -304,7 +307,7 @@ async fn a_resumed_run_remembers_the_first_foreign_change() {
     assert_eq!(restored(&project).len(), 1);
 
     let again = SessionScript::new("forges again")
-        .does(forges)
+        .performs(forges)
         .says("ok")
         .ends();
     let agents = ScriptedBackend::resuming_at(3, [plans(), passes(&[]), again]);
@@ -323,7 +326,10 @@ async fn a_resumed_run_remembers_the_first_foreign_change() {
 async fn observers_are_notified_and_the_time_line_has_it() {
     let project = TempProject::new();
     let events = Arc::<EventLog>::default();
-    let second = SessionScript::new("forges").does(forges).says("ok").ends();
+    let second = SessionScript::new("forges")
+        .performs(forges)
+        .says("ok")
+        .ends();
     let agents = ScriptedBackend::new([plans(), second, passes(&["A", "B"])]);
 
     let report = run(&project, agents, &events)
@@ -388,9 +394,9 @@ async fn killed_at_the_save(text_of_the_ledger: &str) -> TempProject {
     };
     let project = TempProject::new();
     let second = SessionScript::new("passes")
-        .does(copy("before.json"))
+        .performs(copy("before.json"))
         .uses_tool("mcp__autonoe__set_status", passed("A"))
-        .does(copy("after.json"))
+        .performs(copy("after.json"))
         .uses_tool("mcp__autonoe__set_status", passed("B"))
         .ends();
     report(&project, [plans(), second]).await;
@@ -498,7 +504,7 @@ async fn without_its_journal_a_project_without_a_ledger_is_planned_anew() {
 #[tokio::test(start_paused = true)]
 async fn a_session_of_a_flow_fails_at_the_second_foreign_change() {
     let project = TempProject::new().status(FORGED.replace("true", "false"));
-    let forging = |name: &str| SessionScript::new(name).does(forges).says("ok").ends();
+    let forging = |name: &str| SessionScript::new(name).performs(forges).says("ok").ends();
     let agents = Arc::new(ScriptedBackend::new([forging("first"), forging("second")]));
     let open_project = OpenProject::options(project.project())
         .clock(Arc::new(VirtualClock::new()))

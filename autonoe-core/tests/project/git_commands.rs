@@ -68,9 +68,9 @@ pub(super) fn passes(id: &str) -> SessionScript {
 /// Passes A, then runs these commands outside of the Bash policy.
 fn passes_a_and_runs(commands: &'static [&'static str]) -> SessionScript {
     SessionScript::new("uses git")
-        .does(|project| fs::write(project.join("code.txt"), "code").expect("writable"))
+        .performs(|project| fs::write(project.join("code.txt"), "code").expect("writable"))
         .uses_tool(SET_STATUS, passed("A"))
-        .does(move |project| {
+        .performs(move |project| {
             for command in commands {
                 git(project, command);
             }
@@ -180,9 +180,9 @@ async fn an_older_ledger_from_a_commit_does_not_take_an_acknowledged_pass_away()
     ] {
         let project = repository();
         let second = SessionScript::new("uses git")
-            .does(commit_ledger)
+            .performs(commit_ledger)
             .uses_tool(SET_STATUS, passed("A"))
-            .does(move |project| drop(git(project, command)))
+            .performs(move |project| drop(git(project, command)))
             .says("ok")
             .ends();
 

@@ -210,7 +210,7 @@ async fn an_end_with_a_higher_epoch_stops_the_overtaken_session() {
         "{older:?}"
     );
     assert_eq!(concluded, Ok(()));
-    assert_eq!((stopped.alive(), ends(&project).len()), (0, 1));
+    assert_eq!((stopped.open_clients(), ends(&project).len()), (0, 1));
 }
 
 #[tokio::test(start_paused = true)]

@@ -69,7 +69,7 @@ async fn ledger_store_is_unusable_after_the_run_lock_is_released() {
     let project = planned();
     let open_project = open_project(&project).await;
     let open = open(&open_project).await;
-    let store: LedgerStore = open.book().expect("there is a ledger").clone();
+    let store: LedgerStore = open.ledger_store().expect("there is a ledger").clone();
     assert!(store.read().await.is_ok());
     drop((open, open_project));
     // The operator edits the ledger between two runs.
@@ -174,7 +174,7 @@ async fn a_replaced_lock_file_beside_a_forged_ledger_stops_the_run_and_loses_no_
     };
     let script = SessionScript::new("is interfered with")
         .uses_tool("mcp__autonoe__set_status", passed("A"))
-        .does(replaces)
+        .performs(replaces)
         .fails_tool("mcp__autonoe__list", json!({}))
         .fails_tool("mcp__autonoe__set_status", passed("B"))
         .hangs();

@@ -183,7 +183,10 @@ fn assert_clear(what: &str, report: &RunReport, expected: &str, folder: &TempDir
 async fn project_lost_during_a_session_ends_the_run() {
     for (what, mishap, expected) in FOLDER.into_iter().chain(JOURNAL) {
         let folder = tempfile::tempdir().expect("a folder");
-        let second = SessionScript::new("goes on").does(mishap).says("ok").ends();
+        let second = SessionScript::new("goes on")
+            .performs(mishap)
+            .says("ok")
+            .ends();
 
         let report = run(&folder, second).await;
 
@@ -196,7 +199,7 @@ async fn a_session_that_cannot_mark_anything_any_more_is_stopped() {
     for (what, mishap, expected) in FOLDER {
         let folder = tempfile::tempdir().expect("a folder");
         let second = SessionScript::new("works on")
-            .does(mishap)
+            .performs(mishap)
             .fails_tool(SET_STATUS, passed("A"))
             .hangs();
 
@@ -212,7 +215,7 @@ async fn a_session_whose_changes_cannot_be_written_down_is_stopped_before_it_cha
     for (what, mishap, expected) in JOURNAL {
         let folder = tempfile::tempdir().expect("a folder");
         let second = SessionScript::new("works on")
-            .does(mishap)
+            .performs(mishap)
             .fails_tool(SET_STATUS, passed("A"))
             .hangs();
 
@@ -258,7 +261,10 @@ async fn run_with_a_mishap_in_the_pause(folder: &TempDir, mishap: Mishap) -> Run
 async fn the_run_of_a_restored_project_is_resumed() {
     let folder = tempfile::tempdir().expect("a folder");
     let (what, moves, expected) = FOLDER[0];
-    let second = SessionScript::new("goes on").does(moves).says("ok").ends();
+    let second = SessionScript::new("goes on")
+        .performs(moves)
+        .says("ok")
+        .ends();
     let broken = run(&folder, second).await;
     assert_clear(what, &broken, expected, &folder);
     fs::rename(folder.path().join("aside"), folder.path().join("project")).expect("ours");

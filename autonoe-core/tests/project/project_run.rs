@@ -45,7 +45,7 @@ fn run(project: &TempProject, agents: ScriptedBackend) -> ProjectRun {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_reads_the_files_of_the_project() {
+async fn project_run_reads_the_files_of_the_project() {
     let project = TempProject::new()
         .instruction(&InstructionName::Coding, "Our own way of coding.")
         .config(json!({
@@ -189,7 +189,7 @@ async fn interrupt_in_session_2(project: &TempProject) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_resumes_the_interrupted_run() {
+async fn project_run_resumes_the_interrupted_run() {
     let project = TempProject::new();
     interrupt_in_session_2(&project).await;
 

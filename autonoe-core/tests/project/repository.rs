@@ -74,7 +74,7 @@ async fn reopened_repositories_conform() {
 
 // Shows: spec/5.2/corrupt
 #[tokio::test]
-async fn it_keeps_what_it_cannot_read() {
+async fn file_repository_keeps_a_corrupt_ledger() {
     let folders = Folders::default();
     let broken = async || {
         let dir = folders.new_one();

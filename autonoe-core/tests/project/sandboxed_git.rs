@@ -94,9 +94,9 @@ async fn commands_in_the_sandbox_of_a_run_leave_its_state_alone() {
     for commands in HARMLESS {
         let project = repository();
         let second = SessionScript::new("uses git")
-            .does(|project| std::fs::write(project.join("code.txt"), "code").expect("writable"))
+            .performs(|project| std::fs::write(project.join("code.txt"), "code").expect("writable"))
             .uses_tool(SET_STATUS, passed("A"))
-            .does(move |project| {
+            .performs(move |project| {
                 for command in commands {
                     let (exit, text) = sandboxed_git(project, command);
                     assert_eq!(exit, Exit::Code(0), "git {command}: {text}");
@@ -125,9 +125,9 @@ async fn commands_in_the_sandbox_cannot_replace_or_remove_a_ledger_that_git_trac
     ] {
         let project = repository();
         let second = SessionScript::new("uses git")
-            .does(commit_ledger)
+            .performs(commit_ledger)
             .uses_tool(SET_STATUS, passed("A"))
-            .does(move |project| {
+            .performs(move |project| {
                 let before = std::fs::read(project.join(".autonoe/status.json")).expect("there");
                 let (_, text) = sandboxed_git(project, command);
                 let after = std::fs::read(project.join(".autonoe/status.json")).expect("there");

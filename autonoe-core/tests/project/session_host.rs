@@ -138,7 +138,7 @@ async fn an_engine_gets_the_restored_ledger_after_a_session() {
     let project = with_ledger();
     let path = project.project().status_path();
     let reverts = move |_: &std::path::Path| std::fs::write(&path, "{}").expect("writable");
-    let played = agents([passes().does(reverts).ends()]);
+    let played = agents([passes().performs(reverts).ends()]);
 
     let outcome = attach(&host(&project, &played), 1, 1)
         .await
@@ -241,7 +241,7 @@ async fn a_session_that_is_cancelled_ends_and_stays_cancelled() {
     let (outcome, ()) = tokio::join!(running, cancelling);
 
     assert_eq!(outcome.expect("recorded").result.end, SessionEnd::Cancelled);
-    assert_eq!((played.alive(), played.disposed()), (0, 1));
+    assert_eq!((played.open_clients(), played.disposed()), (0, 1));
     let again = attach(&host, 1, 1).await.expect("recorded");
     assert_eq!(again.result.end, SessionEnd::Cancelled);
 }
@@ -295,7 +295,7 @@ async fn a_host_that_is_overtaken_in_a_session_stops_and_records_nothing() {
     };
     assert_eq!(older, Err(expected));
     assert!(newer.expect("it runs").result.end.is_completed());
-    assert_eq!((stopped.alive(), stopped.disposed()), (0, 1));
+    assert_eq!((stopped.open_clients(), stopped.disposed()), (0, 1));
     assert_eq!(records(&project), 1);
     assert_eq!(ledger_epoch(&project).await, Some(Epoch(2)));
 }

@@ -29,7 +29,7 @@ pub(crate) fn heartbeat(world: &mut Hosts, host: usize) {
                 world.tally.takeovers += 1;
                 it.state.drive = Some(Drive::new(epoch));
                 let life = it.life;
-                world.soon(host, 1500, Event::Check { life });
+                world.plan_within(host, 1500, Event::Check { life });
             }
         }
     }
@@ -92,7 +92,7 @@ fn begin(world: &mut Hosts, host: usize, epoch: Epoch) {
         drive.machine = Some(machine);
     }
     // The run may be resumed with other limits; none of these limits is ever reached.
-    if world.random.happens(50) {
+    if world.random.chance(50) {
         change_limits(world, host);
     }
     match under_way {
@@ -102,7 +102,7 @@ fn begin(world: &mut Hosts, host: usize, epoch: Epoch) {
         }
         _ => {
             let life = world.hosts[host].life;
-            world.soon(host, 500, Event::Check { life });
+            world.plan_within(host, 500, Event::Check { life });
         }
     }
 }

@@ -12,12 +12,12 @@ pub(crate) fn send(world: &mut Hosts, host: usize, fact: &RunFact) {
     let copies = world.random.between(1, 4) / 4 + 1;
     world.tally.duplicates += copies - 1;
     for _ in 0..copies {
-        if world.random.happens(5) {
+        if world.random.chance(5) {
             continue;
         }
-        let stray = world.random.happens(20);
+        let stray = world.random.chance(20);
         let to = if stray { (host + 1) % HOSTS } else { host };
-        world.soon(
+        world.plan_within(
             to,
             6000,
             Event::FactReceived {
@@ -55,12 +55,12 @@ pub(crate) fn apply(world: &mut Hosts, host: usize, fact: RunFact) {
         // A pending cancellation is fulfilled: the session is gone.
         RunFact::SessionLost { .. } => world.cancelled = false,
         RunFact::SessionEnded { number, result, .. } if result.end != SessionEnd::Cancelled => {
-            world.told.insert(number);
+            world.reported_ends.insert(number);
         }
         _ => {}
     }
     if fits {
         let life = it.life;
-        world.soon(host, 500, Event::Check { life });
+        world.plan_within(host, 500, Event::Check { life });
     }
 }

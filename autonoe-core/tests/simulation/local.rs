@@ -106,7 +106,7 @@ impl Driver for Local {
         match event {
             Event::Heartbeat { life } | Event::Check { life } => host.is_current_life(*life),
             Event::SessionOver { life, .. } => host.is_agent_running(*life),
-            Event::FactReceived { .. } | Event::Requested(_) => host.is_up(),
+            Event::FactReceived { .. } | Event::Requested(_) => host.is_running(),
         }
     }
 

@@ -25,7 +25,7 @@ pub(crate) fn plan(world: &mut Hosts, mut random: Random) {
         let at = at + random.between(1000, 40_000);
         world.plan_global(at, Event::Requested(OperatorRequest::Resume));
     }
-    if random.happens(25) {
+    if random.chance(25) {
         let at = random.between(0, FAULTS_END);
         world.plan_global(at, Event::Requested(OperatorRequest::Cancel));
     }
@@ -43,7 +43,7 @@ pub(crate) fn send_request(world: &mut Hosts, wish: OperatorRequest) {
     let drives = |host: &usize| world.hosts[*host].state.drive.is_some();
     let driving: Vec<usize> = (0..world.hosts.len()).filter(drives).collect();
     for host in driving {
-        world.soon(host, 1000, Event::Requested(wish));
+        world.plan_within(host, 1000, Event::Requested(wish));
     }
     // The request may have reached no host, or one that was overtaken.
     if matches!(

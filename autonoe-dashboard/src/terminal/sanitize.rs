@@ -63,7 +63,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_a_terminal_obeys_is_left_of_any_text(text in any::<String>()) {
+        fn sanitized_text_has_no_control_characters(text in any::<String>()) {
             let line = sanitize(&text);
 
             prop_assert!(!line.contains(char::is_control), "{line:?}");

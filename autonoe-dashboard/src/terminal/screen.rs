@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_understood_and_others_mean_nothing() {
+    fn known_keys_are_translated_and_others_ignored() {
         let key =
             |code, modifiers| ViewInput::from_event(&Event::Key(KeyEvent::new(code, modifiers)));
         let none = KeyModifiers::NONE;

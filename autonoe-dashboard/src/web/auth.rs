@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_secret_lets_in_by_three_ways() {
+    fn the_token_is_accepted_from_url_cookie_and_header() {
         for (request, entrance) in [
             (
                 "GET /?token=0123456789abcdef\nhost: 127.0.0.1:7",
@@ -274,7 +274,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_request_with_arbitrary_words_comes_in(
+        fn random_credentials_are_rejected(
             query in "[a-z0-9=&%]{0,24}",
             cookie in "[ -~]{0,24}",
             said in "[ -~]{0,24}",

@@ -39,7 +39,7 @@ async fn a_click_on_pause_arrives() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_kill_asks_first() {
+async fn kill_requires_confirmation() {
     let mut setting = Fixture::seen(fleet()).await;
 
     setting.browser.click("[aria-label='Kill api']");

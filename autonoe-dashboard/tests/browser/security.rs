@@ -64,7 +64,7 @@ async fn nothing_that_an_agent_wrote_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_policy_would_stop_what_got_into_the_page_all_the_same() {
+async fn content_policy_blocks_injected_scripts() {
     let mut setting = Fixture::seen(fleet()).await;
 
     let tried = setting.browser.evaluate(

@@ -34,7 +34,7 @@ const COOKIE: &str = "Cookie: autonoe-dashboard={secret}";
 const BEARER: &str = "Authorization: Bearer {secret}";
 
 #[tokio::test]
-async fn requests_are_refused_for_what_they_are() {
+async fn invalid_requests_get_their_status() {
     let mut setting = Fixture::new().await;
     for (status, head) in [
         // Without the secret, for any path.

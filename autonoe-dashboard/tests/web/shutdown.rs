@@ -51,7 +51,7 @@ async fn a_client_that_does_not_go_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn a_dropped_server_is_gone() {
+async fn dropping_the_server_closes_streams_and_port() {
     let setting = Fixture::new().await;
     let address = setting.server.address();
     let mut events = setting.watch().await;

@@ -276,7 +276,7 @@ async fn command_problem(
     let end = commands.run(&expected.command, time).await;
     let end = end.map_err(|error| {
         let message = format!("the command `{program}` of the check could not be run");
-        FlowError::new(FlowErrorKind::StepCheck, message).because(error)
+        FlowError::new(FlowErrorKind::StepCheck, message).with_cause(error)
     })?;
     let is_expected = match (end, expected.outcome) {
         (CommandOutcome::Exited { code }, ActionOutcome::Succeeded) => code == 0,

@@ -93,7 +93,7 @@ impl PromptFiles {
             Self::Memory(files) => Ok(files.get(path).cloned()),
             Self::Folder(folder) => folder.read(path).map_err(|error| {
                 let message = format!("cannot use the prompt {}", path.display());
-                FlowError::new(FlowErrorKind::PromptParse, message).because(error)
+                FlowError::new(FlowErrorKind::PromptParse, message).with_cause(error)
             }),
         }
     }

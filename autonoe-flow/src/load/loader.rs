@@ -119,7 +119,7 @@ pub(crate) fn read_document<T: DeserializeOwned>(
             let (message, hint) = describe(&error);
             Err(
                 LoadError::new(DefinitionFinding::new(kind, file, "", message, hint))
-                    .because(error),
+                    .with_cause(error),
             )
         }
     }
@@ -200,7 +200,7 @@ pub(crate) fn no_folder(dir: &Path, error: io::Error) -> LoadError {
             "check its owner and permissions",
         ),
     };
-    LoadError::new(DefinitionFinding::new(kind, dir, "", message, hint)).because(error)
+    LoadError::new(DefinitionFinding::new(kind, dir, "", message, hint)).with_cause(error)
 }
 
 /// Error of loading a definition.
@@ -218,7 +218,7 @@ impl LoadError {
         }
     }
 
-    pub(crate) fn because(
+    pub(crate) fn with_cause(
         mut self,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
@@ -253,7 +253,7 @@ impl From<LoadError> for FlowError {
             FindingKind::NotFound => FlowErrorKind::ConfigurationNotFound,
             _ => FlowErrorKind::ConfigurationParse,
         };
-        Self::new(kind, "cannot load the definition of the flow").because(error)
+        Self::new(kind, "cannot load the definition of the flow").with_cause(error)
     }
 }
 

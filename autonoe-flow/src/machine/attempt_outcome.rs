@@ -170,7 +170,7 @@ impl FlowMachine {
             }
         };
         let failure = FlowFailure::new(FlowErrorKind::StepFailed, message)
-            .because(cause)
+            .with_cause(cause)
             .with_location(self.context.iteration(), Some(step));
         match (&frame.role, plan.after_failure.clone()) {
             (_, AfterFailure::Skip) => self.done(frame, plan),
@@ -242,7 +242,8 @@ impl FlowMachine {
                     "{failure}; this was the escalation of the failed step `{}`",
                     call.by
                 );
-                let failure = FlowFailure::new(failure.kind, message).because(call.failure.clone());
+                let failure =
+                    FlowFailure::new(failure.kind, message).with_cause(call.failure.clone());
                 // A stopped flow sends the notification again when it is resumed.
                 self.state = MachineState::PendingNotification(PendingNotification {
                     retry: 0,
@@ -270,7 +271,7 @@ impl FlowMachine {
                     step: Some(call.by),
                     ..FlowFailure::new(FlowErrorKind::Escalated, message)
                 };
-                self.fail(failure.because(call.failure))
+                self.fail(failure.with_cause(call.failure))
             }
         }
     }

@@ -66,7 +66,7 @@ impl FlowFailure {
 
     /// Adds the cause.
     #[must_use]
-    pub fn because(mut self, cause: FlowFailure) -> Self {
+    pub fn with_cause(mut self, cause: FlowFailure) -> Self {
         self.cause = Some(Box::new(cause));
         self
     }
@@ -160,7 +160,7 @@ impl From<FlowFailure> for FlowError {
             error = error.at_iteration(iteration);
         }
         match failure.cause {
-            Some(cause) => error.because(cause),
+            Some(cause) => error.with_cause(cause),
             None => error,
         }
     }

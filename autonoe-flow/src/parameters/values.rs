@@ -112,7 +112,7 @@ impl std::error::Error for ParameterErrors {}
 impl From<ParameterErrors> for FlowError {
     fn from(errors: ParameterErrors) -> Self {
         let message = "the parameters of the flow are invalid";
-        Self::new(FlowErrorKind::Parameter, message).because(errors)
+        Self::new(FlowErrorKind::Parameter, message).with_cause(errors)
     }
 }
 

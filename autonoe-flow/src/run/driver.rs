@@ -115,7 +115,7 @@ pub(super) fn record_fact(
             let message = "cannot record the progress of the flow";
             failed(
                 flow,
-                FlowFailure::new(FlowErrorKind::Record, message).because(error),
+                FlowFailure::new(FlowErrorKind::Record, message).with_cause(error),
             )
         }
     };

@@ -80,7 +80,7 @@ impl FlowFactory {
         resolve_dependencies(&flow, &options)?;
         let fingerprint = fingerprint(definition).map_err(|error| {
             let message = "cannot serialise the definition of the flow";
-            FlowError::new(FlowErrorKind::ConfigurationParse, message).because(error)
+            FlowError::new(FlowErrorKind::ConfigurationParse, message).with_cause(error)
         })?;
         Ok(Flow::created(FlowParts {
             resolver: PromptResolver::new(definition),

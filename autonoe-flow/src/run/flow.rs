@@ -105,7 +105,7 @@ impl Flow<Created> {
             }
         };
         let open = opened.map_err(not_opened)?;
-        if let Some(store) = open.book() {
+        if let Some(store) = open.ledger_store() {
             parts.ledger.open(store);
         }
         Ok(Flow {
@@ -188,7 +188,8 @@ fn system_prompt(
 
 fn json(parameters: &ParameterValues) -> Result<Value, FlowError> {
     serde_json::to_value(parameters).map_err(|error| {
-        FlowError::new(FlowErrorKind::Parameter, "cannot serialise the parameters").because(error)
+        FlowError::new(FlowErrorKind::Parameter, "cannot serialise the parameters")
+            .with_cause(error)
     })
 }
 
@@ -239,7 +240,7 @@ fn not_opened(error: FlowStartError) -> FlowError {
             None => FlowErrorKind::SdkRefused,
         },
     };
-    FlowError::new(kind, error.to_string()).because(error)
+    FlowError::new(kind, error.to_string()).with_cause(error)
 }
 
 /// Converts the end of a flow into the exit of its run.
@@ -279,7 +280,7 @@ pub(super) fn replay(machine: &mut FlowMachine, recorded: &RecordedFlow) -> Resu
     for (index, fact) in recorded.facts.iter().enumerate() {
         let fact: FlowFact = serde_json::from_value(fact.clone()).map_err(|error| {
             let message = format!("cannot read fact {} of the flow's journal", index + 1);
-            FlowError::new(FlowErrorKind::Record, message).because(error)
+            FlowError::new(FlowErrorKind::Record, message).with_cause(error)
         })?;
         let _ = machine.apply(fact);
     }

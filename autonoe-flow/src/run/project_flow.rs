@@ -67,7 +67,7 @@ pub struct FlowRun {
     flow: ValidatedFlow,
     agents: Arc<dyn AgentClientFactory>,
     parameters: ParameterValues,
-    on_broken_off: OnInterrupted,
+    on_interrupted: OnInterrupted,
     sandbox: SandboxSwitch,
     destructive: Destructive,
     config: Option<AgentConfig>,
@@ -101,7 +101,7 @@ impl FlowRun {
             flow,
             agents: Arc::new(agents),
             parameters: ParameterValues::default(),
-            on_broken_off: OnInterrupted::default(),
+            on_interrupted: OnInterrupted::default(),
             sandbox: SandboxSwitch::default(),
             destructive: Destructive::Forbidden,
             config: None,
@@ -120,8 +120,8 @@ impl FlowRun {
 
     /// Sets the treatment of an interrupted run of the flow. By default it is resumed.
     #[must_use]
-    pub fn on_interrupted(mut self, on_broken_off: OnInterrupted) -> Self {
-        self.on_broken_off = on_broken_off;
+    pub fn on_interrupted(mut self, on_interrupted: OnInterrupted) -> Self {
+        self.on_interrupted = on_interrupted;
         self
     }
 
@@ -218,7 +218,7 @@ impl FlowRun {
             .open()
             .await?;
         let name = &self.flow.definition().agent().name;
-        let recorded = match self.on_broken_off {
+        let recorded = match self.on_interrupted {
             OnInterrupted::Resume => open_project.journal().interrupted_flow(),
             OnInterrupted::StartNew => None,
         };

@@ -186,6 +186,6 @@ impl From<ValidationReport> for FlowError {
             1 => "the definition of the flow has an error".to_owned(),
             number => format!("the definition of the flow has {number} errors"),
         };
-        Self::new(FlowErrorKind::ConfigurationValidation, message).because(report)
+        Self::new(FlowErrorKind::ConfigurationValidation, message).with_cause(report)
     }
 }

@@ -49,7 +49,7 @@ fn an_error_keeps_its_iteration_and_its_cause_and_does_not_repeat_it() {
 
     let error = FlowError::new(FlowErrorKind::SdkConnection, "the agent cannot be reached")
         .at_iteration(4)
-        .because(cause);
+        .with_cause(cause);
 
     assert_eq!(error.to_string(), "the agent cannot be reached");
     assert_eq!(

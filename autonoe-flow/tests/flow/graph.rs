@@ -29,12 +29,12 @@ fn nasty() -> FlowGraph {
 }
 
 #[test]
-fn a_flow_in_mermaid() {
+fn mermaid_graph_matches_snapshot() {
     insta::assert_snapshot!(full().to_mermaid());
 }
 
 #[test]
-fn a_flow_in_dot() {
+fn dot_graph_matches_snapshot() {
     insta::assert_snapshot!(full().to_dot());
 }
 

@@ -277,7 +277,7 @@ proptest! {
 
 /// Both valid and invalid flows occur, so that the property above covers both answers.
 #[test]
-fn random_flows_are_of_both_kinds() {
+fn random_flows_are_sometimes_valid_and_sometimes_not() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
 

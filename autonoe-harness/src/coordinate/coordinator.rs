@@ -116,8 +116,8 @@ impl Coordinator {
 
     /// Sets how long a stopped member may take to end; two minutes by default. After that it is
     /// left behind, and the report names it.
-    pub fn stop_timeout(mut self, patience: Duration) -> Self {
-        self.strategy_run.stop_timeout = patience;
+    pub fn stop_timeout(mut self, stop_timeout: Duration) -> Self {
+        self.strategy_run.stop_timeout = stop_timeout;
         self
     }
 

@@ -124,7 +124,7 @@ impl FleetSpans {
 impl State {
     fn context(&self, at: &SpanContext) -> TraceContext {
         match &self.parent {
-            Some(parent) => parent.at(at),
+            Some(parent) => parent.with_span(at),
             None => TraceContext::from(at),
         }
     }

@@ -679,8 +679,8 @@ impl FleetMachine {
         tracing::error!(fleet = %self.name, %member, "a member does not stop");
         self.charge_whole_allowance(&member);
         self.left_behind.push(member.clone());
-        let patience = format_duration(self.strategy_run.stop_timeout);
-        let error = format!("the member did not stop within {patience}");
+        let stop_timeout = format_duration(self.strategy_run.stop_timeout);
+        let error = format!("the member did not stop within {stop_timeout}");
         self.end(now, MemberReport::lost(member, error));
     }
 }

@@ -231,7 +231,7 @@ impl Execution {
 #[derive(Clone, Debug, Default)]
 pub struct Executors {
     by_name: BTreeMap<String, Arc<dyn Executor>>,
-    usual: Option<String>,
+    default_name: Option<String>,
 }
 
 impl Executors {
@@ -239,7 +239,7 @@ impl Executors {
     #[must_use]
     pub fn executor(mut self, executor: impl Executor + 'static) -> Self {
         let name = executor.cli_name().to_owned();
-        self.usual.get_or_insert_with(|| name.clone());
+        self.default_name.get_or_insert_with(|| name.clone());
         self.by_name.insert(name, Arc::new(executor));
         self
     }
@@ -247,7 +247,7 @@ impl Executors {
     /// Sets the default executor.
     #[must_use]
     pub fn default_executor(mut self, name: impl Into<String>) -> Self {
-        self.usual = Some(name.into());
+        self.default_name = Some(name.into());
         self
     }
 
@@ -276,7 +276,7 @@ impl Executors {
     ///
     /// There is none; the error lists the known names.
     pub fn for_task(&self, task: &Task) -> Result<&Arc<dyn Executor>, ExecuteError> {
-        let named = task.cli.as_deref().or(self.usual.as_deref());
+        let named = task.cli.as_deref().or(self.default_name.as_deref());
         self.get(named.unwrap_or_default())
     }
 

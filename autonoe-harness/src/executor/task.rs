@@ -37,7 +37,7 @@ pub struct Task {
     #[schemars(schema_with = "criteria_schema")]
     pub success_criteria: Option<SuccessCriteria>,
     /// The time limit in seconds, for all turns together; 1800 by default.
-    #[serde(default = "half_an_hour")]
+    #[serde(default = "default_timeout_seconds")]
     pub timeout_seconds: u64,
     /// The working folder, relative to the folder of the executor and inside of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ pub struct Task {
     pub model: Option<String>,
 }
 
-fn half_an_hour() -> u64 {
+fn default_timeout_seconds() -> u64 {
     HALF_AN_HOUR
 }
 

@@ -152,7 +152,7 @@ impl FleetRun {
     ) -> Verification {
         let open = winner.work.tasks.iter().filter(|planned| !planned.is_done);
         let tasks: Vec<&Task> = open.map(|planned| &planned.task).collect();
-        let Some(workshop) = &self.executor_factory else {
+        let Some(executor_factory) = &self.executor_factory else {
             let has_criteria = |task: &&Task| task.success_criteria.is_some();
             return if tasks.iter().any(has_criteria) {
                 Verification::unverified("no executors are configured to verify the work")
@@ -160,7 +160,7 @@ impl FleetRun {
                 Verification::passed("there is nothing to verify")
             };
         };
-        let executors = workshop(tree.folder());
+        let executors = executor_factory(tree.folder());
         for task in tasks {
             let mut task = task.clone();
             task.cli = task.cli.or_else(|| winner.work.backend.clone());
@@ -201,7 +201,9 @@ impl FleetRun {
     ) -> Result<(), IsolationError> {
         let of_winner = tree_of(&winner.work);
         for name in trees.remaining().await? {
-            let is_others = self.is_of(&name).is_some_and(|it| it.id != winner.id);
+            let is_others = self
+                .worktree_owner(&name)
+                .is_some_and(|it| it.id != winner.id);
             if is_others || of_winner == Some(&name) {
                 // Opening the worktree waits until no process uses it.
                 self.open_when_free(trees, &name).await?;
@@ -212,7 +214,7 @@ impl FleetRun {
     }
 
     /// Returns the member that owns a worktree or an exploration worktree.
-    fn is_of(&self, tree: &str) -> Option<&FleetMember> {
+    fn worktree_owner(&self, tree: &str) -> Option<&FleetMember> {
         let members = self.order.members.iter();
         let own = members.filter(|member| {
             let rest = tree_of(&member.work).and_then(|name| tree.strip_prefix(name));

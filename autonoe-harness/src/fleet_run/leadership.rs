@@ -28,7 +28,7 @@ impl Leadership {
         // The previous leader is gone. A record that cannot be parsed is not replaced.
         leader(folder)?;
         let unwritable = |source| FolderError::unwritable(&record, source);
-        let own = serde_json::to_vec(&ServingProcess::own());
+        let own = serde_json::to_vec(&ServingProcess::current());
         let own = own.map_err(|error| unwritable(error.into()))?;
         replace_file_durably(&record, &own).map_err(unwritable)?;
         Ok(Self {

@@ -207,8 +207,8 @@ impl WorkObserver for MemberRecorder {
         Ok(())
     }
 
-    async fn so_far(&self) -> Result<RecoveredState, Failure> {
-        self.journal.so_far().await
+    async fn recovered_state(&self) -> Result<RecoveredState, Failure> {
+        self.journal.recovered_state().await
     }
 }
 

@@ -53,7 +53,7 @@ use crate::work::{Isolation, TaskLoop};
 #[derive(Clone)]
 pub struct MemberWork {
     home: FleetHome,
-    workshop: ExecutorFactory,
+    executor_factory: ExecutorFactory,
     clock: Arc<dyn Clock>,
     git: Option<ProcessRunner>,
     author: Author,
@@ -62,15 +62,15 @@ pub struct MemberWork {
 }
 
 impl MemberWork {
-    /// Creates a runner for the project of `home`. `workshop` builds the executors for a folder:
+    /// Creates a runner for the project of `home`. `executor_factory` builds the executors for a folder:
     /// that of the project, or a worktree.
     pub fn new(
         home: FleetHome,
-        workshop: impl Fn(&Path) -> Executors + Send + Sync + 'static,
+        executor_factory: impl Fn(&Path) -> Executors + Send + Sync + 'static,
     ) -> Self {
         Self {
             home,
-            workshop: Arc::new(workshop),
+            executor_factory: Arc::new(executor_factory),
             clock: Arc::new(SystemClock),
             git: None,
             author: Author::default(),
@@ -129,8 +129,8 @@ impl MemberWork {
         let (home, clock) = (self.home.clone(), self.clock.clone());
         let record = MemberRecorder::open(home, folder.clone(), &order, clock, alerts).await?;
         let record = Arc::new(record);
-        let workshop = self.workshop.clone();
-        let mut work = TaskLoop::new(self.home.project(), move |folder| workshop(folder))
+        let executor_factory = self.executor_factory.clone();
+        let mut work = TaskLoop::new(self.home.project(), move |folder| executor_factory(folder))
             .clock(self.clock.clone())
             .author(self.author.clone())
             .snapshots(self.limits)

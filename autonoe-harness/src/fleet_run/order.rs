@@ -63,10 +63,10 @@ pub struct FleetOrder {
     /// The members, in order.
     pub members: Vec<FleetMember>,
     /// The maximum number of members that run at once; 10 by default.
-    #[serde(default = "ten")]
+    #[serde(default = "default_max_concurrent")]
     pub max_concurrent: NonZeroUsize,
     /// The time limit of the fleet while a coordinator leads it; an hour by default.
-    #[serde(rename = "timeSeconds", with = "seconds", default = "an_hour")]
+    #[serde(rename = "timeSeconds", with = "seconds", default = "default_time")]
     pub time: Duration,
     /// The budget of all members together.
     #[serde(default)]
@@ -110,11 +110,11 @@ impl FleetMember {
     }
 }
 
-fn ten() -> NonZeroUsize {
+fn default_max_concurrent() -> NonZeroUsize {
     NonZeroUsize::MIN.saturating_add(9)
 }
 
-fn an_hour() -> Duration {
+fn default_time() -> Duration {
     Duration::from_secs(60 * 60)
 }
 
@@ -131,8 +131,8 @@ impl FleetOrder {
             roadmap: None,
             strategy: strategy.into_strategy(),
             members: members.into_iter().collect(),
-            max_concurrent: ten(),
-            time: an_hour(),
+            max_concurrent: default_max_concurrent(),
+            time: default_time(),
             budget: Allowance::default(),
             pause_on_critical: false,
         }

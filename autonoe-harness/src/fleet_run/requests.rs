@@ -23,7 +23,7 @@ impl FleetHome {
         self.create_coordinator_folder(fleet)?
             .request_stop(reason)?;
         if self.coordinator(fleet)?.is_none() {
-            for member in self.at_work(fleet)? {
+            for member in self.running_members(fleet)? {
                 member.request_stop(reason)?;
             }
         }
@@ -37,7 +37,7 @@ impl FleetHome {
     /// A folder cannot be written.
     pub fn request_pause(&self, fleet: &str) -> Result<(), FolderError> {
         self.create_coordinator_folder(fleet)?.request_pause()?;
-        for member in self.at_work(fleet)? {
+        for member in self.running_members(fleet)? {
             member.request_pause()?;
         }
         Ok(())
@@ -54,7 +54,7 @@ impl FleetHome {
         if folder.path().exists() {
             folder.request_resume()?;
         }
-        for member in self.at_work(fleet)? {
+        for member in self.running_members(fleet)? {
             member.request_resume()?;
         }
         Ok(())
@@ -79,14 +79,14 @@ impl FleetHome {
     }
 
     /// Returns the members of a fleet that were started and have not ended.
-    fn at_work(&self, fleet: &str) -> Result<Vec<MemberFolder>, FolderError> {
-        let mut at_work = Vec::new();
+    fn running_members(&self, fleet: &str) -> Result<Vec<MemberFolder>, FolderError> {
+        let mut running_members = Vec::new();
         for member in self.member_folders(fleet)? {
             if member.outcome()?.is_none() {
-                at_work.push(member);
+                running_members.push(member);
             }
         }
-        Ok(at_work)
+        Ok(running_members)
     }
 }
 

@@ -78,7 +78,7 @@ pub struct FleetRun {
     pub(super) author: Author,
     pub(super) executor_factory: Option<ExecutorFactory>,
     every: Duration,
-    patience: Option<Duration>,
+    stop_timeout: Option<Duration>,
 }
 
 /// Builds the executors for a folder.
@@ -100,7 +100,7 @@ impl FleetRun {
             author: Author::default(),
             executor_factory: None,
             every: MemberServer::POLL_INTERVAL,
-            patience: None,
+            stop_timeout: None,
         }
     }
 
@@ -147,9 +147,9 @@ impl FleetRun {
     /// tasks have criteria is not merged.
     pub fn verification_executors(
         mut self,
-        workshop: impl Fn(&Path) -> Executors + Send + Sync + 'static,
+        executor_factory: impl Fn(&Path) -> Executors + Send + Sync + 'static,
     ) -> Self {
-        self.executor_factory = Some(Arc::new(workshop));
+        self.executor_factory = Some(Arc::new(executor_factory));
         self
     }
 
@@ -160,8 +160,8 @@ impl FleetRun {
     }
 
     /// Sets how long a stopped member may take to end; two minutes by default.
-    pub fn stop_timeout(mut self, patience: Duration) -> Self {
-        self.patience = Some(patience);
+    pub fn stop_timeout(mut self, stop_timeout: Duration) -> Self {
+        self.stop_timeout = Some(stop_timeout);
         self
     }
 
@@ -297,8 +297,8 @@ impl FleetRun {
             // The receiver is gone once the run has ended.
             let _ = events.send(event.clone());
         }));
-        if let Some(patience) = self.patience {
-            coordinator = coordinator.stop_timeout(patience);
+        if let Some(stop_timeout) = self.stop_timeout {
+            coordinator = coordinator.stop_timeout(stop_timeout);
         }
         let spans = self.spans.clone().map(|it| it as Arc<dyn FleetObserver>);
         let observers = self.observers.iter().cloned().chain(spans);

@@ -92,15 +92,15 @@ impl MemberStatusRecord {
             status: MemberStatus::Running,
             progress: RunProgress::default(),
             epoch,
-            process: ServingProcess::own(),
+            process: ServingProcess::current(),
             updated_at: now,
         }
     }
 }
 
 impl ServingProcess {
-    pub(crate) fn own() -> Option<Self> {
-        ProcessIdentity::own().map(|own| Self {
+    pub(crate) fn current() -> Option<Self> {
+        ProcessIdentity::current().map(|own| Self {
             pid: own.pid(),
             started: own.started().to_owned(),
         })

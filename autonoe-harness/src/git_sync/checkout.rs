@@ -25,15 +25,15 @@ impl SyncRepo<'_> {
     ) -> Result<(), SyncError> {
         let (RemoteState::Branch(to) | RemoteState::OnlyBase(to)) = seen;
         let going = self.commit_of(TARGET).await?;
-        if going.is_none() && self.is_here(to).await? {
+        if going.is_none() && self.is_at_commit(to).await? {
             return Ok(());
         }
         let _lock = RunLock::acquire(&self.synced_project.project, Timestamp::now())?;
         if let Some(going) = going {
             // An earlier process was killed during the checkout.
             let stamp = self.trailer(&going).await?;
-            self.go(&going, stamp.as_ref()).await?;
-            if self.is_here(to).await? {
+            self.switch_to(&going, stamp.as_ref()).await?;
+            if self.is_at_commit(to).await? {
                 return Ok(());
             }
         }
@@ -41,11 +41,11 @@ impl SyncRepo<'_> {
         self.check_files(to).await?;
         self.back_up_unique_content(to).await?;
         self.set_ref(TARGET, to).await?;
-        self.go(to, trailer).await
+        self.switch_to(to, trailer).await
     }
 
     /// Returns whether the project is at a commit.
-    async fn is_here(&self, commit: &str) -> Result<bool, SyncError> {
+    async fn is_at_commit(&self, commit: &str) -> Result<bool, SyncError> {
         if self.commit_of(CURRENT).await?.as_deref() == Some(commit) {
             return Ok(true);
         }
@@ -86,7 +86,7 @@ impl SyncRepo<'_> {
     }
 
     /// Brings the files and the repository of agents to a commit. The operation is idempotent.
-    async fn go(&self, to: &str, trailer: Option<&CommitTrailer>) -> Result<(), SyncError> {
+    async fn switch_to(&self, to: &str, trailer: Option<&CommitTrailer>) -> Result<(), SyncError> {
         self.run_ok(&["read-tree", "--reset", "-u", to]).await?;
         let head = trailer.map_or(to, |stamp| &stamp.head);
         self.replace_agents_repo(head).await?;

@@ -116,7 +116,7 @@ impl SyncRepo<'_> {
         if let (Some(latest), Some(epoch)) = (last, epoch) {
             let is_overtaken = match latest.cmp(&epoch) {
                 Ordering::Greater => true,
-                Ordering::Equal if stamp.is_some() => !self.is_ours(tip).await?,
+                Ordering::Equal if stamp.is_some() => !self.is_own_commit(tip).await?,
                 _ => false,
             };
             if is_overtaken {
@@ -135,7 +135,7 @@ impl SyncRepo<'_> {
 
     /// Returns whether this host has created a commit since it last checked out one of another
     /// host.
-    async fn is_ours(&self, commit: &str) -> Result<bool, SyncError> {
+    async fn is_own_commit(&self, commit: &str) -> Result<bool, SyncError> {
         for name in [PUBLISHED, PUSHING] {
             if self.commit_of(name).await?.as_deref() == Some(commit) {
                 return Ok(true);

@@ -107,7 +107,7 @@ impl SyncedSessionHost {
     }
 
     /// Checks that the run is that of this project.
-    fn is_ours(&self, run: &RunId) -> Result<(), Failure> {
+    fn check_run(&self, run: &RunId) -> Result<(), Failure> {
         let ours = self.synced_project.run();
         if run == ours {
             Ok(())
@@ -232,7 +232,7 @@ impl SessionHost for SyncedSessionHost {
             key: SessionKey::for_run(run),
             failure,
         };
-        self.is_ours(run).map_err(failed)?;
+        self.check_run(run).map_err(failed)?;
         let seen = match self.synced_project.checkout().await {
             // A running session is stopped when the run is taken over.
             Err(SyncError::InUse(_)) => self.synced_project.epoch().await,
@@ -251,7 +251,7 @@ impl SessionHost for SyncedSessionHost {
     }
 
     async fn ledger_view(&self, run: &RunId) -> Result<LedgerView, Failure> {
-        self.is_ours(run)?;
+        self.check_run(run)?;
         match self.synced_project.checkout().await {
             Ok(_) | Err(SyncError::InUse(_)) => {}
             Err(error @ SyncError::Unreachable { .. }) => {
@@ -280,7 +280,7 @@ impl SessionHost for SyncedSessionHost {
         };
         InvalidValue::check_time("watch_every(0)", self.watch)
             .map_err(|invalid| failed(Failure::from(&invalid)))?;
-        self.is_ours(&key.run).map_err(failed)?;
+        self.check_run(&key.run).map_err(failed)?;
         self.acquire_run(key, epoch, on_heartbeat, &cancelled)
             .await?;
         let outcome = tokio::select! {
@@ -300,7 +300,7 @@ impl SessionHost for SyncedSessionHost {
     async fn conclude(&self, epoch: Epoch, report: &RunReport) -> Result<(), SessionHostError> {
         let key = SessionKey::for_run(&report.run);
         let failed = |error: SyncError| error.to_session_error(&key, epoch);
-        self.is_ours(&report.run)
+        self.check_run(&report.run)
             .map_err(|failure| SessionHostError::Failed {
                 key: key.clone(),
                 failure,

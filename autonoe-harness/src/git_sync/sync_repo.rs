@@ -32,7 +32,7 @@ impl SyncedProject {
     pub(super) async fn sync_repo(&self) -> Result<SyncRepo<'_>, SyncError> {
         // The file is never removed: each git process holds it open.
         let path = self.home.join(".lock");
-        let lock = Arc::new(take_turn(&path, self.patience, || Ok(())).await?);
+        let lock = Arc::new(take_turn(&path, self.lock_timeout, || Ok(())).await?);
         let courier = SyncRepo {
             synced_project: self,
             git: self.git.holding_lock(&lock),

@@ -77,7 +77,7 @@ pub struct SyncedProject {
     pub(super) home: PathBuf,
     pub(super) project: Project,
     pub(super) author: Author,
-    pub(super) patience: Duration,
+    pub(super) lock_timeout: Duration,
 }
 
 /// Work of this host that is not on the branch of the run, and is kept here.
@@ -134,13 +134,13 @@ impl SyncedProject {
             home,
             project,
             author: Author::default(),
-            patience: TEN_MINUTES,
+            lock_timeout: TEN_MINUTES,
         })
     }
 
     /// Sets the time limit of a git command, for example a push or a fetch; 10 minutes by default.
     #[must_use]
-    pub fn within(mut self, time: Duration) -> Self {
+    pub fn git_timeout(mut self, time: Duration) -> Self {
         self.git = self.git.within(time);
         self.bare_git = self.bare_git.within(time);
         self
@@ -236,7 +236,7 @@ impl SyncedProject {
     /// # Errors
     ///
     /// Git cannot be run.
-    pub async fn kept(&self) -> Result<Vec<KeptWork>, SyncError> {
+    pub async fn kept_work(&self) -> Result<Vec<KeptWork>, SyncError> {
         let sync_dir = self.sync_repo().await?;
         let list = [
             "for-each-ref",

@@ -47,7 +47,7 @@ impl Worktrees {
     pub(super) async fn lock(&self) -> Result<LockedWorktrees, IsolationError> {
         // The file is never removed: each git process holds it open.
         let path = self.folder.join(".lock");
-        let lock = Arc::new(merge_queue::acquire(&path, self.patience, || Ok(())).await?);
+        let lock = Arc::new(merge_queue::acquire(&path, self.lock_timeout, || Ok(())).await?);
         let locked = LockedWorktrees {
             git: self.git.holding_lock(&lock),
             trees: self.clone(),
@@ -129,7 +129,10 @@ impl LockedWorktrees {
             let command = ["cat-file", "-e", &format!("{commit}^{{commit}}")];
             let output = self.git.try_run(&self.trees.repo, &command).await?;
             if matches!(output.end, CommandOutcome::Exited { code } if code != 0) {
-                return Err(not_ours(folder, "its repository does not have the commits"));
+                return Err(foreign_worktree(
+                    folder,
+                    "its repository does not have the commits",
+                ));
             }
         }
         Ok(())
@@ -197,7 +200,7 @@ impl LockedWorktrees {
         at: Option<&str>,
     ) -> Result<(), IsolationError> {
         if !is_inside(folder, &self.trees.folder) {
-            return Err(not_ours(folder, "it is not a folder of this fleet"));
+            return Err(foreign_worktree(folder, "it is not a folder of this fleet"));
         }
         remove_folder(folder).await?;
         if self.list().await?.iter().any(|tree| tree.folder == folder) {
@@ -320,7 +323,7 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
     is_plain && real.is_none_or(|real| real.is_ok_and(|real| real.starts_with(folder)))
 }
 
-fn not_ours(folder: &Path, reason: &'static str) -> IsolationError {
+fn foreign_worktree(folder: &Path, reason: &'static str) -> IsolationError {
     IsolationError::NotOurs {
         folder: folder.to_owned(),
         reason,
@@ -394,7 +397,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_of_git_is_read() {
+    fn worktree_list_of_git_is_parsed() {
         let output = "worktree /a b\0HEAD 12\0branch refs/heads/main\0\0worktree /c\0HEAD 12\0detached\0locked initializing\0\0";
 
         let list = parse(output);

@@ -82,7 +82,7 @@ impl Worktree {
         C: FnMut(PathBuf) -> F,
         F: Future<Output = Verification>,
     {
-        let (git, place) = (&self.trees.git, self.place());
+        let (git, place) = (&self.trees.git, self.location());
         let _turn = self.wait_for_turn(&wanted).await?;
         let base_ref = format!("refs/heads/{}", self.base());
         for _ in 0..TRIES {
@@ -136,7 +136,7 @@ impl Worktree {
                 Ok(())
             } else {
                 Err(IsolationError::Unwanted {
-                    place: self.place(),
+                    place: self.location(),
                 })
             }
         };
@@ -188,7 +188,7 @@ impl Worktree {
             Some(_) => Ok(()),
             None => Err(IsolationError::BaseMoves {
                 base: self.branch().to_owned(),
-                place: self.place(),
+                place: self.location(),
             }),
         }
     }
@@ -215,7 +215,7 @@ impl Worktree {
                 Err(IsolationError::Conflict {
                     base: self.base().to_owned(),
                     files: files.join(", "),
-                    place: self.place(),
+                    place: self.location(),
                 })
             }
             _ => Err(failed(&merge, &output)),
@@ -255,7 +255,7 @@ impl LockedWorktrees {
             Err(output) => Err(IsolationError::WouldOverwrite {
                 into: folder.unwrap_or_else(|| self.trees.repo.clone()),
                 output,
-                place: of.place(),
+                place: of.location(),
             }),
         }
     }

@@ -21,11 +21,11 @@ const PAUSE: Duration = Duration::from_millis(10);
 ///
 /// # Errors
 ///
-/// [`IsolationError::Stalled`] if one process holds the lock for longer than `patience`, and the
+/// [`IsolationError::Stalled`] if one process holds the lock for longer than `lock_timeout`, and the
 /// error of `wanted` once it returns one.
 pub(crate) async fn acquire(
     path: &Path,
-    patience: Duration,
+    lock_timeout: Duration,
     wanted: impl Fn() -> Result<(), IsolationError>,
 ) -> Result<File, IsolationError> {
     let (mut holder, mut since) = (String::new(), Instant::now());
@@ -48,7 +48,7 @@ pub(crate) async fn acquire(
         let now = fs::read_to_string(path).unwrap_or_default();
         if now != holder {
             (holder, since) = (now, Instant::now());
-        } else if since.elapsed() > patience {
+        } else if since.elapsed() > lock_timeout {
             return Err(IsolationError::Stalled {
                 file: path.to_owned(),
                 holder: holder.split(' ').next().unwrap_or_default().to_owned(),

@@ -55,7 +55,7 @@ pub(super) struct Process {
 impl Process {
     /// Returns this process.
     pub(super) fn current() -> Self {
-        let identity = ProcessIdentity::own();
+        let identity = ProcessIdentity::current();
         Self {
             pid: std::process::id(),
             started: identity.map(|identity| identity.started().to_owned()),
@@ -158,7 +158,7 @@ impl WorktreeOperation {
 
     /// Returns an interrupted step, and its start time.
     ///
-    /// A step that cannot be parsed is [quarantined](Self::set_aside).
+    /// A step that cannot be parsed is [quarantined](Self::quarantine).
     pub(super) fn interrupted(folder: &Path) -> Result<Option<(Self, SystemTime)>, IsolationError> {
         let path = folder.join(OPERATION_FILE);
         let read = || -> std::io::Result<_> {

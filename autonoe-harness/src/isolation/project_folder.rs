@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::IsolationError;
 
 /// Returns the folder of the project in the worktree at `root`.
-pub(super) fn at(root: &Path, inside: &Path) -> PathBuf {
+pub(super) fn path_in(root: &Path, inside: &Path) -> PathBuf {
     // Joining an empty path would append a slash.
     if inside.as_os_str().is_empty() {
         root.to_owned()
@@ -23,7 +23,7 @@ pub(super) fn at(root: &Path, inside: &Path) -> PathBuf {
 /// # Errors
 ///
 /// A link or a file is in its place. An agent that works behind a link is not isolated.
-pub(super) fn make(root: &Path, inside: &Path) -> Result<(), IsolationError> {
+pub(super) fn create(root: &Path, inside: &Path) -> Result<(), IsolationError> {
     let mut folder = root.to_owned();
     for part in inside {
         folder.push(part);
@@ -87,7 +87,7 @@ mod tests {
         fs::write(root.join("file"), "").expect("writable");
         symlink(elsewhere.path(), root.join("link")).expect("writable");
 
-        let made = |inside: &str| make(root, inside.as_ref()).is_ok();
+        let made = |inside: &str| create(root, inside.as_ref()).is_ok();
 
         assert!(made("") && made("a/b") && made("a/b"));
         assert!(root.join("a/b").is_dir());

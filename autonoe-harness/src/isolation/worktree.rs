@@ -12,7 +12,7 @@ use super::{Author, IsolationError, WorkLocation, Worktrees, check_name, project
 /// The worktree of one agent, on a branch of its own.
 ///
 /// As long as it or a clone of it lives, no one else can open the worktree. Dropping it leaves
-/// everything as it is: `Worktrees::take_up` opens it again, and `Worktrees::sweep` removes it
+/// everything as it is: [`Worktrees::open_existing`] opens it again, and [`Worktrees::clean_up`] removes it
 /// if there is no work in it.
 #[derive(Clone, Debug)]
 pub struct Worktree {
@@ -62,7 +62,7 @@ impl Worktrees {
         };
         let made = locked.create_worktree(&place, &at, &record).await;
         let made = made.and_then(|made| {
-            project_folder::make(&place.folder, &self.project_subfolder)?;
+            project_folder::create(&place.folder, &self.project_subfolder)?;
             Ok(made)
         });
         match made {
@@ -126,7 +126,7 @@ impl Worktree {
         claim: File,
     ) -> Self {
         Self {
-            folder: project_folder::at(&root, &trees.project_subfolder),
+            folder: project_folder::path_in(&root, &trees.project_subfolder),
             trees,
             record,
             root,
@@ -137,7 +137,7 @@ impl Worktree {
 
     /// Ensures that the working folder of the agent exists inside of the worktree.
     pub(crate) fn make_folder(&self) -> Result<(), IsolationError> {
-        project_folder::make(&self.root, &self.trees.project_subfolder)
+        project_folder::create(&self.root, &self.trees.project_subfolder)
     }
 
     /// Returns the working folder of the agent: that of the project, which may be a subfolder of
@@ -162,7 +162,7 @@ impl Worktree {
     }
 
     /// Returns the location of its work.
-    pub fn place(&self) -> WorkLocation {
+    pub fn location(&self) -> WorkLocation {
         WorkLocation {
             branch: self.record.branch.clone(),
             folder: self.root.clone(),
@@ -181,7 +181,7 @@ impl Worktree {
         author: &Author,
         message: &str,
     ) -> Result<String, IsolationError> {
-        let (git, folder, place) = (&self.trees.git, self.root(), self.place());
+        let (git, folder, place) = (&self.trees.git, self.root(), self.location());
         check_branch(git, &place).await?;
         if check_no_nested_repository(git, &place).await? == Conflicts::Some {
             return Err(IsolationError::Uncommitted {
@@ -236,8 +236,8 @@ impl Worktree {
     /// There is uncommitted or unmerged work. Then nothing has changed.
     pub async fn remove(&self) -> Result<(), IsolationError> {
         let locked = self.trees.lock().await?;
-        let at = locked.check_merged(&self.place(), self.base()).await?;
-        locked.remove(&self.place(), Some(at)).await
+        let at = locked.check_merged(&self.location(), self.base()).await?;
+        locked.remove(&self.location(), Some(at)).await
     }
 
     /// Removes the folder and keeps the branch, which contains all of the work.
@@ -247,8 +247,8 @@ impl Worktree {
     /// There is uncommitted work. Then nothing has changed.
     pub async fn remove_folder_only(&self) -> Result<(), IsolationError> {
         let locked = self.trees.lock().await?;
-        locked.check_committed(&self.place()).await?;
-        locked.remove(&self.place(), None).await
+        locked.check_committed(&self.location()).await?;
+        locked.remove(&self.location(), None).await
     }
 
     /// Removes the worktree and its branch with **everything in it**, committed or not: for the
@@ -260,7 +260,7 @@ impl Worktree {
     pub async fn discard(&self) -> Result<(), IsolationError> {
         let locked = self.trees.lock().await?;
         let at = locked.commit_of(self.branch()).await?;
-        locked.remove(&self.place(), at).await
+        locked.remove(&self.location(), at).await
     }
 }
 

@@ -66,7 +66,7 @@ pub struct Worktrees {
     pub(super) repository: Repository,
     /// The folder of all worktrees.
     pub(super) folder: PathBuf,
-    pub(super) patience: Duration,
+    pub(super) lock_timeout: Duration,
     pub(super) fleet: String,
     pub(super) run: Option<String>,
 }
@@ -133,7 +133,7 @@ impl Worktrees {
             repo: repository.top.clone(),
             repository,
             folder,
-            patience: TEN_MINUTES,
+            lock_timeout: TEN_MINUTES,
             fleet: fleet.to_owned(),
             run: None,
         })
@@ -141,7 +141,7 @@ impl Worktrees {
 
     /// Sets the time limit of a git command; 5 minutes by default.
     #[must_use]
-    pub fn within(mut self, time: Duration) -> Self {
+    pub fn git_timeout(mut self, time: Duration) -> Self {
         self.git = self.git.within(time);
         self
     }
@@ -150,7 +150,7 @@ impl Worktrees {
     /// wait continues as long as the process changes.
     #[must_use]
     pub fn lock_timeout(mut self, time: Duration) -> Self {
-        self.patience = time;
+        self.lock_timeout = time;
         self
     }
 

@@ -130,7 +130,7 @@ impl MemberCommand {
     ) -> Result<Launch, InvalidMarker> {
         static STARTS: AtomicU64 = AtomicU64::new(0);
         let number = STARTS.fetch_add(1, Ordering::Relaxed);
-        let own = ProcessIdentity::own();
+        let own = ProcessIdentity::current();
         let since = own.as_ref().map_or("", ProcessIdentity::started);
         let pid = std::process::id();
         let start = format!("{}-{pid}-{since}-{number}", of_folder.value());
@@ -153,7 +153,7 @@ impl fmt::Debug for MemberCommand {
         f.debug_struct("MemberCommand")
             .field("program", &self.program)
             .field("variables", &self.env.keys())
-            .field("survival", &self.member_lifetime)
+            .field("member_lifetime", &self.member_lifetime)
             .finish_non_exhaustive()
     }
 }

@@ -101,7 +101,7 @@ impl Novelty {
 /// cannot be read.
 pub(crate) fn ledger_counts(folder: &Path) -> Option<LedgerCounts> {
     let project = Project::find(folder, None).ok()?;
-    match FileDeliverableRepository::at(project.status_path()).load_now() {
+    match FileDeliverableRepository::from_path(project.status_path()).load_now() {
         Ok(snapshot) => Some(snapshot?.state.ledger.counts()),
         Err(error) => {
             tracing::warn!(%error, "cannot read the ledger; it does not count as progress");
@@ -156,7 +156,7 @@ mod novelty_tests {
     use super::*;
 
     #[test]
-    fn the_same_again_is_nothing_new() {
+    fn repeated_markers_and_checklists_are_not_novel() {
         let mut novelty = Novelty::default();
         let mut reduce = |markers: &[&str], checklist: f64| {
             let signal = ProgressSignal {

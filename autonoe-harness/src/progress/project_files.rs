@@ -121,11 +121,11 @@ impl Walk<'_> {
             self.rules.extend(read_rules(path, &path.join(name)));
         }
         for entry in entries {
-            let Some(entry) = unless_gone(entry)? else {
+            let Some(entry) = ignore_missing(entry)? else {
                 continue;
             };
             let path = entry.path();
-            let Some(metadata) = unless_gone(entry.metadata())? else {
+            let Some(metadata) = ignore_missing(entry.metadata())? else {
                 continue;
             };
             let is_skipped = SKIPPED.iter().any(|name| entry.file_name() == *name);
@@ -135,8 +135,8 @@ impl Walk<'_> {
             if !metadata.is_dir() {
                 self.files += 1;
                 self.check_limit(self.files, "files")?;
-                unless_gone((self.visit)(&path, &metadata))?;
-            } else if let Some(entries) = unless_gone(fs::read_dir(&path))? {
+                ignore_missing((self.visit)(&path, &metadata))?;
+            } else if let Some(entries) = ignore_missing(fs::read_dir(&path))? {
                 self.directory(&path, entries)?;
             }
         }
@@ -182,7 +182,7 @@ fn read_rules(directory: &Path, path: &Path) -> Option<Gitignore> {
 
 /// Returns `None` for an entry that has disappeared, was replaced by another kind, or is
 /// unreadable.
-fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+fn ignore_missing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(found) => Ok(Some(found)),
         Err(error) => match error.kind() {

@@ -74,7 +74,7 @@ pub struct MemberServer {
     clock: Arc<dyn Clock>,
     every: Duration,
     takeover_timeout: Duration,
-    stop_patience: Duration,
+    stop_timeout: Duration,
     leave: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
@@ -93,7 +93,7 @@ impl MemberServer {
             clock: Arc::new(SystemClock),
             every: Self::POLL_INTERVAL,
             takeover_timeout: Duration::from_secs(10),
-            stop_patience: Self::STOP_TIMEOUT,
+            stop_timeout: Self::STOP_TIMEOUT,
             leave: Box::pin(future::pending()),
         }
     }
@@ -116,7 +116,7 @@ impl MemberServer {
     /// it is killed, with its process tree, and counts as cancelled.
     #[must_use]
     pub fn stop_timeout(mut self, takeover_timeout: Duration) -> Self {
-        self.stop_patience = takeover_timeout;
+        self.stop_timeout = takeover_timeout;
         self
     }
 
@@ -147,7 +147,7 @@ impl MemberServer {
             clock,
             every,
             takeover_timeout,
-            stop_patience,
+            stop_timeout,
             mut leave,
         } = self;
         InvalidValue::check_time("every(0)", every)?;
@@ -192,7 +192,7 @@ impl MemberServer {
             served.poll_or_log();
             if served.stop().is_some() && !is_stopping {
                 is_stopping = true;
-                given_up = clock.sleep(stop_patience);
+                given_up = clock.sleep(stop_timeout);
             }
         };
         let (is_done, is_folder_gone) = (

@@ -44,7 +44,7 @@ pub(super) struct ServedFolder {
     state: MemberStatusRecord,
     /// Whether the status differs from the file.
     is_dirty: bool,
-    given: BTreeSet<u64>,
+    delivered_numbers: BTreeSet<u64>,
     too_late: BTreeSet<u64>,
     named: BTreeSet<String>,
     texts: TextFiles,
@@ -81,7 +81,7 @@ impl ServedFolder {
             log,
             state,
             is_dirty: false,
-            given: BTreeSet::new(),
+            delivered_numbers: BTreeSet::new(),
             too_late: BTreeSet::new(),
             named: BTreeSet::new(),
             texts: TextFiles::default(),
@@ -220,21 +220,21 @@ impl ServedFolder {
             if self.journal.was_delivered(number) {
                 // An earlier process was killed before it could move the instruction.
                 self.folder.mark_delivered(number)?;
-            } else if !self.given.contains(&number) {
-                self.give(instruction)?;
+            } else if !self.delivered_numbers.contains(&number) {
+                self.deliver(instruction)?;
             }
         }
         Ok(())
     }
 
     /// Passes an instruction to the run, after it was recorded in the journal.
-    fn give(&mut self, instruction: PostedInstruction) -> Result<(), FolderError> {
+    fn deliver(&mut self, instruction: PostedInstruction) -> Result<(), FolderError> {
         let PostedInstruction { number, text, .. } = instruction;
         self.note(MemberFact::InstructionGiven {
             number,
             text: text.clone(),
         })?;
-        self.given.insert(number);
+        self.delivered_numbers.insert(number);
         let (journal, folder) = (self.journal.clone(), self.folder.clone());
         let clock = self.clock.clone();
         let receipt = move || {

@@ -177,16 +177,16 @@ impl Work<'_> {
         let author = &self.task_loop.author;
         let message = format!("Work on {} on {}", task.id, tree.branch());
         if let Err(error) = tree.commit_all(author, &message).await {
-            return Conclusion::Kept(Some(tree.place()), error.to_string());
+            return Conclusion::Kept(Some(tree.location()), error.to_string());
         }
         match end {
             TaskEnd::Done => {}
             TaskEnd::Failed(why) => return Conclusion::Kept(remove_folder(tree).await, why),
-            TaskEnd::Stopped => return Conclusion::Stopped(tree.place()),
+            TaskEnd::Stopped => return Conclusion::Stopped(tree.location()),
         }
         let Some(passed) = self.state.passed_on(tree.branch()) else {
             let why = "the verified result is unknown".to_owned();
-            return Conclusion::Kept(Some(tree.place()), why);
+            return Conclusion::Kept(Some(tree.location()), why);
         };
         let checks = |_| {
             let verifying = place.executors.verify_success(task, passed, budget);
@@ -198,12 +198,12 @@ impl Work<'_> {
                 Ok(()) => Conclusion::Merged(None),
                 Err(error) => {
                     tracing::warn!(%error, "cannot remove a merged worktree");
-                    Conclusion::Merged(Some(tree.place()))
+                    Conclusion::Merged(Some(tree.location()))
                 }
             },
             // An interrupted check says nothing about the work.
-            Err(_) if self.messages.is_cancelled() => Conclusion::Stopped(tree.place()),
-            Err(error) => Conclusion::Kept(Some(tree.place()), error.to_string()),
+            Err(_) if self.messages.is_cancelled() => Conclusion::Stopped(tree.location()),
+            Err(error) => Conclusion::Kept(Some(tree.location()), error.to_string()),
         }
     }
 }
@@ -223,7 +223,7 @@ async fn remove_folder(tree: &Worktree) -> Option<WorkLocation> {
     if let Err(error) = tree.remove_folder_only().await {
         tracing::warn!(%error, "cannot remove a worktree");
     }
-    Some(tree.place())
+    Some(tree.location())
 }
 
 /// Maximum number of names tried for a branch that exists already.

@@ -33,7 +33,7 @@ pub trait WorkObserver: Send + Sync {
     /// # Errors
     ///
     /// It cannot be read. Then nothing starts.
-    async fn so_far(&self) -> Result<RecoveredState, Failure> {
+    async fn recovered_state(&self) -> Result<RecoveredState, Failure> {
         Ok(RecoveredState::default())
     }
 }
@@ -45,8 +45,8 @@ impl<O: WorkObserver + ?Sized> WorkObserver for Arc<O> {
         (**self).note(event).await
     }
 
-    async fn so_far(&self) -> Result<RecoveredState, Failure> {
-        (**self).so_far().await
+    async fn recovered_state(&self) -> Result<RecoveredState, Failure> {
+        (**self).recovered_state().await
     }
 }
 
@@ -151,7 +151,7 @@ impl WorkObserver for WorkJournal {
             })
     }
 
-    async fn so_far(&self) -> Result<RecoveredState, Failure> {
+    async fn recovered_state(&self) -> Result<RecoveredState, Failure> {
         let events = Self::read(&self.path).map_err(|error| {
             let message = format!("cannot read {}: {error}", self.path.display());
             Failure::permanent("journal", message)
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_closure_takes_note_and_may_fail() {
+    async fn a_closure_is_a_work_observer_and_may_fail() {
         let at = Timestamp::UNIX_EPOCH;
         let opened = WorkEvent::Opened {
             run: RunId::new("member"),

@@ -55,7 +55,7 @@ impl RequestQueue {
 
     /// Returns the undelivered messages, and leaves them to the next receiver of the control.
     pub(super) fn into_undelivered(mut self) -> Vec<String> {
-        self.catch_up();
+        self.apply_pending_requests();
         let texts = self.waiting.iter().map(|message| message.text().to_owned());
         let texts = texts.collect();
         for message in self.waiting.into_iter().rev() {
@@ -66,7 +66,7 @@ impl RequestQueue {
 
     /// Waits as long as the work is paused.
     pub(super) async fn wait_while_paused(&mut self) -> WaitOutcome {
-        self.catch_up();
+        self.apply_pending_requests();
         while self.is_paused && !self.is_cancelled() {
             self.next().await;
         }
@@ -75,7 +75,7 @@ impl RequestQueue {
 
     /// Waits until a person sends a message, or resumes the work.
     pub(super) async fn wait_for_answer(&mut self) -> WaitOutcome {
-        self.catch_up();
+        self.apply_pending_requests();
         let mut goes_on = !self.waiting.is_empty();
         while !goes_on && !self.is_cancelled() {
             self.next().await;
@@ -104,7 +104,7 @@ impl RequestQueue {
     ) -> (T, Vec<ForwardedMessage>) {
         let waiting = std::mem::take(&mut self.waiting).into_iter();
         let mut given: Vec<ForwardedMessage> =
-            waiting.map(|message| give(message, child)).collect();
+            waiting.map(|message| forward(message, child)).collect();
         let control = self.control.clone();
         let mut execution = pin!(execution);
         loop {
@@ -114,7 +114,7 @@ impl RequestQueue {
                 () = control.cancelled(), if !child.is_cancelled() => child.cancel(),
                 request = control.next_request() => {
                     self.apply_request(request);
-                    given.extend(self.waiting.drain(..).map(|message| give(message, child)));
+                    given.extend(self.waiting.drain(..).map(|message| forward(message, child)));
                 }
             }
         }
@@ -146,7 +146,7 @@ impl RequestQueue {
         }
     }
 
-    fn catch_up(&mut self) {
+    fn apply_pending_requests(&mut self) {
         while let Some(request) = self.control.try_next_request() {
             self.apply_request(request);
         }
@@ -177,7 +177,7 @@ impl RequestQueue {
 }
 
 /// Passes a copy to an execution: the message itself is settled when its delivery is recorded.
-fn give(message: RunMessage, child: &RunControl) -> ForwardedMessage {
+fn forward(message: RunMessage, child: &RunControl) -> ForwardedMessage {
     let is_delivered = Arc::new(AtomicBool::new(false));
     let receipt = is_delivered.clone();
     let copy = RunMessage::new(message.text());

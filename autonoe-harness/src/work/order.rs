@@ -60,10 +60,10 @@ pub struct WorkOrder {
     pub allowance: Allowance,
     /// The maximum number of iterations of each task, not counting those on branches; 20 by
     /// default.
-    #[serde(default = "twenty")]
+    #[serde(default = "default_max_iterations")]
     pub max_iterations: u32,
     /// The maximum wait for a quota in seconds, each time; a week by default.
-    #[serde(default = "week")]
+    #[serde(default = "default_max_wait")]
     pub max_wait_seconds: u64,
     /// Whether a person can be asked; unattended by default.
     #[serde(default)]
@@ -103,11 +103,11 @@ pub enum WhenDone {
     Merge,
 }
 
-fn twenty() -> u32 {
+fn default_max_iterations() -> u32 {
     TWENTY
 }
 
-fn week() -> u64 {
+fn default_max_wait() -> u64 {
     WEEK
 }
 

@@ -102,8 +102,11 @@ impl RecoveredState {
                     at: *at,
                 });
                 match branch {
-                    None => self.task(task).begins(*iteration),
-                    Some(branch) => self.task(task).exploration.begins(branch, *iteration),
+                    None => self.task(task).start_iteration(*iteration),
+                    Some(branch) => self
+                        .task(task)
+                        .exploration
+                        .start_iteration(branch, *iteration),
                 }
             }
             WorkEvent::NotStarted {
@@ -114,7 +117,7 @@ impl RecoveredState {
             } => {
                 self.open = None;
                 if branch.is_none() {
-                    self.task(task).did_not_begin(reason);
+                    self.task(task).record_start_failure(reason);
                 }
             }
             WorkEvent::IterationEnded { .. } => self.iterated(event),
@@ -196,7 +199,7 @@ impl RecoveredState {
     }
 
     /// Returns the locations of kept work.
-    pub fn kept(&self) -> &[WorkLocation] {
+    pub fn kept_work(&self) -> &[WorkLocation] {
         &self.kept
     }
 
@@ -437,7 +440,7 @@ pub(super) struct ExplorationState {
 }
 
 impl ExplorationState {
-    fn begins(&mut self, branch: &str, iteration: u32) {
+    fn start_iteration(&mut self, branch: &str, iteration: u32) {
         self.open = Some((branch.to_owned(), iteration));
     }
 
@@ -453,7 +456,7 @@ impl TaskState {
         iterations.saturating_sub(self.waits)
     }
 
-    fn begins(&mut self, iteration: u32) {
+    fn start_iteration(&mut self, iteration: u32) {
         self.iterations = self.iterations.max(iteration);
         if !self.waited {
             self.waits_in_a_row = 0;
@@ -467,7 +470,7 @@ impl TaskState {
         self.problem = Some("the process ended during the turn".to_owned());
     }
 
-    fn did_not_begin(&mut self, reason: &str) {
+    fn record_start_failure(&mut self, reason: &str) {
         self.problem = Some(reason.to_owned());
         self.backend_failed = true;
     }

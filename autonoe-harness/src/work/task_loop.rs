@@ -91,15 +91,15 @@ pub struct TaskLoop {
 }
 
 impl TaskLoop {
-    /// Creates a loop for work in `folder`. `workshop` builds the executors for a folder: that one,
+    /// Creates a loop for work in `folder`. `executor_factory` builds the executors for a folder: that one,
     /// or a worktree.
     pub fn new(
         folder: impl Into<PathBuf>,
-        workshop: impl Fn(&Path) -> Executors + Send + Sync + 'static,
+        executor_factory: impl Fn(&Path) -> Executors + Send + Sync + 'static,
     ) -> Self {
         Self {
             folder: folder.into(),
-            executor_factory: Arc::new(workshop),
+            executor_factory: Arc::new(executor_factory),
             clock: Arc::new(SystemClock),
             observers: Arc::new(|_| Ok(Arc::new(NoWorkObserver))),
             worktrees: None,
@@ -150,7 +150,7 @@ impl TaskLoop {
         run: &RunId,
     ) -> Result<(Arc<dyn WorkObserver>, RecoveredState), Failure> {
         let observer = (self.observers)(run)?;
-        let mut state = observer.so_far().await?;
+        let mut state = observer.recovered_state().await?;
         if let Some(other) = state.run().filter(|other| *other != run) {
             let message = format!("the journal belongs to the run {other}, not to {run}");
             return Err(Failure::permanent("journal", message));
@@ -201,7 +201,7 @@ impl TaskLoop {
                 return if base.as_ref().is_none_or(|base| base == left.base()) {
                     Ok(left)
                 } else {
-                    Err(IsolationError::Exists(left.place()))
+                    Err(IsolationError::Exists(left.location()))
                 };
             }
             match base {
@@ -401,7 +401,7 @@ impl Work<'_> {
             .commit_all(author, &format!("Work of {}", own.branch()))
             .await;
         if let Err(error) = finished {
-            self.kept.push(own.place());
+            self.kept.push(own.location());
             return Err(error.to_string());
         }
         let wants_merge = matches!(
@@ -412,7 +412,7 @@ impl Work<'_> {
             }
         );
         if !(is_done && wants_merge) {
-            self.kept.push(own.place());
+            self.kept.push(own.location());
             return Ok(());
         }
         let executors = (self.task_loop.executor_factory)(own.folder());
@@ -434,13 +434,13 @@ impl Work<'_> {
         };
         let paid = self.charge_checks(&budget).await;
         if let Err(error) = merged {
-            self.kept.push(own.place());
+            self.kept.push(own.location());
             return Err(error.to_string());
         }
         paid.map_err(|failure| failure.to_string())?;
         if let Err(error) = own.remove().await {
             tracing::warn!(%error, "cannot remove a merged worktree");
-            self.kept.push(own.place());
+            self.kept.push(own.location());
         }
         Ok(())
     }
@@ -484,7 +484,7 @@ impl Work<'_> {
         if let Ok(End::Failed(_)) = &end {
             result.exhausted = self.account.exhausted();
         }
-        result.kept = [self.state.kept(), &self.kept].concat();
+        result.kept = [self.state.kept_work(), &self.kept].concat();
         let taken = self.task_loop.clock.now().duration_since(began);
         result.duration = Duration::try_from(taken).unwrap_or_default();
         let observer = self.observer.clone();

@@ -44,7 +44,10 @@ async fn an_agent_receives_the_task_and_its_result_is_complete() {
     assert_eq!(fixture.agents.prompts(), [prompt]);
     let received = fixture.agents.received();
     assert_eq!(received[0].model.as_deref(), Some("gpt-5.5"));
-    assert_eq!((fixture.agents.disposed(), fixture.agents.alive()), (1, 0));
+    assert_eq!(
+        (fixture.agents.disposed(), fixture.agents.open_clients()),
+        (1, 0)
+    );
     let verified = fixture
         .executor
         .verify_success(&task, &result, &VerificationBudget::default())
@@ -168,7 +171,7 @@ async fn a_failed_backend_is_an_error_that_keeps_the_output() {
 
     assert_eq!(result.output, "Half of");
     assert_eq!(result.error().as_deref(), Some("failed: it is gone"));
-    assert_eq!(fixture.agents.alive(), 0);
+    assert_eq!(fixture.agents.open_clients(), 0);
 }
 
 #[tokio::test(start_paused = true)]

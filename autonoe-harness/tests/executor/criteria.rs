@@ -91,7 +91,7 @@ async fn an_executor_without_commands_runs_none() {
 }
 
 #[tokio::test]
-async fn a_file_must_be_there_as_it_is_asked_for() {
+async fn file_criterion_checks_existence_content_and_hash() {
     // The SHA-256 of "hello".
     let hello = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
     let file = FileCriterion::new;

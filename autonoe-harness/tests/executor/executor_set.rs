@@ -76,7 +76,7 @@ async fn a_task_that_is_wrong_is_not_begun() {
 #[tokio::test(start_paused = true)]
 async fn a_task_is_done_in_its_folder() {
     let fixture = Fixture::new([autonoe_testkit::SessionScript::new("work")
-        .does(|folder| std::fs::write(folder.join("here"), "x").expect("a file"))
+        .performs(|folder| std::fs::write(folder.join("here"), "x").expect("a file"))
         .says("Done.")
         .ends()]);
     std::fs::create_dir(fixture.path().join("sub")).expect("a folder");

@@ -27,7 +27,10 @@ async fn a_task_that_takes_too_long_is_stopped_and_keeps_its_output() {
     assert_eq!(result.output, "I begin.");
     assert_eq!(result.duration, Duration::from_secs(90));
     assert!(!result.is_success());
-    assert_eq!((fixture.agents.disposed(), fixture.agents.alive()), (1, 0));
+    assert_eq!(
+        (fixture.agents.disposed(), fixture.agents.open_clients()),
+        (1, 0)
+    );
 }
 
 /// A backend whose probe never returns.
@@ -56,7 +59,7 @@ async fn a_blank_model_is_refused_by_the_name_of_its_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_look_at_the_backend_is_part_of_the_time() {
+async fn probing_the_backend_counts_towards_the_timeout() {
     let executor = AgentExecutor::new("slow", NeverThere, std::env::temp_dir())
         .clock(Arc::new(VirtualClock::new()));
     let task = task("Do it.").timeout(Duration::from_secs(5));
@@ -83,7 +86,10 @@ async fn a_task_that_is_cancelled_ends_at_once() {
     let result = result.expect("the task is right");
     assert_eq!(result.end, ExecutionOutcome::Cancelled);
     assert_eq!(result.output, "I begin.");
-    assert_eq!((fixture.agents.disposed(), fixture.agents.alive()), (1, 0));
+    assert_eq!(
+        (fixture.agents.disposed(), fixture.agents.open_clients()),
+        (1, 0)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -165,7 +171,7 @@ async fn a_money_budget_stops_a_task_in_the_middle() {
     };
     assert_eq!(result.end, spent);
     assert_eq!(result.cost.known_usd, CostUsd::from_cents(60));
-    assert_eq!(fixture.agents.alive(), 0);
+    assert_eq!(fixture.agents.open_clients(), 0);
 }
 
 /// A backend that has lost all conversations, and takes ten seconds to start.

@@ -65,7 +65,7 @@ impl Agents {
                 let is_lost = model == "lost";
                 script
                     .waits(self.pace)
-                    .does(move |folder| find_a_way(folder, &name, &turns, is_lost))
+                    .performs(move |folder| find_a_way(folder, &name, &turns, is_lost))
                     .says("Same.")
                     .ends()
             }
@@ -79,7 +79,7 @@ impl Agents {
                 let (turns, name) = (self.turns.clone(), task.to_owned());
                 script
                     .waits(self.pace * times)
-                    .does(move |folder| {
+                    .performs(move |folder| {
                         write(folder, &name, &turns);
                         if is_thorough {
                             let extra = folder.join(format!("{name}.extra.txt"));
@@ -141,7 +141,7 @@ impl AgentClientFactory for Agents {
     }
 }
 
-pub(crate) fn workshop(
+pub(crate) fn executor_factory(
     agents: &Arc<Agents>,
 ) -> impl Fn(&Path) -> Executors + Send + Sync + 'static {
     let agents = agents.clone();

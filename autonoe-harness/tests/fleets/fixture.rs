@@ -14,7 +14,7 @@ use autonoe_process::ProcessRunner;
 use autonoe_testkit::program::git;
 use tempfile::TempDir;
 
-use crate::fleets::agents::{Agents, workshop};
+use crate::fleets::agents::{Agents, executor_factory};
 use crate::fleets::ledger::AcknowledgedWrites;
 
 /// Far longer than anything takes here.
@@ -133,7 +133,7 @@ impl Project {
 
     pub(crate) fn member_work(&self, agents: &Arc<Agents>) -> MemberWork {
         let ledger = self.ledger();
-        MemberWork::new(self.home(), workshop(agents))
+        MemberWork::new(self.home(), executor_factory(agents))
             .git(commands())
             .alerts(move |alerts| alerts.sink(ledger.clone().of_tasks()))
     }
@@ -160,7 +160,7 @@ impl Project {
         let trees = self.home().worktrees(&order.name, commands()).await;
         FleetRun::new(self.home(), order.clone(), engine)
             .worktrees(trees.expect("a repository"))
-            .verification_executors(workshop(agents))
+            .verification_executors(executor_factory(agents))
             .every(OFTEN)
     }
 

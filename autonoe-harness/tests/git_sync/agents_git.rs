@@ -76,7 +76,11 @@ async fn commits_that_were_not_published_are_kept() {
     one.synced_project().checkout().await.expect("it arrives");
 
     assert_eq!(log(&one), "first");
-    let kept = one.synced_project().kept().await.expect("it is listed");
+    let kept = one
+        .synced_project()
+        .kept_work()
+        .await
+        .expect("it is listed");
     let sync_dir = fixture.path("one/courier.git");
     git(
         &sync_dir,
@@ -137,7 +141,11 @@ async fn quarantined_repositories_are_deleted_and_their_unknown_commits_kept() {
         assert_eq!(aside(&fixture, "one"), [""; 0]);
     }
 
-    let kept = one.synced_project().kept().await.expect("it is listed");
+    let kept = one
+        .synced_project()
+        .kept_work()
+        .await
+        .expect("it is listed");
     let mut kept: Vec<_> = kept.into_iter().map(|kept| kept.commit).collect();
     kept.sort();
     let mut expected = vec![attempt.clone(), stash.clone()];

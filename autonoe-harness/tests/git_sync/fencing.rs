@@ -42,7 +42,11 @@ async fn a_host_that_was_overtaken_cannot_push_and_the_remote_stays_as_it_is() {
     assert_eq!(one.read("late.txt"), "too late\n");
     one.attach(3, Epoch(3)).await.expect("it runs");
     assert_eq!(one.read("late.txt"), "");
-    let kept = one.synced_project().kept().await.expect("it is listed");
+    let kept = one
+        .synced_project()
+        .kept_work()
+        .await
+        .expect("it is listed");
     let [kept] = &kept[..] else {
         panic!("{kept:?}");
     };
@@ -138,5 +142,5 @@ async fn a_session_whose_host_is_overtaken_is_dropped() {
         })
     );
     assert!(second.expect("it runs").result.end.is_completed());
-    assert_eq!((one.played.alive(), recorded(&two)), (0, vec![1]));
+    assert_eq!((one.played.open_clients(), recorded(&two)), (0, vec![1]));
 }

@@ -33,7 +33,11 @@ async fn a_run_moves_back_and_forth_between_two_hosts() {
     assert_eq!(fixture.on_remote(&["rev-parse", "main"]), base);
     let names = fixture.on_remote(&["for-each-ref", "--format=%(refname:short)"]);
     assert_eq!(names, format!("{BRANCH}\nmain"));
-    let kept = one.synced_project().kept().await.expect("it is listed");
+    let kept = one
+        .synced_project()
+        .kept_work()
+        .await
+        .expect("it is listed");
     assert!(kept.is_empty(), "{kept:?}");
 }
 

@@ -14,7 +14,7 @@ fn host(fixture: &Fixture, name: &str) -> Host {
     let (here, away) = (fixture.remote(), fixture.path("away.git"));
     let vanishes = SessionScript::new("the remote vanishes")
         .says("I begin.")
-        .does(move |project| {
+        .performs(move |project| {
             fs::write(project.join("half.txt"), "half\n").expect("a file");
             fs::rename(&here, &away).expect("it is there");
         })
@@ -87,7 +87,11 @@ async fn a_session_that_another_host_repeated_counts_there_and_the_local_work_is
     one.attach(3, epoch).await.expect("it runs");
     assert_eq!(recorded(&one), [1, 2, 3]);
     assert_eq!(one.played.received().len(), 3);
-    let kept = one.synced_project().kept().await.expect("it is listed");
+    let kept = one
+        .synced_project()
+        .kept_work()
+        .await
+        .expect("it is listed");
     let [kept] = &kept[..] else {
         panic!("{kept:?}");
     };

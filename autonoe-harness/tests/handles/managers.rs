@@ -65,7 +65,10 @@ async fn ids_that_would_leave_the_folder_and_other_hosts_are_refused() {
             "{id}: {unknown:?}"
         );
     }
-    let elsewhere = manager.submit(order("a", HANDLE_JOB, json!({})), Placement::on("mars"));
+    let elsewhere = manager.submit(
+        order("a", HANDLE_JOB, json!({})),
+        Placement::on_host("mars"),
+    );
     assert!(matches!(elsewhere.await, Err(EngineError::Refused { .. })));
     assert!(!fixture.root().exists());
 }
@@ -277,7 +280,7 @@ async fn members_of_a_dropped_in_process_manager_are_resumed_by_another() {
 }
 
 #[tokio::test]
-async fn many_at_once_all_end() {
+async fn concurrent_members_all_end() {
     let fixture = Fixture::new();
     let manager = Arc::new(fixture.manager());
     let ids: Vec<_> = (0..12).map(|number| format!("m-{number}")).collect();

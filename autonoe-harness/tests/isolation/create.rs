@@ -266,7 +266,7 @@ async fn a_repository_inside_of_a_worktree_is_not_lost() {
 #[tokio::test]
 async fn git_has_a_deadline() {
     let repo = Repo::new();
-    let hurried = repo.worktrees().await.within(Duration::from_nanos(1));
+    let hurried = repo.worktrees().await.git_timeout(Duration::from_nanos(1));
 
     let error = hurried.create("one", "main").await.expect_err("no time");
 

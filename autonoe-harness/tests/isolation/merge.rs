@@ -336,7 +336,7 @@ fn failing_git(repo: &Repo, number: usize) -> ProcessRunner {
 }
 
 #[tokio::test]
-async fn whichever_git_fails_in_a_merge_later_work_is_not_thrown_away() {
+async fn a_git_failure_during_a_merge_loses_no_later_work() {
     for number in (1..).step_by(2) {
         let repo = Repo::new();
         let worktree = repo.worktree("one").await;
@@ -376,7 +376,7 @@ async fn whichever_git_fails_in_a_merge_later_work_is_not_thrown_away() {
 }
 
 #[tokio::test]
-async fn many_that_are_done_at_once_are_checked_once_each() {
+async fn concurrent_merges_are_checked_once_each() {
     let repo = Repo::new();
     let worktrees = repo.worktrees().await;
     let mut done = Vec::new();

@@ -66,7 +66,7 @@ async fn a_claimed_worktree_is_not_cleaned_up() {
         "{swept:?}"
     );
     assert!(worktree.folder().exists());
-    let place = worktree.place();
+    let place = worktree.location();
     drop(worktree);
     let again = repo
         .worktrees()
@@ -74,7 +74,7 @@ async fn a_claimed_worktree_is_not_cleaned_up() {
         .open_existing("one")
         .await
         .expect("nobody works there");
-    assert_eq!(again.expect("it is there").place(), place);
+    assert_eq!(again.expect("it is there").location(), place);
     let none = repo
         .worktrees()
         .await
@@ -97,20 +97,20 @@ async fn a_worktree_whose_folder_is_gone_leaves_its_branch() {
 
     let swept = repo.worktrees().await.clean_up().await.expect("it works");
 
-    assert_eq!(swept.removed, [worktree.place()]);
+    assert_eq!(swept.removed, [worktree.location()]);
     assert_eq!(repo.git(&["rev-parse", "autonoe/fleet/one"]), commit);
     repo.is_clean();
 }
 
 #[tokio::test]
-async fn locks_that_a_killed_owner_left_are_taken_away() {
+async fn clean_up_removes_stale_git_locks() {
     let repo = Repo::new();
     let worktree = repo.worktree("one").await;
     let lock = repo.path().join(".git/packed-refs.lock");
     fs::write(&lock, "").expect("a commit was interrupted");
     let own = repo.path().join(".git/worktrees/one/AUTO_MERGE.lock");
     fs::write(&own, "").expect("and it forgot what was merged");
-    let place = worktree.place();
+    let place = worktree.location();
     drop(worktree);
 
     let swept = repo.worktrees().await.clean_up().await.expect("it works");

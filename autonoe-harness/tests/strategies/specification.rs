@@ -140,7 +140,7 @@ fn a_race_starts_no_member_once_it_is_won() {
 }
 
 #[test]
-fn votes_are_successes_that_are_there() {
+fn only_successful_members_have_votes() {
     // Two have ended after two seconds, but only one of them has a vote.
     let end = led_by(
         &Voting::default(),

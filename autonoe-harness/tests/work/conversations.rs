@@ -66,7 +66,7 @@ async fn another_task_another_prompt_and_another_backend_start_a_conversation() 
     let other = Task::new("T-0", "Write zero.txt.").expect("an id");
     let other = other.success_criteria(FileCriterion::new("zero.txt"));
     let zero = autonoe_testkit::SessionScript::new("turn")
-        .does(|folder| std::fs::write(folder.join("zero.txt"), "0\n").expect("a file"))
+        .performs(|folder| std::fs::write(folder.join("zero.txt"), "0\n").expect("a file"))
         .says("Zero.")
         .ends();
     // Three turns until it is stuck, and one with another prompt.
@@ -206,11 +206,11 @@ proptest! {
             Arc::new(Talker { name, turns: turns.clone(), all: all.clone() })
         });
         let folder = tempfile::tempdir().expect("a folder");
-        let workshop = move |_: &Path| {
+        let executor_factory = move |_: &Path| {
             let [one, two] = talkers.clone();
             Executors::default().executor(one).executor(two)
         };
-        let work = TaskLoop::new(folder.path(), workshop).clock(VirtualClock::new());
+        let work = TaskLoop::new(folder.path(), executor_factory).clock(VirtualClock::new());
         let mut order = WorkOrder::new([Task::new("T-1", "Do it.").expect("an id")], Isolation::Shared);
         let to = to.into_iter().map(|(cli, model)| {
             let to = BackendModel::new(["one", "two"][cli]);

@@ -60,8 +60,8 @@ impl WorkObserver for CrashingJournal {
         Ok(())
     }
 
-    async fn so_far(&self) -> Result<RecoveredState, Failure> {
-        self.journal.so_far().await
+    async fn recovered_state(&self) -> Result<RecoveredState, Failure> {
+        self.journal.recovered_state().await
     }
 }
 
@@ -266,8 +266,8 @@ impl CrashingRun {
     /// Creates a loop without an observer.
     pub(crate) fn work(&self) -> TaskLoop {
         let worker = self.worker.clone();
-        let workshop = move |_: &Path| Executors::default().executor(worker.clone());
-        TaskLoop::new(self.folder.path(), workshop).clock(self.clock.clone())
+        let executor_factory = move |_: &Path| Executors::default().executor(worker.clone());
+        TaskLoop::new(self.folder.path(), executor_factory).clock(self.clock.clone())
     }
 
     pub(crate) async fn run_job(

@@ -75,7 +75,7 @@ async fn the_tests_that_were_counted_last_are_in_the_result() {
 #[tokio::test(start_paused = true)]
 async fn lesson_9_prose_is_not_searched_for_success_or_failure() {
     let done = SessionScript::new("turn")
-        .does(|folder| std::fs::write(folder.join("out.txt"), "x").expect("a file"))
+        .performs(|folder| std::fs::write(folder.join("out.txt"), "x").expect("a file"))
         .says("error: failed: Traceback, fatal: no")
         .ends();
     let turns = Turns::new([text_turn("yes. All done. Success!"), done]);
@@ -100,7 +100,7 @@ async fn lesson_3_a_task_has_only_its_time() {
     assert_eq!(result.duration, Duration::from_secs(90));
     let error = result.error.expect("it failed");
     assert!(error.contains("it timed out after 90 seconds"), "{error}");
-    assert_eq!(turns.alive(), 0);
+    assert_eq!(turns.open_clients(), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -183,7 +183,7 @@ async fn a_run_that_is_cancelled_ends_at_once_with_its_agent() {
     );
     assert!(!result.success);
     assert_eq!(result.duration, Duration::from_secs(5));
-    assert_eq!(turns.alive(), 0);
+    assert_eq!(turns.open_clients(), 0);
 }
 
 #[tokio::test(start_paused = true)]

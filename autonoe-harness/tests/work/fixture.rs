@@ -65,8 +65,8 @@ impl Turns {
         received.map(|session| session.resume).collect()
     }
 
-    pub(crate) fn alive(&self) -> usize {
-        self.agents.iter().map(|agents| agents.alive()).sum()
+    pub(crate) fn open_clients(&self) -> usize {
+        self.agents.iter().map(|agents| agents.open_clients()).sum()
     }
 }
 
@@ -131,13 +131,13 @@ impl Fixture {
             })
             .collect();
         let recorder = Arc::new(Recorder::default());
-        let workshop = move |folder: &Path| {
+        let executor_factory = move |folder: &Path| {
             let executors = executors.iter().cloned();
             executors.fold(Executors::default(), |all, executor| {
                 all.executor(Arc::new(executor.root(folder)))
             })
         };
-        let work = TaskLoop::new(folder.path(), workshop)
+        let work = TaskLoop::new(folder.path(), executor_factory)
             .clock(clock.clone())
             .observer(recorder.clone());
         Self {
@@ -233,7 +233,7 @@ pub(crate) fn text_turn(text: &str) -> SessionScript {
 /// A turn that does the task.
 pub(crate) fn does_it() -> SessionScript {
     SessionScript::new("turn")
-        .does(|folder| std::fs::write(folder.join("out.txt"), "done\n").expect("a file"))
+        .performs(|folder| std::fs::write(folder.join("out.txt"), "done\n").expect("a file"))
         .says("I have written it.")
         .waits(Duration::from_secs(60))
         .ends()

@@ -76,8 +76,8 @@ async fn run(executor: &Arc<Judged>, order: &WorkOrder) -> (RunOutcome, Recovere
     let folder = tempfile::tempdir().expect("a folder");
     let recorder = Arc::new(Recorder::default());
     let shared = executor.clone();
-    let workshop = move |_: &Path| Executors::default().executor(shared.clone());
-    let work = TaskLoop::new(folder.path(), workshop)
+    let executor_factory = move |_: &Path| Executors::default().executor(shared.clone());
+    let work = TaskLoop::new(folder.path(), executor_factory)
         .clock(Arc::new(VirtualClock::new()))
         .observer(recorder.clone());
     let input = serde_json::to_value(order).expect("it serialises");

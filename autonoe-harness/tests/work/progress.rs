@@ -40,7 +40,7 @@ async fn lesson_10_commits_and_untracked_files_are_progress() {
     let works = |commits: bool| {
         move |number: usize| {
             SessionScript::new("turn")
-                .does(move |folder| {
+                .performs(move |folder| {
                     let file = folder.join(format!("{number}.txt"));
                     std::fs::write(file, "line\n".repeat(60)).expect("a file");
                     if commits {
@@ -171,7 +171,7 @@ async fn ledger_with(passed: usize) -> Vec<u8> {
         base: None,
         epoch: Epoch(1),
     };
-    let repository = FileDeliverableRepository::at(&path);
+    let repository = FileDeliverableRepository::from_path(&path);
     repository.save(&state, fence).await.expect("writable");
     std::fs::read(path).expect("there")
 }
@@ -181,7 +181,7 @@ async fn ledger_with(passed: usize) -> Vec<u8> {
 async fn passed_deliverables_are_progress() {
     let writes = |ledger: Vec<u8>| {
         SessionScript::new("turn")
-            .does(move |folder| {
+            .performs(move |folder| {
                 std::fs::create_dir_all(folder.join(".autonoe")).expect("a folder");
                 std::fs::write(folder.join(".autonoe/status.json"), &ledger).expect("a file");
             })

@@ -184,8 +184,8 @@ proptest! {
             let folder = tempfile::tempdir().expect("a folder");
             let recorder = Arc::new(Recorder::default());
             let executor = puppet.clone();
-            let workshop = move |_: &Path| Executors::default().executor(executor.clone());
-            let work = TaskLoop::new(folder.path(), workshop)
+            let executor_factory = move |_: &Path| Executors::default().executor(executor.clone());
+            let work = TaskLoop::new(folder.path(), executor_factory)
                 .clock(Arc::new(VirtualClock::new()))
                 .observer(recorder.clone());
             let ids = (0..tasks).map(|number| Task::new(&format!("T-{number}"), "Do it."));

@@ -57,7 +57,7 @@ fn order(when_done: WhenDone) -> WorkOrder {
 
 fn writes(file: &'static str) -> SessionScript {
     SessionScript::new("turn")
-        .does(move |folder| fs::write(folder.join(file), "new\n").expect("a file"))
+        .performs(move |folder| fs::write(folder.join(file), "new\n").expect("a file"))
         .says(format!("I have written {file}."))
         .ends()
 }

@@ -23,7 +23,7 @@ pub(super) fn authenticate(
 ) -> Result<Arc<Served>, StatusCode> {
     let presented = secret(headers).ok_or(StatusCode::UNAUTHORIZED)?;
     let served = sessions
-        .at(uri.path())
+        .find(uri.path())
         .filter(|served| served.token.matches(presented))
         .ok_or(StatusCode::UNAUTHORIZED)?;
     if is_local_request(headers) {

@@ -52,7 +52,7 @@ impl Sessions {
     }
 
     /// Returns the session at the URL path `path`.
-    pub(super) fn at(&self, path: &str) -> Option<Arc<Served>> {
+    pub(super) fn find(&self, path: &str) -> Option<Arc<Served>> {
         let number = path.strip_prefix("/sessions/")?.strip_suffix("/mcp")?;
         self.lock().get(&number.parse().ok()?).cloned()
     }
@@ -117,9 +117,9 @@ const MAX_CLIENTS: usize = 64;
 #[derive(Default)]
 pub(super) struct Clients {
     /// Initialized clients, oldest first.
-    greeted: Mutex<VecDeque<(String, Arc<Calls>)>>,
+    initialized: Mutex<VecDeque<(String, Arc<Calls>)>>,
     /// Calls of all clients that sent no ID.
-    nameless: Arc<Calls>,
+    anonymous: Arc<Calls>,
     /// Whether any client has connected.
     visited: Arc<AtomicBool>,
 }
@@ -131,15 +131,15 @@ impl Clients {
     /// initializes again.
     pub(super) fn add(&self, id: String) {
         self.visited.store(true, Ordering::Release);
-        let mut greeted = self.lock();
-        if greeted.len() >= MAX_CLIENTS {
-            let idle = greeted.iter().position(|(_, calls)| calls.is_idle());
-            let forgotten = greeted.remove(idle.unwrap_or_default());
+        let mut initialized = self.lock();
+        if initialized.len() >= MAX_CLIENTS {
+            let idle = initialized.iter().position(|(_, calls)| calls.is_idle());
+            let forgotten = initialized.remove(idle.unwrap_or_default());
             if let Some((_, calls)) = forgotten {
                 calls.cancel_all();
             }
         }
-        greeted.push_back((id, Arc::default()));
+        initialized.push_back((id, Arc::default()));
     }
 
     /// Returns a flag that becomes `true` when a client connects.
@@ -151,18 +151,20 @@ impl Clients {
     pub(super) fn calls(&self, id: Option<&[u8]>) -> Option<Arc<Calls>> {
         self.visited.store(true, Ordering::Release);
         let Some(id) = id else {
-            return Some(self.nameless.clone());
+            return Some(self.anonymous.clone());
         };
-        let greeted = self.lock();
-        let found = greeted.iter().find(|(known, _)| known.as_bytes() == id);
+        let initialized = self.lock();
+        let found = initialized.iter().find(|(known, _)| known.as_bytes() == id);
         found.map(|(_, calls)| calls.clone())
     }
 
     /// Removes a client and cancels its calls. Returns whether the client was known.
     pub(super) fn remove(&self, id: &[u8]) -> bool {
-        let mut greeted = self.lock();
-        let place = greeted.iter().position(|(known, _)| known.as_bytes() == id);
-        let removed = place.and_then(|place| greeted.remove(place));
+        let mut initialized = self.lock();
+        let place = initialized
+            .iter()
+            .position(|(known, _)| known.as_bytes() == id);
+        let removed = place.and_then(|place| initialized.remove(place));
         if let Some((_, calls)) = &removed {
             calls.cancel_all();
         }
@@ -170,7 +172,9 @@ impl Clients {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<(String, Arc<Calls>)>> {
-        self.greeted.lock().unwrap_or_else(PoisonError::into_inner)
+        self.initialized
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -334,7 +338,7 @@ mod tests {
             clients: Clients::default(),
         });
 
-        assert!(sessions.at(&format!("/sessions/{number}/mcp")).is_some());
+        assert!(sessions.find(&format!("/sessions/{number}/mcp")).is_some());
         for path in [
             "/",
             "/mcp",
@@ -342,10 +346,10 @@ mod tests {
             "/sessions/2/mcp",
             "/sessions/1/mcp/",
         ] {
-            assert!(sessions.at(path).is_none(), "{path}");
+            assert!(sessions.find(path).is_none(), "{path}");
         }
         sessions.remove(number);
-        assert!(sessions.at(&format!("/sessions/{number}/mcp")).is_none());
+        assert!(sessions.find(&format!("/sessions/{number}/mcp")).is_none());
     }
 
     #[test]
@@ -362,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_the_oldest_is_forgotten() {
+    fn the_oldest_client_is_evicted_at_the_limit() {
         let clients = Clients::default();
         for number in 0..=MAX_CLIENTS {
             clients.add(number.to_string());

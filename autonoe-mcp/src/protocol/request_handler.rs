@@ -373,7 +373,7 @@ mod calls_tests {
     }
 
     #[test]
-    fn there_is_an_end_to_what_one_client_may_have_under_way() {
+    fn calls_of_one_client_are_limited() {
         let (calls, over) = (Arc::new(Calls::default()), CancellationToken::new());
         let begun: Vec<_> = (0..MAX_CALLS)
             .map(|id| calls.start(&json!(id), &over).expect("it begins"))

@@ -76,7 +76,7 @@ pub async fn bridge_stdio(
 ) -> Result<(), BridgeError> {
     let mut bridge = Bridge {
         run: RunClient::new(url, token)?,
-        asked: HashMap::new(),
+        requests: HashMap::new(),
         tasks: JoinSet::new(),
     };
     let (say, said) = line_writer();
@@ -102,7 +102,7 @@ fn ignore_broken_pipe(written: io::Result<()>) -> Result<(), BridgeError> {
 struct Bridge {
     run: RunClient,
     /// Tasks of forwarded requests, by request ID.
-    asked: HashMap<String, AbortHandle>,
+    requests: HashMap<String, AbortHandle>,
     tasks: JoinSet<String>,
 }
 
@@ -118,7 +118,7 @@ impl Bridge {
                 line = lines.next() => line,
                 Some(done) = self.tasks.join_next() => {
                     if let Ok(id) = done {
-                        self.asked.remove(&id);
+                        self.requests.remove(&id);
                     }
                     continue;
                 }
@@ -166,7 +166,7 @@ impl Bridge {
                     // Aborting the request closes its connection, which cancels the call at the
                     // run. Unlike a separate message, this cannot overtake the call itself.
                     Some(id) => {
-                        if let Some(asking) = self.asked.remove(&id.to_string()) {
+                        if let Some(asking) = self.requests.remove(&id.to_string()) {
                             asking.abort();
                         }
                     }
@@ -199,7 +199,7 @@ impl Bridge {
             }
             done
         });
-        self.asked.insert(name, asking);
+        self.requests.insert(name, asking);
     }
 }
 

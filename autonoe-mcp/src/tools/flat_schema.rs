@@ -84,7 +84,7 @@ impl<'s> Flattening<'s> {
             out.insert(keyword.clone(), value);
         }
         match keywords.get("$ref").and_then(Value::as_str) {
-            Some(reference) => merged(self.behind(reference, within), out),
+            Some(reference) => merged(self.inline_reference(reference, within), out),
             None => Value::Object(out),
         }
     }
@@ -108,7 +108,7 @@ impl<'s> Flattening<'s> {
     }
 
     /// Inlines the target of a reference.
-    fn behind(&mut self, reference: &'s str, within: &mut Vec<&'s str>) -> Value {
+    fn inline_reference(&mut self, reference: &'s str, within: &mut Vec<&'s str>) -> Value {
         let root = self.root;
         let target = reference
             .strip_prefix('#')
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_written_out() {
+    fn schema_references_are_inlined() {
         for (schema, expected) in [
             (
                 json!({"properties": {"a": {"$ref": "#/$defs/A"}},

@@ -141,7 +141,7 @@ async fn request_without_secret_is_refused_before_its_body() {
 }
 
 #[tokio::test]
-async fn too_much_is_refused() {
+async fn oversized_requests_are_refused() {
     let mut limits = HttpLimits::default();
     limits.body_bytes = 1000;
     limits.headers = 20;

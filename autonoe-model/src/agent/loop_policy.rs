@@ -16,8 +16,8 @@ const MAX_COMPACTIONS: u32 = 2;
 #[derive(Debug)]
 pub(super) struct LoopPolicy {
     /// Maximum number of answers of the session.
-    most: u32,
-    taken: u32,
+    max_rounds: u32,
+    rounds: u32,
     /// Number of consecutive incomplete answers.
     cut: u32,
     /// Number of compactions since the last answer.
@@ -42,10 +42,10 @@ pub(super) enum LoopStep {
 }
 
 impl LoopPolicy {
-    pub(super) fn new(most: u32) -> Self {
+    pub(super) fn new(max_rounds: u32) -> Self {
         Self {
-            most,
-            taken: 0,
+            max_rounds,
+            rounds: 0,
             cut: 0,
             shortened: 0,
         }
@@ -56,7 +56,7 @@ impl LoopPolicy {
         if is_spent {
             return LoopStep::End(SessionOutcome::BudgetExceeded);
         }
-        if self.taken >= self.most {
+        if self.rounds >= self.max_rounds {
             return LoopStep::End(SessionOutcome::MaxTurns);
         }
         if is_too_long && self.may_compact() {
@@ -67,7 +67,7 @@ impl LoopPolicy {
 
     /// Decides after an answer. `has_more` says that steering messages arrived meanwhile.
     pub(super) fn on_reply(&mut self, reply: &ModelReply, has_more: bool) -> LoopStep {
-        self.taken += 1;
+        self.rounds += 1;
         self.shortened = 0;
         self.cut = match reply.stop {
             StopReason::MaxTokens | StopReason::Failed(_) => self.cut + 1,

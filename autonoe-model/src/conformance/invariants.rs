@@ -54,7 +54,7 @@ pub(super) fn check(checks: &mut Checks, recorded: &[RecordedAnswer]) {
                 None => return Ok(()),
             };
             for event in &recorded.events {
-                if let ModelEvent::Used(early) = event {
+                if let ModelEvent::Usage(early) = event {
                     ensure!(is_part(early, &whole), "{early:?} is no part of {whole:?}");
                 }
             }

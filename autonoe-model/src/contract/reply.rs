@@ -90,10 +90,10 @@ pub enum ModelEvent {
         name: String,
     },
     /// Sign of activity without content.
-    Alive,
+    Heartbeat,
     /// Usage so far, if the provider reports it early. Included in the usage of
     /// [`Done`](Self::Done), and counts if the answer ends without one.
-    Used(TokenUsage),
+    Usage(TokenUsage),
     /// The call failed and is retried: discard the parts so far. The usage in the error still
     /// counts.
     Retrying {
@@ -246,7 +246,7 @@ impl Meter {
     /// Processes an event of an answer.
     pub(crate) fn on_event(&mut self, event: &ModelEvent) {
         self.has_begun = true;
-        if let ModelEvent::Used(tokens) = event {
+        if let ModelEvent::Usage(tokens) = event {
             self.known = *tokens;
         }
     }
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn a_try_that_had_begun_did_not_use_nothing() {
         let said = ModelEvent::Text("x".into());
-        let used = ModelEvent::Used(tokens(9));
+        let used = ModelEvent::Usage(tokens(9));
         let limited = || ModelError::new(ModelErrorCode::RateLimited, "busy");
         let cut = || ModelError::new(ModelErrorCode::NetworkError, "cut");
         for (events, error, expected) in [

@@ -51,11 +51,11 @@ impl Glob {
         let base = input.path.as_deref().unwrap_or(".");
         let start = self.workspace.locate(base, Purpose::Read)?;
         let pattern = Pattern::new(&input.pattern, self.workspace.root(), start.path())?;
-        let mut pace = SearchBudget::new(&self.limits, stop);
+        let mut budget = SearchBudget::new(&self.limits, stop);
         let mut found: Vec<(Changed, PathBuf)> = Vec::new();
         Walk::new(
             &self.workspace,
-            &mut pace,
+            &mut budget,
             |file: &FoundFile<'_>, _: &mut _| {
                 if pattern.matches(file.path)
                     && let Ok(stat) = statat(file.directory, file.name, AtFlags::SYMLINK_NOFOLLOW)
@@ -66,15 +66,15 @@ impl Glob {
             },
         )
         .run(&start)?;
-        if pace.is_cancelled() {
+        if budget.is_cancelled() {
             return Err(cancelled());
         }
         // Newest first, then by name.
         found.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
-        Ok(self.output(&found, pace.incomplete_reason()))
+        Ok(self.output(&found, budget.incomplete_reason()))
     }
 
-    fn output(&self, found: &[(Changed, PathBuf)], broke_off: Option<&str>) -> ToolOutput {
+    fn output(&self, found: &[(Changed, PathBuf)], stop_reason: Option<&str>) -> ToolOutput {
         let mut text = String::new();
         let mut shown = 0;
         for (_, path) in found.iter().take(self.limits.results) {
@@ -94,13 +94,13 @@ impl Glob {
                 "[{shown} of {total} files, the newest; use a narrower pattern for others]\n"
             ));
         }
-        if let Some(why) = broke_off {
+        if let Some(why) = stop_reason {
             text.push_str(&format!("[not complete: {why}]\n"));
         }
         ToolOutput::new(text)
             .with_title(format!("Found {total} files"))
             .with_metadata("count", total)
-            .with_metadata("truncated", shown < total || broke_off.is_some())
+            .with_metadata("truncated", shown < total || stop_reason.is_some())
     }
 }
 

@@ -103,14 +103,14 @@ impl Grep {
         let matcher = matcher(input)?;
         let mut searcher = searcher(input);
         let mut hits = Hits::new(input, &self.limits);
-        let mut pace = SearchBudget::new(&self.limits, stop);
+        let mut budget = SearchBudget::new(&self.limits, stop);
         let base = input.path.as_deref().unwrap_or(".");
         let start = self.workspace.locate(base, Purpose::Read)?;
         let selection = Selection::new(input, start.path())?;
 
-        let mut search = |file: File, path: &Path, pace: &mut SearchBudget| {
+        let mut search = |file: File, path: &Path, budget: &mut SearchBudget| {
             hits.start_file(path);
-            let file = BudgetedReader { file, pace };
+            let file = BudgetedReader { file, budget };
             let searched = searcher.search_reader(&matcher, file, &mut hits);
             hits.finish_file(searched.is_ok())
         };
@@ -118,27 +118,27 @@ impl Grep {
             // A file that is named explicitly is searched even if git ignores it.
             Located::Entry(entry) if !is_directory(entry)? => {
                 let (file, _) = entry.open()?;
-                let _ = search(file, &entry.path, &mut pace);
+                let _ = search(file, &entry.path, &mut budget);
             }
             _ => Walk::new(
                 &self.workspace,
-                &mut pace,
-                |found: &FoundFile<'_>, pace: &mut SearchBudget| {
+                &mut budget,
+                |found: &FoundFile<'_>, budget: &mut SearchBudget| {
                     if !selection.has(found.path) {
                         return ControlFlow::Continue(());
                     }
                     match open_regular(found.directory, found.name, found.path) {
-                        Ok((file, _)) => search(file, found.path, pace),
+                        Ok((file, _)) => search(file, found.path, budget),
                         Err(_) => ControlFlow::Continue(()),
                     }
                 },
             )
             .run(&start)?,
         }
-        if pace.is_cancelled() {
+        if budget.is_cancelled() {
             return Err(cancelled());
         }
-        Ok(hits.output(pace.incomplete_reason()))
+        Ok(hits.output(budget.incomplete_reason()))
     }
 }
 

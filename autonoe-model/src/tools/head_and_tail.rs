@@ -136,7 +136,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_make_a_text(
+        fn kept_output_of_any_bytes_stays_within_the_limit(
             pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..20), 0..9),
             limit in 0_usize..60,
         ) {

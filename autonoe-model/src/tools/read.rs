@@ -64,13 +64,13 @@ impl Read {
                     bytes: self.limits.read_bytes,
                     line_bytes: self.limits.line_bytes,
                 };
-                let mut pace = SearchBudget::new(&self.limits, stop);
+                let mut budget = SearchBudget::new(&self.limits, stop);
                 let paced = BudgetedReader {
                     file,
-                    pace: &mut pace,
+                    budget: &mut budget,
                 };
                 let excerpt = Excerpt::read(BufReader::new(paced), &wanted);
-                let excerpt = excerpt.map_err(|error| match pace.incomplete_reason() {
+                let excerpt = excerpt.map_err(|error| match budget.incomplete_reason() {
                     _ if stop.is_cancelled() => cancelled(),
                     Some(_) => too_long(&shown, &self.limits),
                     None => failed(error),

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn all_are_replaced_on_demand() {
+    fn all_occurrences_are_replaced_on_request() {
         assert_eq!(
             text("a b a", "a", "aa", Occurrences::All),
             Ok("aa b aa".into())

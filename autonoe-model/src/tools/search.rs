@@ -226,9 +226,9 @@ impl Ignored {
 pub(in crate::tools) struct SearchBudget {
     stop: CancellationToken,
     until: Option<Instant>,
-    most: usize,
-    seen: usize,
-    broke_off: Option<String>,
+    max_entries: usize,
+    entries: usize,
+    stop_reason: Option<String>,
 }
 
 impl SearchBudget {
@@ -236,19 +236,19 @@ impl SearchBudget {
         Self {
             stop: stop.clone(),
             until: Instant::now().checked_add(limits.search_time),
-            most: limits.entries,
-            seen: 0,
-            broke_off: None,
+            max_entries: limits.entries,
+            entries: 0,
+            stop_reason: None,
         }
     }
 
     /// Counts one entry. Returns whether the search may continue.
     pub(in crate::tools) fn step(&mut self) -> bool {
-        self.seen += 1;
-        if self.seen > self.most {
-            let most = self.most;
-            self.broke_off = Some(format!(
-                "the search ended after {most} files and directories"
+        self.entries += 1;
+        if self.entries > self.max_entries {
+            let max_entries = self.max_entries;
+            self.stop_reason = Some(format!(
+                "the search ended after {max_entries} files and directories"
             ));
         }
         self.may_continue()
@@ -257,9 +257,9 @@ impl SearchBudget {
     /// Returns whether the search may continue.
     pub(in crate::tools) fn may_continue(&mut self) -> bool {
         if self.until.is_some_and(|until| Instant::now() >= until) {
-            self.broke_off = Some("the search took too long and was stopped".to_owned());
+            self.stop_reason = Some("the search took too long and was stopped".to_owned());
         }
-        self.broke_off.is_none() && !self.stop.is_cancelled()
+        self.stop_reason.is_none() && !self.stop.is_cancelled()
     }
 
     /// Returns whether the search was cancelled.
@@ -269,7 +269,7 @@ impl SearchBudget {
 
     /// Returns the reason that the search is incomplete, if it is.
     pub(in crate::tools) fn incomplete_reason(&self) -> Option<&str> {
-        self.broke_off.as_deref()
+        self.stop_reason.as_deref()
     }
 }
 
@@ -277,12 +277,12 @@ impl SearchBudget {
 #[derive(Debug)]
 pub(in crate::tools) struct BudgetedReader<'a, R> {
     pub(in crate::tools) file: R,
-    pub(in crate::tools) pace: &'a mut SearchBudget,
+    pub(in crate::tools) budget: &'a mut SearchBudget,
 }
 
 impl<R: Read> Read for BudgetedReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.pace.may_continue() {
+        if self.budget.may_continue() {
             self.file.read(buffer)
         } else {
             Err(io::Error::other("the search is over"))

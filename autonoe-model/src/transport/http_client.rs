@@ -289,7 +289,7 @@ impl<W: Wire> Call<W> {
             Some(Ok(bytes)) => {
                 let progress = reading.push(&bytes, &mut events);
                 if events.is_empty() {
-                    events.push(ModelEvent::Alive);
+                    events.push(ModelEvent::Heartbeat);
                 }
                 progress
             }

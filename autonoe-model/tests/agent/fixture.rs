@@ -145,11 +145,11 @@ impl ModelClient for ScriptedModel {
             }
             Answer::Fails(error) => stream::iter([Err(error)]).boxed(),
             Answer::Hangs => stream::pending().boxed(),
-            Answer::HangsAfter(tokens) => stream::iter([Ok(ModelEvent::Used(tokens))])
+            Answer::HangsAfter(tokens) => stream::iter([Ok(ModelEvent::Usage(tokens))])
                 .chain(stream::pending())
                 .boxed(),
             Answer::FailsAfter(tokens, error) => {
-                stream::iter([Ok(ModelEvent::Used(tokens)), Err(error)]).boxed()
+                stream::iter([Ok(ModelEvent::Usage(tokens)), Err(error)]).boxed()
             }
             Answer::Ends => stream::empty().boxed(),
         }

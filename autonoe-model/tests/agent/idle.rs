@@ -84,8 +84,8 @@ async fn a_model_that_thinks_for_hours_and_shows_it_is_not_idle() {
     let signs: [fn(u64) -> ModelEvent; 4] = [
         |minute| ModelEvent::Thinking(format!("{minute} ")),
         |minute| ModelEvent::Text(format!("{minute} ")),
-        |minute| ModelEvent::Used(used(minute)),
-        |_| ModelEvent::Alive,
+        |minute| ModelEvent::Usage(used(minute)),
+        |_| ModelEvent::Heartbeat,
     ];
     for shows in signs {
         let result = run(Some(150), shows).await;
@@ -98,7 +98,7 @@ async fn a_model_that_thinks_for_hours_and_shows_it_is_not_idle() {
 
 #[tokio::test(start_paused = true)]
 async fn a_model_that_shows_nothing_is_idle_after_half_an_hour() {
-    let result = run(None, |_| ModelEvent::Alive).await;
+    let result = run(None, |_| ModelEvent::Heartbeat).await;
 
     let SessionEnd::Failed { error } = &result.end else {
         panic!("{result:?}")

@@ -326,7 +326,7 @@ proptest! {
 }
 
 #[tokio::test(start_paused = true)]
-async fn these_plays_have_conversations_that_are_made_shorter() {
+async fn assisted_calls_force_a_compaction() {
     let looks = || Move::Calls(vec![(Kind::Assisted, 1, End::Much); 4]);
 
     assert!(

@@ -192,7 +192,7 @@ impl Fault {
                     output: 1_000_000,
                     ..Default::default()
                 };
-                stream::iter([Ok(ModelEvent::Used(much))])
+                stream::iter([Ok(ModelEvent::Usage(much))])
                     .chain(answer)
                     .boxed()
             }

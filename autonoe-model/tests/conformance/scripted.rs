@@ -120,7 +120,8 @@ impl ModelHarness for ScriptedProvider {
             }
             _ => turn(api, scenario).ok_or(NotStaged::Impossible)?,
         };
-        let script = ModelScript::by(move |_| turn.clone()).with_main_requests(MainRequests::All);
+        let script =
+            ModelScript::from_fn(move |_| turn.clone()).with_main_requests(MainRequests::All);
         let server = api.serve(script);
         let is_impatient = matches!(
             scenario,

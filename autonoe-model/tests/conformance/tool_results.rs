@@ -10,7 +10,7 @@ use autonoe_core::{AgentClientFactory, RunId, SessionSpec, Tool, ToolContext};
 use autonoe_model::provider::{ProviderContext, provider_spec};
 use autonoe_model::{ModelAgentOptions, ModelBackend};
 use autonoe_testkit::model_server::{MainRequests, ModelScript, Turn};
-use autonoe_testkit::program::{Camera, collect_events};
+use autonoe_testkit::program::{PhotoTool, collect_events};
 use serde_json::{Value, json};
 
 use crate::conformance::scripted::{Api, KEY, ScriptedProvider};
@@ -34,7 +34,7 @@ async fn photo(api: Api, input: Value) -> (String, ToolContext) {
         run: RunId::new("run"),
         number: 1,
     };
-    let camera = Camera::new();
+    let camera = PhotoTool::new();
     let tools = Toolbox::new([camera.clone() as Arc<dyn Tool>]);
     let gate = Gate::new(
         ProjectPaths::new("/srv/project"),
@@ -67,7 +67,7 @@ async fn a_picture_of_a_tool_reaches_the_model() {
             request.contains("the photo is attached"),
             "{api:?}: {request}"
         );
-        assert!(request.contains(Camera::BASE64), "{api:?}: {request}");
+        assert!(request.contains(PhotoTool::BASE64), "{api:?}: {request}");
     }
 }
 
@@ -83,7 +83,7 @@ async fn a_picture_of_a_failed_call_reaches_the_model() {
         );
         let shown = match api {
             Api::Anthropic => "attached file photo.png (image/png), 70 bytes",
-            Api::Responses | Api::Chat | Api::Google => Camera::BASE64,
+            Api::Responses | Api::Chat | Api::Google => PhotoTool::BASE64,
         };
         assert!(request.contains(shown), "{api:?}: {request}");
     }

@@ -187,7 +187,7 @@ async fn a_stream_that_is_dropped_ends_the_call() {
 
         let mut stream = model.stream(&ModelRequest::prompt("?"));
         let mut first = stream.next().await;
-        while let Some(Ok(ModelEvent::Alive)) = first {
+        while let Some(Ok(ModelEvent::Heartbeat)) = first {
             first = stream.next().await;
         }
         drop(stream);

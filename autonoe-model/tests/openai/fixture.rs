@@ -67,7 +67,7 @@ pub(crate) async fn call(
                 return (news, Ok(*reply));
             }
             // These events depend on how the bytes are chunked.
-            Ok(ModelEvent::Alive) => {}
+            Ok(ModelEvent::Heartbeat) => {}
             Ok(event) => news.push(event),
             Err(error) => {
                 assert!(

@@ -53,7 +53,7 @@ async fn a_text_comes_piece_by_piece_and_whole() {
         match event {
             ModelEvent::Thinking(text) => told.0.push_str(text),
             ModelEvent::Text(text) => told.1.push_str(text),
-            ModelEvent::Used(tokens) => assert_eq!(tokens.prompt(), reply.usage.known().prompt()),
+            ModelEvent::Usage(tokens) => assert_eq!(tokens.prompt(), reply.usage.known().prompt()),
             other => panic!("{other:?}"),
         }
     }

@@ -131,7 +131,7 @@ async fn request_is_sent_only_when_polled() {
 #[tokio::test]
 async fn several_calls_are_under_way_at_once() {
     let server = AnthropicServer::start(
-        ModelScript::by(|request| {
+        ModelScript::from_fn(|request| {
             Turn::text(request.user_texts().concat()).after(Duration::from_millis(20))
         })
         .with_main_requests(MainRequests::All),
@@ -155,7 +155,7 @@ async fn several_calls_are_under_way_at_once() {
 }
 
 #[tokio::test]
-async fn to_drop_the_stream_ends_the_call() {
+async fn dropping_the_stream_ends_the_call() {
     let silent = Turn::hang();
     let talking = ScriptedMessage::new()
         .says("One moment.")

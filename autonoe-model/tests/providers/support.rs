@@ -40,7 +40,7 @@ pub(crate) async fn call(
         match stream.next().await.expect("a stream has an end of its own") {
             Ok(ModelEvent::Done(reply)) => break Ok(*reply),
             // These events depend on how the bytes are chunked.
-            Ok(ModelEvent::Alive) => {}
+            Ok(ModelEvent::Heartbeat) => {}
             Ok(event) => events.push(event),
             Err(error) => break Err(error),
         }
@@ -58,7 +58,7 @@ pub(crate) async fn call(
 
 /// Returns the event for this usage, with nothing cached.
 pub(crate) fn used(input: u64, output: u64) -> ModelEvent {
-    ModelEvent::Used(TokenUsage {
+    ModelEvent::Usage(TokenUsage {
         input,
         output,
         ..TokenUsage::default()

@@ -64,7 +64,7 @@ async fn a_child_works_in_its_directory_and_in_a_session_of_its_own() {
 }
 
 #[test]
-fn a_child_of_a_host_that_ignores_signals_does_not() {
+fn a_child_does_not_inherit_ignored_signals() {
     if let Some(trial) = Fixture::as_host() {
         let runtime = Builder::new_current_thread()
             .enable_all()
@@ -104,7 +104,7 @@ fn a_child_of_a_host_that_ignores_signals_does_not() {
     let trial = Fixture::new();
     let mut host = trial.start_host_with(
         &["env", "--ignore-signal=HUP,INT,TERM"],
-        "initial_state::a_child_of_a_host_that_ignores_signals_does_not",
+        "initial_state::a_child_does_not_inherit_ignored_signals",
     );
 
     host.end().expect("it passes");

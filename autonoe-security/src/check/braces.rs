@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn too_much_text_is_not_made() {
+    fn oversized_brace_expansions_are_not_expanded() {
         let long = "x".repeat(2000);
 
         assert_eq!(expanded(&format!("{long}{{1..1000}}")), None);

@@ -130,7 +130,7 @@ fn check_place(
 /// Adds the writable locations of sync mode to the advice.
 fn with_sync_advice(denial: Denial) -> Denial {
     denial
-        .because("in sync mode, commands may write only to files in /tmp and to the note")
+        .rationale("in sync mode, commands may write only to files in /tmp and to the note")
         .instead("write to a file in /tmp, or to .autonoe-note.md in the project directory")
 }
 

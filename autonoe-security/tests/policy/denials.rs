@@ -9,7 +9,7 @@ fn line(verdict: &Verdict) -> String {
 }
 
 #[test]
-fn four_sentences_are_fixed() {
+fn specified_denial_reasons_are_unchanged() {
     let reason = |verdict: Verdict| verdict.denial().map(|denial| denial.reason.to_string());
 
     assert_eq!(

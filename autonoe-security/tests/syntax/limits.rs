@@ -56,7 +56,7 @@ fn more_than_sixty_four_levels_are_refused() {
 }
 
 #[test]
-fn conditions_are_followed_as_far() {
+fn nested_conditions_have_a_depth_limit() {
     for (open, close) in [("( ", " )"), ("! ", ""), ("a && ", ""), ("a || ", "")] {
         let text = |depth: usize| format!("[[ {}b{} ]]", open.repeat(depth), close.repeat(depth));
 

@@ -32,7 +32,7 @@ pub(crate) async fn measure(scope: Scope) {
 async fn death(timeouts: Timeouts) -> Duration {
     let server = DevServer::start().await;
     let settings = server.settings().timeouts(timeouts);
-    let site = Site::make();
+    let site = Site::create();
     let work = Work {
         held: Some(2),
         starts: Starts::Process,
@@ -46,7 +46,7 @@ async fn death(timeouts: Timeouts) -> Duration {
     let two = Host::start(&site, &settings, "two");
     // The host is working once a run that is bound to it has ended.
     let other = site.run("other", &Work::new(1));
-    submit_to(&settings, &other, Placement::on("two")).await;
+    submit_to(&settings, &other, Placement::on_host("two")).await;
     assert!(outcome(&settings, &other).await.is_success());
 
     one.kill();

@@ -60,7 +60,7 @@ fn spread(mut figures: Vec<f64>) -> String {
 async fn on_temporal(runs: usize, work: &Work) -> (Duration, (f64, f64)) {
     let server = DevServer::start().await;
     let settings = server.settings();
-    let site = Site::make();
+    let site = Site::create();
     let worker = Host::start(&site, &settings, "one");
     let engine = engine(&settings).await;
     // The worker has started once this run has ended.
@@ -72,7 +72,7 @@ async fn on_temporal(runs: usize, work: &Work) -> (Duration, (f64, f64)) {
 }
 
 async fn on_local(runs: usize, work: &Work) -> Duration {
-    let site = Site::make();
+    let site = Site::create();
     let engine = LocalEngine::new(Arc::new(Locally(TestHosts::new(&site, "here"))));
     let runs = named(&site, runs, work);
     let begun = Instant::now();

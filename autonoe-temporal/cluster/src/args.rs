@@ -170,13 +170,13 @@ impl SubmitArgs {
             ModeArg::Run => Mode::Run,
             ModeArg::Sync => Mode::Sync,
         };
-        let limits = self.limits.given().over(&RunLimits::new(mode));
+        let limits = self.limits.given().apply_to(&RunLimits::new(mode));
         SessionsRun::on_project(&self.project, limits)
     }
 
     pub(crate) fn place(&self) -> Placement {
         match &self.host {
-            Some(host) => Placement::on(host),
+            Some(host) => Placement::on_host(host),
             None => Placement::anywhere(),
         }
     }
@@ -406,7 +406,7 @@ mod tests {
         let there = submit(&["shop", "--host", "build-1"]);
 
         assert_eq!(anywhere, Placement::anywhere());
-        assert_eq!(there.expect("right").place(), Placement::on("build-1"));
+        assert_eq!(there.expect("right").place(), Placement::on_host("build-1"));
     }
 
     #[test]

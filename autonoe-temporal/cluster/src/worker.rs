@@ -50,7 +50,7 @@ pub(crate) async fn work(
         "{} takes runs from the queue {} at {}, {} sessions at once",
         settings.host, settings.server.queue, settings.server.address, settings.slots
     );
-    let worker = autonoe_temporal::WorkerSettings::on(&settings.host)
+    let worker = autonoe_temporal::WorkerSettings::for_host(&settings.host)
         .slots(settings.slots)
         .shutdown_grace(settings.farewell);
     let worker = TemporalWorker::connect(settings.server, worker).await;

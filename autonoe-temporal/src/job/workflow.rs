@@ -71,7 +71,7 @@ impl JobWorkflow {
     #[update(name = "instructions")]
     pub async fn instructions(ctx: &mut WorkflowContext<Self>, read: usize) -> Instructions {
         let _ = ctx
-            .wait_condition_with_options(|it| it.log.has_news(read), uncancellable())
+            .wait_condition_with_options(|it| it.log.can_answer(read), uncancellable())
             .await;
         ctx.state(|it| Instructions(it.log.after(read)))
     }

@@ -35,14 +35,14 @@ pub fn run_worker_if_requested() {
         return;
     };
     let orders: Orders = serde_json::from_str(&orders).expect("orders");
-    let crew = TestHosts::at(&orders.site, &orders.host);
-    let worker = WorkerSettings::on(orders.host).slots(orders.slots);
+    let test_hosts = TestHosts::at(&orders.site, &orders.host);
+    let worker = WorkerSettings::for_host(orders.host).slots(orders.slots);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
     let worked = runtime.expect("a runtime").block_on(async {
         let worker = TemporalWorker::connect(orders.settings, worker).await?;
-        worker.sessions(crew).run(CancellationToken::new()).await
+        worker.sessions(test_hosts).run(CancellationToken::new()).await
     });
     panic!("it works until it is killed, and not until {worked:?}");
 }

@@ -7,7 +7,7 @@
 //! | [`Site`], [`Work`], [`Starts`] | projects, and the work of their sessions |
 //! | [`TestHosts`] | scripted agents that do the work and log their host |
 //! | [`Log`], [`Entry`], [`SessionEvent`] | the log of all agents on all hosts |
-//! | [`Working`], [`Host`] | workers in this process, and in other processes that can be killed |
+//! | [`RunningWorker`], [`Host`] | workers in this process, and in other processes that can be killed |
 //! | [`submit`], [`outcome`], [`wait_for_status`], [`eventually`] | submitting and awaiting runs |
 
 #![cfg(target_os = "linux")]
@@ -26,7 +26,7 @@ mod waiting;
 
 pub use agent_process::TWO_AT_ONCE;
 pub use host::{Host, run_worker_if_requested};
-pub use local_worker::Working;
+pub use local_worker::RunningWorker;
 pub use log::{Entry, Log, SessionEvent};
 pub use proxy::Proxy;
 pub use runs::{engine, is_at, outcome, short_timeouts, submit, submit_to, wait_for_status};

@@ -1,4 +1,4 @@
-//! [`Working`]: a worker in this process.
+//! [`RunningWorker`]: a worker in this process.
 
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,13 +9,13 @@ use tokio_util::sync::CancellationToken;
 
 /// A worker on its own threads, which stops when the handle is dropped.
 #[derive(Debug)]
-pub struct Working {
+pub struct RunningWorker {
     stopped: CancellationToken,
     name: String,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Working {
+impl RunningWorker {
     /// Starts a worker that `equip` configures.
     pub fn start(
         settings: TemporalSettings,
@@ -63,7 +63,7 @@ impl Working {
     }
 }
 
-impl Drop for Working {
+impl Drop for RunningWorker {
     fn drop(&mut self) {
         self.stop();
         let ended = self.thread.take().map(JoinHandle::join);

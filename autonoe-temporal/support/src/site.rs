@@ -72,7 +72,7 @@ pub struct Site {
 
 impl Site {
     /// Creates a folder without projects.
-    pub fn make() -> Self {
+    pub fn create() -> Self {
         let folder = tempfile::tempdir().expect("a directory can be made");
         Self { folder }
     }

@@ -26,7 +26,7 @@ pub struct TestHosts {
 }
 
 impl TestHosts {
-    /// Creates the crew of a host.
+    /// Creates the test_hosts of a host.
     pub fn new(site: &Site, host: &str) -> Arc<Self> {
         Self::at(site.path(), host)
     }
@@ -42,8 +42,8 @@ impl TestHosts {
     pub fn of_run(&self, what: &SessionsRun) -> (Project, Arc<dyn AgentClientFactory>) {
         let work: Work = serde_json::from_value(what.work.clone()).expect("work of ours");
         let project = Project::find(&work.folder, None).expect("it is there");
-        let crew = self.clone();
-        (project, Arc::new(Agents { work, crew }))
+        let test_hosts = self.clone();
+        (project, Arc::new(Agents { work, test_hosts }))
     }
 }
 
@@ -60,7 +60,7 @@ impl SessionHosts for TestHosts {
 /// The agents of one project.
 struct Agents {
     work: Work,
-    crew: TestHosts,
+    test_hosts: TestHosts,
 }
 
 impl Agents {
@@ -70,7 +70,7 @@ impl Agents {
         let mut script = SessionScript::new(format!("session {number}"))
             .says("I begin.")
             .costs(CostUsd::from_cents(5))
-            .does(self.notes(spec, SessionEvent::Began))
+            .performs(self.notes(spec, SessionEvent::Began))
             .waits(work.session_duration);
         if work.held == Some(number) {
             script = match work.starts {
@@ -88,7 +88,7 @@ impl Agents {
         // An agent that was killed after the call has already done it.
         script
             .calls(does.expecting(Expectation::Anything))
-            .does(self.notes(spec, SessionEvent::Ended))
+            .performs(self.notes(spec, SessionEvent::Ended))
             .ends()
     }
 
@@ -108,9 +108,9 @@ impl Agents {
         spec: &SessionSpec,
         what: SessionEvent,
     ) -> impl Fn(&std::path::Path) + Send + Sync + use<> {
-        let log = self.crew.log.clone();
+        let log = self.test_hosts.log.clone();
         let entry = Entry {
-            host: self.crew.host.clone(),
+            host: self.test_hosts.host.clone(),
             run: spec.key.run.to_string(),
             number: spec.key.number,
             what,

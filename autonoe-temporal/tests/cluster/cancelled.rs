@@ -4,7 +4,7 @@ use autonoe_core::agent::SessionEnd;
 use autonoe_core::engine::{Engine, RunEnding};
 use autonoe_temporal::{Timeouts, WorkerSettings};
 use autonoe_temporal_support::{
-    BUILDING, DevServer, Site, Starts, TestHosts, Work, Working, engine, eventually, outcome,
+    BUILDING, DevServer, Site, Starts, TestHosts, Work, RunningWorker, engine, eventually, outcome,
     short_timeouts, submit,
 };
 
@@ -18,16 +18,16 @@ async fn a_run_that_is_cancelled_in_a_tool_leaves_no_process_and_has_its_end_rec
         ..short_timeouts()
     };
     let settings = server.settings().timeouts(timeouts);
-    let site = Site::make();
+    let site = Site::create();
     let work = Work {
         held: Some(2),
         starts: Starts::Tool,
         ..Work::new(2)
     };
     let run = site.run("shop", &work);
-    let crew = TestHosts::new(&site, "one");
-    let worker = Working::start(settings.clone(), WorkerSettings::on("one"), |worker| {
-        worker.sessions(crew)
+    let test_hosts = TestHosts::new(&site, "one");
+    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("one"), |worker| {
+        worker.sessions(test_hosts)
     });
     submit(&settings, &run).await;
     let folder = site.project_path(&run);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use autonoe_core::engine::{Engine, JobRunner};
 use autonoe_temporal::{TemporalEngine, TemporalWorker, Timeouts, WorkerSettings};
-use autonoe_temporal_support::{DevServer, Working};
+use autonoe_temporal_support::{DevServer, RunningWorker};
 use autonoe_testkit::conformance::{self, ENGINE_JOB};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -23,9 +23,9 @@ async fn the_engine_conforms_on_a_real_server() {
             .settings()
             .queue(format!("conformance-{number}"))
             .timeouts(timeouts);
-        let host = WorkerSettings::on("here");
+        let host = WorkerSettings::for_host("here");
         let equip = move |worker: TemporalWorker| worker.job(ENGINE_JOB, runner);
-        let worker = Working::start(settings.clone(), host, equip);
+        let worker = RunningWorker::start(settings.clone(), host, equip);
         workers.lock().expect("nobody panicked").push(worker);
         let engine = TemporalEngine::connect(settings).await;
         Arc::new(engine.expect("there is a server")) as Arc<dyn Engine>
@@ -35,7 +35,7 @@ async fn the_engine_conforms_on_a_real_server() {
 
     // All at once, because each stop takes a while.
     let workers = workers.into_inner().expect("nobody panicked");
-    workers.iter().for_each(Working::stop);
+    workers.iter().for_each(RunningWorker::stop);
     drop(workers);
     report.assert();
     assert_eq!(report.skipped(), []);

@@ -5,16 +5,16 @@ use std::time::Duration;
 use autonoe_core::time::Epoch;
 use autonoe_temporal::{TemporalSettings, Timeouts, WorkerSettings};
 use autonoe_temporal_support::{
-    DevServer, Proxy, Site, Starts, TestHosts, Work, Working, eventually, outcome, short_timeouts,
+    DevServer, Proxy, Site, Starts, TestHosts, Work, RunningWorker, eventually, outcome, short_timeouts,
     submit,
 };
 
 use crate::assertions::assert_all_done_once;
 
-fn worker(site: &Site, settings: &TemporalSettings, host: &str) -> Working {
-    let crew = TestHosts::new(site, host);
-    Working::start(settings.clone(), WorkerSettings::on(host), |worker| {
-        worker.sessions(crew)
+fn worker(site: &Site, settings: &TemporalSettings, host: &str) -> RunningWorker {
+    let test_hosts = TestHosts::new(site, host);
+    RunningWorker::start(settings.clone(), WorkerSettings::for_host(host), |worker| {
+        worker.sessions(test_hosts)
     })
 }
 
@@ -31,7 +31,7 @@ async fn a_worker_that_is_cut_off_abandons_its_session_and_another_host_takes_ov
     let settings = server.settings().timeouts(timeouts);
     let mut through = settings.clone();
     through.address = proxy.address();
-    let site = Site::make();
+    let site = Site::create();
     let work = Work {
         held: Some(2),
         starts: Starts::Process,

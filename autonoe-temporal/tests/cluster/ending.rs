@@ -5,7 +5,7 @@ use std::time::Duration;
 use autonoe_core::engine::{Engine, Placement, RunEnding, RunPhase};
 use autonoe_temporal::{Timeouts, WorkerSettings};
 use autonoe_temporal_support::{
-    DevServer, Host, Site, TestHosts, Work, Working, engine, eventually, outcome, short_timeouts,
+    DevServer, Host, Site, TestHosts, Work, RunningWorker, engine, eventually, outcome, short_timeouts,
     submit, submit_to, wait_for_status,
 };
 
@@ -26,15 +26,15 @@ async fn the_end_is_recorded_even_if_another_run_has_the_only_slot() {
         ..short_timeouts()
     };
     let settings = server.settings().timeouts(timeouts);
-    let site = Site::make();
+    let site = Site::create();
     let (first_work, other_work) = (held(2), held(1));
     let (first, other) = (
         site.run("first", &first_work),
         site.run("other", &other_work),
     );
-    let (crew, log) = (TestHosts::new(&site, "one"), site.log());
-    let worker = WorkerSettings::on("one").slots(1);
-    let worker = Working::start(settings.clone(), worker, |worker| worker.sessions(crew));
+    let (test_hosts, log) = (TestHosts::new(&site, "one"), site.log());
+    let worker = WorkerSettings::for_host("one").slots(1);
+    let worker = RunningWorker::start(settings.clone(), worker, |worker| worker.sessions(test_hosts));
     submit(&settings, &first).await;
     eventually("the last session", || log.began("first", 2).len() == 1).await;
     submit(&settings, &other).await;
@@ -63,11 +63,11 @@ async fn an_unreachable_host_does_not_prevent_the_end_of_a_run() {
         ..short_timeouts()
     };
     let settings = server.settings().timeouts(timeouts);
-    let site = Site::make();
+    let site = Site::create();
     let run = site.run("shop", &held(2));
     let log = site.log();
     let one = Host::start(&site, &settings, "one");
-    submit_to(&settings, &run, Placement::on("one")).await;
+    submit_to(&settings, &run, Placement::on_host("one")).await;
     eventually("the second session", || log.began("shop", 2).len() == 1).await;
 
     one.kill();

@@ -8,7 +8,7 @@ use autonoe_core::engine::{Engine, EngineError, RunEnding, RunInstruction, RunPh
 use autonoe_core::event::Failure;
 use autonoe_temporal::{SessionHosts, SessionsRun, WorkerSettings};
 use autonoe_temporal_support::{
-    DevServer, Site, TestHosts, Work, Working, engine, is_at, outcome, short_timeouts, submit,
+    DevServer, Site, TestHosts, Work, RunningWorker, engine, is_at, outcome, short_timeouts, submit,
     wait_for_status,
 };
 
@@ -17,7 +17,7 @@ use crate::refusing::Refusing;
 
 /// Has the project of a run, or can use it, only after a number of requests.
 struct Reluctant {
-    crew: Arc<TestHosts>,
+    test_hosts: Arc<TestHosts>,
     requests: AtomicU32,
     until: u32,
     failure: Failure,
@@ -29,14 +29,14 @@ impl SessionHosts for Reluctant {
         match (requests < self.until, self.failure.code.as_str()) {
             (true, "not_here") => Err(self.failure.clone()),
             (true, _) => Ok(Arc::new(Refusing(self.failure.clone()))),
-            (false, _) => self.crew.find(run, what),
+            (false, _) => self.test_hosts.find(run, what),
         }
     }
 }
 
 fn reluctant(site: &Site, until: u32, failure: Failure) -> Arc<Reluctant> {
     Arc::new(Reluctant {
-        crew: TestHosts::new(site, "here"),
+        test_hosts: TestHosts::new(site, "here"),
         requests: AtomicU32::new(0),
         until,
         failure,
@@ -47,14 +47,14 @@ fn reluctant(site: &Site, until: u32, failure: Failure) -> Arc<Reluctant> {
 async fn the_reason_for_missing_progress_is_reported_and_the_run_continues_when_it_can() {
     let server = DevServer::start().await;
     let settings = server.settings().timeouts(short_timeouts());
-    let (site, work) = (Site::make(), Work::new(1));
+    let (site, work) = (Site::create(), Work::new(1));
     let run = site.run("shop", &work);
     let hosts = reluctant(
         &site,
         3,
         Failure::retryable("not_here", "it is not on this host"),
     );
-    let worker = Working::start(settings.clone(), WorkerSettings::on("here"), |worker| {
+    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("here"), |worker| {
         worker.sessions(hosts)
     });
     submit(&settings, &run).await;
@@ -79,15 +79,15 @@ async fn the_reason_for_missing_progress_is_reported_and_the_run_continues_when_
 async fn unknown_numbers_are_not_reported_as_zero() {
     let server = DevServer::start().await;
     let settings = server.settings().timeouts(short_timeouts());
-    let (site, work) = (Site::make(), Work::new(1));
+    let (site, work) = (Site::create(), Work::new(1));
     let run = site.run("shop", &work);
     submit(&settings, &run).await;
     let engine = engine(&settings).await;
 
     let unanswered = engine.status(&run.id).await.expect("it is known");
-    let crew = TestHosts::new(&site, "here");
-    let worker = Working::start(settings.clone(), WorkerSettings::on("here"), |worker| {
-        worker.sessions(crew)
+    let test_hosts = TestHosts::new(&site, "here");
+    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("here"), |worker| {
+        worker.sessions(test_hosts)
     });
     outcome(&settings, &run).await;
     let ended = engine.status(&run.id).await.expect("it is known");
@@ -104,14 +104,14 @@ async fn unknown_numbers_are_not_reported_as_zero() {
 async fn a_failed_claim_is_retried_on_other_hosts_a_limited_number_of_times() {
     let server = DevServer::start().await;
     let settings = server.settings().timeouts(short_timeouts());
-    let (site, work) = (Site::make(), Work::new(1));
+    let (site, work) = (Site::create(), Work::new(1));
     let broken = || Failure::permanent("program_refused", "the program is another one");
     for (name, until, succeeds) in [("mended", 2, true), ("broken", u32::MAX, false)] {
         let settings = settings.clone().queue(name);
         let run = site.run(name, &work);
         let hosts = reluctant(&site, until, broken());
         let reluctant = hosts.clone();
-        let worker = Working::start(settings.clone(), WorkerSettings::on("here"), |worker| {
+        let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("here"), |worker| {
             worker.sessions(hosts)
         });
         submit(&settings, &run).await;
@@ -132,15 +132,15 @@ async fn a_failed_claim_is_retried_on_other_hosts_a_limited_number_of_times() {
 async fn messages_beyond_the_limit_of_the_next_session_are_rejected() {
     let server = DevServer::start().await;
     let settings = server.settings().timeouts(short_timeouts());
-    let site = Site::make();
+    let site = Site::create();
     let work = Work {
         held: Some(1),
         ..Work::new(1)
     };
     let run = site.run("shop", &work);
-    let crew = TestHosts::new(&site, "here");
-    let worker = Working::start(settings.clone(), WorkerSettings::on("here"), |worker| {
-        worker.sessions(crew)
+    let test_hosts = TestHosts::new(&site, "here");
+    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("here"), |worker| {
+        worker.sessions(test_hosts)
     });
     submit(&settings, &run).await;
     let engine = engine(&settings).await;

@@ -17,7 +17,7 @@ use autonoe_harness::strategy::{MemberId, MemberReport, VotingCriterion};
 use autonoe_harness::{FleetReport, Parallel, Pipeline, Race, Strategy, Voting};
 use autonoe_temporal::{SESSIONS_JOB, TemporalSettings, WorkerSettings};
 use autonoe_temporal_support::{
-    DevServer, Site, TestHosts, Work, Working, engine, is_at, outcome, short_timeouts, submit,
+    DevServer, Site, TestHosts, Work, RunningWorker, engine, is_at, outcome, short_timeouts, submit,
     wait_for_status,
 };
 use serde::Serialize;
@@ -91,9 +91,9 @@ fn named(fleet: &StrategyRun, name: &str) -> RunSpec {
     fleet.to_run(RunId::new(name)).expect("it is JSON")
 }
 
-fn worker(settings: &TemporalSettings) -> Working {
-    let host = WorkerSettings::on("here");
-    Working::start(settings.clone(), host, |worker| {
+fn worker(settings: &TemporalSettings) -> RunningWorker {
+    let host = WorkerSettings::for_host("here");
+    RunningWorker::start(settings.clone(), host, |worker| {
         worker.job(JOB, Arc::new(Acts))
     })
 }
@@ -382,7 +382,7 @@ async fn long_outputs_of_members_stay_with_their_runs() {
 async fn members_may_be_driven_session_by_session() {
     let server = DevServer::start().await;
     let settings = server.settings().timeouts(short_timeouts());
-    let (site, work) = (Site::make(), Work::new(2));
+    let (site, work) = (Site::create(), Work::new(2));
     let projects = ["left", "right"].map(|name| site.run(name, &work));
     let members = projects.each_ref().map(|project| {
         let name = MemberId::new(project.id.as_str());
@@ -390,9 +390,9 @@ async fn members_may_be_driven_session_by_session() {
     });
     let run = StrategyRun::new(Parallel {}).members(members);
     let run = named(&run, "shop");
-    let crew = TestHosts::new(&site, "here");
-    let worker = Working::start(settings.clone(), WorkerSettings::on("here"), |worker| {
-        worker.sessions(crew)
+    let test_hosts = TestHosts::new(&site, "here");
+    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("here"), |worker| {
+        worker.sessions(test_hosts)
     });
     submit(&settings, &run).await;
 

@@ -13,7 +13,7 @@ use crate::assertions::assert_all_done_once;
 async fn a_run_of_an_unreachable_host_is_claimed_by_another_and_a_bound_run_waits() {
     let server = DevServer::start().await;
     let settings = server.settings().timeouts(short_timeouts());
-    let site = Site::make();
+    let site = Site::create();
     let work = Work {
         held: Some(2),
         starts: Starts::Process,
@@ -23,7 +23,7 @@ async fn a_run_of_an_unreachable_host_is_claimed_by_another_and_a_bound_run_wait
     let log = site.log();
     let one = Host::start(&site, &settings, "one");
     submit(&settings, &free).await;
-    submit_to(&settings, &bound, Placement::on("one")).await;
+    submit_to(&settings, &bound, Placement::on_host("one")).await;
     eventually("both second sessions", || {
         ["free", "bound"].map(|run| log.began(run, 2).len()) == [1, 1]
     })

@@ -15,7 +15,7 @@ const RUNS: usize = 64;
 async fn of_two_workers_with_many_runs_one_is_killed_and_no_session_is_lost_or_counted_twice() {
     let server = DevServer::start().await;
     let settings = server.settings().timeouts(short_timeouts());
-    let site = Site::make();
+    let site = Site::create();
     let work = Work {
         session_duration: Duration::from_millis(200),
         ..Work::new(2)

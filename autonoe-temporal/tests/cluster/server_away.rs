@@ -5,7 +5,7 @@ use std::time::Duration;
 use autonoe_core::engine::RunOutcome;
 use autonoe_temporal::{Timeouts, WorkerSettings};
 use autonoe_temporal_support::{
-    DevServer, Site, Starts, TestHosts, Work, Working, eventually, outcome, short_timeouts, submit,
+    DevServer, Site, Starts, TestHosts, Work, RunningWorker, eventually, outcome, short_timeouts, submit,
 };
 
 use crate::assertions::{assert_all_done_once, ends};
@@ -21,7 +21,7 @@ enum Ends {
 async fn server_is_away(timeouts: Timeouts, away: Duration, session: Ends) -> RunOutcome {
     let mut server = DevServer::start().await;
     let settings = server.settings().timeouts(timeouts);
-    let site = Site::make();
+    let site = Site::create();
     let work = Work {
         held: Some(2),
         starts: Starts::Process,
@@ -29,9 +29,9 @@ async fn server_is_away(timeouts: Timeouts, away: Duration, session: Ends) -> Ru
     };
     let run = site.run("shop", &work);
     let log = site.log();
-    let crew = TestHosts::new(&site, "one");
-    let worker = Working::start(settings.clone(), WorkerSettings::on("one"), |worker| {
-        worker.sessions(crew)
+    let test_hosts = TestHosts::new(&site, "one");
+    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("one"), |worker| {
+        worker.sessions(test_hosts)
     });
     submit(&settings, &run).await;
     eventually("the second session", || log.began("shop", 2).len() == 1).await;

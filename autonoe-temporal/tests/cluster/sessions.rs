@@ -8,7 +8,7 @@ use autonoe_core::engine::{
     Engine, Placement, RunEnding, RunInstruction, RunPhase, RunSpec, RunView,
 };
 use autonoe_temporal::{TemporalEngine, TemporalSettings, Timeouts, WorkerSettings};
-use autonoe_temporal_support::{DevServer, Working, is_at};
+use autonoe_temporal_support::{DevServer, RunningWorker, is_at};
 use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject};
 use jiff::Timestamp;
 
@@ -21,7 +21,7 @@ const AT_ONCE: Duration = Duration::ZERO;
 struct Fixture {
     engine: TemporalEngine,
     project: TempProject,
-    _worker: Working,
+    _worker: RunningWorker,
     _server: DevServer,
 }
 
@@ -39,8 +39,8 @@ impl Fixture {
             ..timeouts
         };
         let settings: TemporalSettings = server.settings().timeouts(timeouts);
-        let host = WorkerSettings::on("here");
-        let worker = Working::start(settings.clone(), host, |worker| worker.sessions(hosts));
+        let host = WorkerSettings::for_host("here");
+        let worker = RunningWorker::start(settings.clone(), host, |worker| worker.sessions(hosts));
         Self {
             engine: TemporalEngine::connect(settings).await.expect("it answers"),
             project,
@@ -183,5 +183,5 @@ async fn a_cancelled_run_ends_its_session_and_records_that() {
     };
     assert_eq!(reason, "enough of it");
     assert_end_recorded(&fixture.project.journal(), &outcome);
-    assert_eq!((records(&fixture.project), played.alive()), (2, 0));
+    assert_eq!((records(&fixture.project), played.open_clients()), (2, 0));
 }

@@ -14,7 +14,7 @@ use autonoe_core::time::{Epoch, SessionKey};
 use autonoe_core::{RunId, RunReport};
 use autonoe_temporal::{SessionHosts, SessionsRun, Timeouts, WorkerSettings};
 use autonoe_temporal_support::{
-    DevServer, Site, TestHosts, Work, Working, outcome, short_timeouts, submit,
+    DevServer, Site, TestHosts, Work, RunningWorker, outcome, short_timeouts, submit,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -27,7 +27,7 @@ const SLOW: Duration = Duration::from_secs(6);
 
 /// Session hosts that are slow.
 struct Slow {
-    crew: Arc<TestHosts>,
+    test_hosts: Arc<TestHosts>,
     requests: Arc<RequestCounts>,
 }
 
@@ -41,7 +41,7 @@ struct RequestCounts {
 impl SessionHosts for Slow {
     fn find(&self, run: &RunId, what: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
         Ok(Arc::new(SlowHost {
-            host: self.crew.find(run, what)?,
+            host: self.test_hosts.find(run, what)?,
             requests: self.requests.clone(),
         }))
     }
@@ -93,17 +93,17 @@ async fn claiming_and_reading_the_ledger_may_take_longer_than_the_heartbeat_time
         ..short_timeouts()
     };
     let settings = server.settings().timeouts(timeouts);
-    let site = Site::make();
+    let site = Site::create();
     let work = Work::new(1);
     let mut run = site.run("shop", &work);
     // The ledger is read after the pause between the sessions.
     run.input["limits"]["pauseMs"] = 100.into();
     let requests = Arc::new(RequestCounts::default());
     let slow = Arc::new(Slow {
-        crew: TestHosts::new(&site, "one"),
+        test_hosts: TestHosts::new(&site, "one"),
         requests: requests.clone(),
     });
-    let worker = Working::start(settings.clone(), WorkerSettings::on("one"), |worker| {
+    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("one"), |worker| {
         worker.sessions(slow)
     });
 

@@ -205,7 +205,7 @@ impl AgentClient for FaultyClient {
             fault: plan.fault,
         };
         let seen = self.seen.clone();
-        disturb(stream, plan, move || {
+        inject_fault(stream, plan, move || {
             seen.hits
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -226,7 +226,7 @@ impl AgentClient for FaultyClient {
 type Item = Result<StreamEvent, AgentError>;
 
 /// Injects the fault of `plan` into `inner`; `on_hit` is called once, when it takes effect.
-pub(super) fn disturb<'a>(
+pub(super) fn inject_fault<'a>(
     inner: MessageStream<'a>,
     plan: Plan,
     on_hit: impl FnOnce() + Send + 'a,

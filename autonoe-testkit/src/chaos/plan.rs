@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_kept() {
+    fn faults_occur_at_the_configured_rate() {
         let hits = |percent| {
             (1..=1000)
                 .filter(|n| draw(3, *n, percent, &Fault::ALL).is_some())

@@ -16,7 +16,7 @@ use crate::{ScriptedBackend, SessionScript, VirtualClock};
 /// [`VirtualClock::new`](crate::VirtualClock::new).
 const FIRST_START: Timestamp = Timestamp::constant(1_767_225_600, 0);
 
-/// One attempt of a run: undisturbed, to be killed, or resumed.
+/// One attempt of a run: uninterrupted, to be killed, or resumed.
 ///
 /// [`CrashPoints`](crate::CrashPoints) builds a new run for each attempt.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl RunAttempt {
         self.lost_session
     }
 
-    /// Creates scripted agents from the scripts of the complete, undisturbed run.
+    /// Creates scripted agents from the scripts of the complete, uninterrupted run.
     ///
     /// Scripts of finished sessions are skipped. A repeated session may find that its interrupted
     /// predecessor has done its work, so its calls need not succeed any more; denied calls must

@@ -7,14 +7,14 @@ use autonoe_core::{ProjectRun, RunReport};
 
 use super::attempt::{AttemptEnd, MakeRun, RunAttempt, run};
 use super::child::{self, ChildParams};
-use super::report::{CrashPoint, CrashReport, TotalsAccuracy, Undisturbed, name};
+use super::report::{CrashPoint, CrashReport, TotalsAccuracy, UninterruptedRun, name};
 use crate::TempProject;
 
 /// Kills a scripted run after every line of its journal in turn, and resumes it.
 ///
-/// First the run is left undisturbed. Then, for each line of its journal, it is built again in a
+/// First the run is left uninterrupted. Then, for each line of its journal, it is built again in a
 /// fresh project, killed once the line is written, and resumed. It must then reach the same end as
-/// the undisturbed run:
+/// the uninterrupted run:
 ///
 /// - up to the line, its journal is the same byte for byte;
 /// - its final ledger is the same;
@@ -72,7 +72,7 @@ impl CrashPoints {
     ///
     /// # Panics
     ///
-    /// If the undisturbed run does not start, is not the first in its project, or does not play its
+    /// If the uninterrupted run does not start, is not the first in its project, or does not play its
     /// script as written.
     pub fn drop_runs(&self) -> CrashReport {
         self.crash(|project, line| {
@@ -91,7 +91,7 @@ impl CrashPoints {
     ///
     /// # Panics
     ///
-    /// If there is no such test, or the undisturbed run does not start, is not the first in its
+    /// If there is no such test, or the uninterrupted run does not start, is not the first in its
     /// project, or does not play its script as written.
     pub fn kill_processes(&self, test: &str) -> CrashReport {
         if let Some(ChildParams { project, line }) = child::child_params(test) {
@@ -109,9 +109,9 @@ impl CrashPoints {
     }
 
     fn crash(&self, kill: impl Fn(&TempProject, usize) -> Result<(), String>) -> CrashReport {
-        let undisturbed = self.undisturbed();
-        let points = (1..).zip(&undisturbed.entries).map(|(line, entry)| {
-            let (totals, problems) = self.crash_after(line, &undisturbed, &kill);
+        let uninterrupted = self.uninterrupted();
+        let points = (1..).zip(&uninterrupted.entries).map(|(line, entry)| {
+            let (totals, problems) = self.crash_after(line, &uninterrupted, &kill);
             CrashPoint {
                 line,
                 what: name(entry),
@@ -121,11 +121,11 @@ impl CrashPoints {
         });
         CrashReport {
             points: points.collect(),
-            undisturbed: undisturbed.report,
+            uninterrupted: uninterrupted.report,
         }
     }
 
-    fn undisturbed(&self) -> Undisturbed {
+    fn uninterrupted(&self) -> UninterruptedRun {
         let project = (self.make_project)();
         assert!(
             project.journal().entries().is_empty(),
@@ -134,20 +134,20 @@ impl CrashPoints {
         let attempt = RunAttempt::first(project.project());
         let report = match run(&self.make_run, &attempt, AttemptEnd::Natural) {
             Ok(Some(report)) => report,
-            lived => panic!("the undisturbed run has no report: {lived:?}"),
+            lived => panic!("the uninterrupted run has no report: {lived:?}"),
         };
         let problems = attempt.problems();
         assert!(
             problems.is_empty(),
-            "the undisturbed run was not played as written: {problems:#?}"
+            "the uninterrupted run was not played as written: {problems:#?}"
         );
-        Undisturbed::new(report, &project)
+        UninterruptedRun::new(report, &project)
     }
 
     fn crash_after(
         &self,
         line: usize,
-        undisturbed: &Undisturbed,
+        uninterrupted: &UninterruptedRun,
         kill: impl Fn(&TempProject, usize) -> Result<(), String>,
     ) -> (TotalsAccuracy, Vec<String>) {
         let project = (self.make_project)();
@@ -157,7 +157,7 @@ impl CrashPoints {
                 vec![format!("it was not killed: {error}")],
             );
         }
-        let mut problems: Vec<String> = undisturbed
+        let mut problems: Vec<String> = uninterrupted
             .compare_journal(line, &project)
             .into_iter()
             .collect();
@@ -168,8 +168,8 @@ impl CrashPoints {
                 return (TotalsAccuracy::Wrong, problems);
             }
         };
-        let (totals, differences) = undisturbed.compare_report(&report, lost);
-        problems.extend(undisturbed.compare_ledger(&project));
+        let (totals, differences) = uninterrupted.compare_report(&report, lost);
+        problems.extend(uninterrupted.compare_ledger(&project));
         problems.extend(differences);
         (totals, problems)
     }

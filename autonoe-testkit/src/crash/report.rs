@@ -1,4 +1,4 @@
-//! Report of a crash test, and the comparison of a resumed run with the undisturbed one.
+//! Report of a crash test, and the comparison of a resumed run with the uninterrupted one.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::TempProject;
 #[derive(Clone, Debug)]
 #[must_use = "assert on the report, or its failures are lost"]
 pub struct CrashReport {
-    pub(super) undisturbed: RunReport,
+    pub(super) uninterrupted: RunReport,
     pub(super) points: Vec<CrashPoint>,
 }
 
@@ -28,7 +28,7 @@ pub struct CrashPoint {
     pub what: String,
     /// The accuracy of the final totals.
     pub totals: TotalsAccuracy,
-    /// Differences from the undisturbed run.
+    /// Differences from the uninterrupted run.
     pub problems: Vec<String>,
 }
 
@@ -36,7 +36,7 @@ pub struct CrashPoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TotalsAccuracy {
-    /// They equal those of the undisturbed run.
+    /// They equal those of the uninterrupted run.
     Exact,
     /// They are equal except for the cost of a lost session: they report one part as unknown.
     Unknown {
@@ -48,9 +48,9 @@ pub enum TotalsAccuracy {
 }
 
 impl CrashReport {
-    /// Returns the report of the undisturbed run.
-    pub fn undisturbed(&self) -> &RunReport {
-        &self.undisturbed
+    /// Returns the report of the uninterrupted run.
+    pub fn uninterrupted(&self) -> &RunReport {
+        &self.uninterrupted
     }
 
     /// Returns the result of each kill, line by line.
@@ -58,7 +58,7 @@ impl CrashReport {
         &self.points
     }
 
-    /// Fails the test if any killed run did not reach the same end as the undisturbed one.
+    /// Fails the test if any killed run did not reach the same end as the uninterrupted one.
     ///
     /// # Panics
     ///
@@ -116,15 +116,15 @@ pub(super) fn name(entry: &JournalEntry) -> String {
     }
 }
 
-/// The results of the undisturbed run.
-pub(super) struct Undisturbed {
+/// The results of the uninterrupted run.
+pub(super) struct UninterruptedRun {
     pub(super) report: RunReport,
     pub(super) ledger: Option<LedgerState>,
     pub(super) entries: Vec<JournalEntry>,
     journal: String,
 }
 
-impl Undisturbed {
+impl UninterruptedRun {
     pub(super) fn new(report: RunReport, project: &TempProject) -> Self {
         Self {
             report,
@@ -135,7 +135,7 @@ impl Undisturbed {
     }
 
     /// Describes a difference in the journal of a run that was killed after `line`: up to there it
-    /// must equal the undisturbed one byte for byte.
+    /// must equal the uninterrupted one byte for byte.
     pub(super) fn compare_journal(&self, line: usize, project: &TempProject) -> Option<String> {
         let expected: Vec<&str> = self.journal.lines().take(line).collect();
         let text = project.journal_text();

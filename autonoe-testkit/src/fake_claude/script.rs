@@ -13,7 +13,7 @@ use super::Build;
 /// use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, TurnFault, FaultTrigger};
 ///
 /// let script = FakeScript::says(["I look.", "Done."])
-///     .on(Build::V2_1_197)
+///     .build(Build::V2_1_197)
 ///     .with_fault(Fault::IgnoresShutdown)
 ///     .with_fault(Fault::At { trigger: FaultTrigger::Texts(1), turn_fault: TurnFault::Silence });
 ///
@@ -75,7 +75,7 @@ impl FakeScript {
 
     /// Plays `build`.
     #[must_use]
-    pub fn on(mut self, build: Build) -> Self {
+    pub fn build(mut self, build: Build) -> Self {
         self.build = build;
         self
     }

@@ -25,7 +25,7 @@ pub(super) type Responder = Arc<dyn Fn(&ReceivedPrompt) -> Turn + Send + Sync>;
 ///
 /// // One turn after the other; then a function answers by the request.
 /// let script = ModelScript::new([Turn::tool("Bash", json!({"command": "cargo test"}))])
-///     .then_by(|request| {
+///     .then_fn(|request| {
 ///         let results = request.tool_results();
 ///         match results.last() {
 ///             Some(tests) if !tests.is_error => Turn::text("All tests pass."),
@@ -35,7 +35,7 @@ pub(super) type Responder = Arc<dyn Fn(&ReceivedPrompt) -> Turn + Send + Sync>;
 ///     .then(Turn::text("Done."));
 ///
 /// // A function answers every request.
-/// let echo = ModelScript::by(|request| Turn::text(request.user_texts().concat()));
+/// let echo = ModelScript::from_fn(|request| Turn::text(request.user_texts().concat()));
 /// ```
 #[derive(Clone)]
 pub struct ModelScript {
@@ -76,8 +76,8 @@ impl ModelScript {
     }
 
     /// Answers every request with the result of `answer`.
-    pub fn by(answer: impl Fn(&ReceivedPrompt) -> Turn + Send + Sync + 'static) -> Self {
-        Self::new::<Turn>([]).rest_by(answer)
+    pub fn from_fn(answer: impl Fn(&ReceivedPrompt) -> Turn + Send + Sync + 'static) -> Self {
+        Self::new::<Turn>([]).rest_fn(answer)
     }
 
     /// Then answers one request with this turn.
@@ -89,7 +89,7 @@ impl ModelScript {
 
     /// Then answers one request with the result of `answer`.
     #[must_use]
-    pub fn then_by(
+    pub fn then_fn(
         mut self,
         answer: impl Fn(&ReceivedPrompt) -> Turn + Send + Sync + 'static,
     ) -> Self {
@@ -99,7 +99,7 @@ impl ModelScript {
 
     /// Answers all requests after the last turn with the result of `answer`.
     #[must_use]
-    pub fn rest_by(
+    pub fn rest_fn(
         mut self,
         answer: impl Fn(&ReceivedPrompt) -> Turn + Send + Sync + 'static,
     ) -> Self {

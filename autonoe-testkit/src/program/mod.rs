@@ -145,12 +145,12 @@ const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00
 /// With `{"fails": true}` it fails with the code `FILM_FULL` and returns the picture too.
 /// With `{"needs_model": true}` it requests a model.
 #[derive(Debug)]
-pub struct Camera {
+pub struct PhotoTool {
     definition: ToolDefinition,
     contexts: Mutex<Vec<ToolContext>>,
 }
 
-impl Camera {
+impl PhotoTool {
     /// The picture in base64.
     pub const BASE64: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -173,7 +173,7 @@ impl Camera {
 }
 
 #[async_trait]
-impl Tool for Camera {
+impl Tool for PhotoTool {
     fn definition(&self) -> &ToolDefinition {
         &self.definition
     }

@@ -74,7 +74,7 @@ impl SimulatedWork {
     }
 
     /// Runs without faults.
-    pub(super) fn undisturbed(self) -> RunReport {
+    pub(super) fn uninterrupted(self) -> RunReport {
         self.run_until(None)
     }
 

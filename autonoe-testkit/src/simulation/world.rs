@@ -66,7 +66,7 @@ pub struct World<D: Driver> {
     /// Whether the driver has noticed the cancellation of the run and must respect it.
     pub cancelled: bool,
     /// The sessions whose own end was reported to the driver.
-    pub told: BTreeSet<u32>,
+    pub reported_ends: BTreeSet<u32>,
     /// The statistics.
     pub tally: Stats,
     /// The planned events, by time and then in the order in which they were planned.
@@ -84,13 +84,13 @@ impl<D: Driver> World<D> {
             store: Store::new(rules),
             hosts: Default::default(),
             cancelled: false,
-            told: BTreeSet::new(),
+            reported_ends: BTreeSet::new(),
             tally: Stats::default(),
             events: BTreeMap::new(),
             planned: 0,
         };
         for host in 0..HOSTS {
-            world.soon(host, 3000, D::first(0));
+            world.plan_within(host, 3000, D::first(0));
             let mut at = world.random.between(0, 30_000);
             while at < FAULTS_END {
                 let fault = match world.random.next() % 3 {
@@ -111,7 +111,7 @@ impl<D: Driver> World<D> {
     }
 
     /// Plans an event of a host within the next `within` milliseconds.
-    pub fn soon(&mut self, host: usize, within: u64, event: D::Event) {
+    pub fn plan_within(&mut self, host: usize, within: u64, event: D::Event) {
         let at = self.now + self.random.between(0, within);
         self.plan(at, host, event);
     }
@@ -194,7 +194,7 @@ pub struct Host<H> {
 
 impl<H> Host<H> {
     /// Returns whether the host is up.
-    pub fn is_up(&self) -> bool {
+    pub fn is_running(&self) -> bool {
         !self.down
     }
 
@@ -229,7 +229,7 @@ impl<D: Driver> World<D> {
             Event::Restart => {
                 it.down = false;
                 let life = it.life;
-                return self.soon(host, 2000, D::first(life));
+                return self.plan_within(host, 2000, D::first(life));
             }
             Event::Sleep => {
                 it.asleep_until = self.now + self.random.between(1000, 60_000);
@@ -297,7 +297,7 @@ impl Random {
     }
 
     /// Returns true in `percent` of all cases.
-    pub fn happens(&mut self, percent: u64) -> bool {
+    pub fn chance(&mut self, percent: u64) -> bool {
         self.next() % 100 < percent
     }
 }
@@ -393,18 +393,18 @@ impl<D: Driver> World<D> {
         }
         // The last session of a cancelled run may not have ended by itself.
         let told = if self.cancelled {
-            self.told.last().copied().unwrap_or_default()
+            self.reported_ends.last().copied().unwrap_or_default()
         } else {
             report.sessions
         };
-        let is_missing = |number: &u32| times(*number) == 0 || !self.told.contains(number);
+        let is_missing = |number: &u32| times(*number) == 0 || !self.reported_ends.contains(number);
         if let Some(number) = (1..=told).find(is_missing) {
             return Err(Violation::Missing { number });
         }
         let expected = if self.cancelled {
             self.work.cancelled(report.sessions, told)
         } else {
-            self.work.undisturbed()
+            self.work.uninterrupted()
         };
         if counts(report) != counts(&expected) {
             return Err(Violation::WrongCounts {

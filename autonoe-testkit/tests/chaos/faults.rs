@@ -80,7 +80,7 @@ fn line(event: &StreamEvent) -> String {
 #[tokio::test(start_paused = true)]
 async fn each_fault_changes_the_stream_as_documented() {
     let call = ["started", "call-1-1?", "call-1-1!", "done"];
-    let undisturbed = [&call[..], &["completed for $0.05", "over"]].concat();
+    let uninterrupted = [&call[..], &["completed for $0.05", "over"]].concat();
     let cases = [
         (Fault::MissingEnd, [&call[..], &["over"]].concat()),
         (
@@ -112,7 +112,7 @@ async fn each_fault_changes_the_stream_as_documented() {
                 "over",
             ],
         ),
-        (Fault::SlowDrip, undisturbed),
+        (Fault::SlowDrip, uninterrupted),
     ];
     for (fault, expected) in cases {
         let (agents, lines) = disturbed(fault).await;

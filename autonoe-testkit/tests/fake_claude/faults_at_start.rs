@@ -7,7 +7,7 @@ use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, FaultTrigger, Start
 use crate::fake_claude::fixture::{Fixture, on_both_builds, recorded};
 
 fn script(build: Build, fault: Fault) -> FakeScript {
-    FakeScript::says(["Hello."]).on(build).with_fault(fault)
+    FakeScript::says(["Hello."]).build(build).with_fault(fault)
 }
 
 fn dies(code: u8, stderr: &str, when: Start) -> Fault {

@@ -11,7 +11,7 @@ use crate::fake_claude::fixture::{Fixture, SetStatus, on_both_builds, recorded};
 
 /// A turn that fails between two texts of the agent.
 fn broken(build: Build, turn_fault: TurnFault) -> FakeScript {
-    let script = FakeScript::says(["before", "after"]).on(build);
+    let script = FakeScript::says(["before", "after"]).build(build);
     script.with_fault(after_text(turn_fault))
 }
 
@@ -24,7 +24,7 @@ fn after_text(turn_fault: TurnFault) -> Fault {
 
 async fn slow_lines_are_put_together(build: Build) {
     // Also in the middle of characters.
-    let script = FakeScript::says(["grüße, 🦀", "Done."]).on(build);
+    let script = FakeScript::says(["grüße, 🦀", "Done."]).build(build);
     let script = script.with_fault(Fault::Slow {
         chunk: 101,
         pause_ms: 1,
@@ -45,7 +45,7 @@ async fn garbage_between_lines_is_passed_over(build: Build) {
         b"\x00\xff\xfe\x80{\"\x1b[31m",
         b"null",
     ];
-    let mut script = FakeScript::says(["before", "after"]).on(build);
+    let mut script = FakeScript::says(["before", "after"]).build(build);
     for bytes in garbage {
         script = script.with_fault(after_text(TurnFault::Garbage(bytes.to_vec())));
     }

@@ -33,7 +33,7 @@ const MARKER: &str = "AUTONOE_TEST_SETTING";
 
 /// Returns the script that replays a recorded session of this build.
 pub(crate) fn recorded(build: Build, session: &str) -> FakeScript {
-    FakeScript::replay(transcript(build, session)).on(build)
+    FakeScript::replay(transcript(build, session)).build(build)
 }
 
 /// Returns the file of a recorded session of this build.

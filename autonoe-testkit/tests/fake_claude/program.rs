@@ -130,7 +130,7 @@ fn silent() -> FakeScript {
 #[test]
 fn prints_its_version() {
     for build in Build::ALL {
-        let script = FakeScript::says(["Hello."]).on(build);
+        let script = FakeScript::says(["Hello."]).build(build);
         let mut said = Vec::new();
         let place = Env::new(["-v".to_owned()], "/");
 

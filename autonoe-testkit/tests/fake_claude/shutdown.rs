@@ -127,7 +127,7 @@ async fn a_hook_that_never_decides_refuses_in_time(build: Build) {
 async fn a_dropped_stream_leaves_nothing(build: Build) {
     // At the start, and during a turn.
     for lines in [0, 3] {
-        let script = FakeScript::says(["Hello."]).on(build);
+        let script = FakeScript::says(["Hello."]).build(build);
         let setting = Fixture::new(&script.with_fault(silence(lines)));
         let mut client = setting.client();
 
@@ -152,7 +152,7 @@ async fn wait_for_silence(client: &mut dyn AgentClient, setting: &Fixture) {
 
 async fn a_dropped_client_leaves_nothing_not_even_of_what_never_dies(build: Build) {
     for ignores_shutdown in [false, true] {
-        let mut script = FakeScript::says(["Hello."]).on(build);
+        let mut script = FakeScript::says(["Hello."]).build(build);
         script = script.with_fault(silence(3));
         if ignores_shutdown {
             script = script.with_fault(Fault::IgnoresShutdown);
@@ -168,7 +168,7 @@ async fn a_dropped_client_leaves_nothing_not_even_of_what_never_dies(build: Buil
 }
 
 async fn process_ignoring_shutdown_is_killed(build: Build) {
-    let script = FakeScript::says(["Hello."]).on(build);
+    let script = FakeScript::says(["Hello."]).build(build);
     let setting = Fixture::new(&script.with_fault(Fault::IgnoresShutdown));
 
     let played = setting.played().await;

@@ -14,7 +14,7 @@ async fn one_script_is_played_by_every_vendor_with_and_without_a_stream() {
     for api in ALL {
         for wanted in [Delivery::Whole, Delivery::Stream] {
             let script = ModelScript::new([Turn::text("one")])
-                .then_by(|prompt| Turn::text(format!("you said {}", prompt.user_texts()[0])))
+                .then_fn(|prompt| Turn::text(format!("you said {}", prompt.user_texts()[0])))
                 .then(ScriptedMessage::new().says(long).in_pieces_of(7));
             let server = api.start(script);
 

@@ -61,9 +61,9 @@ async fn a_program_without_tools_can_be_served_too() {
 #[tokio::test]
 async fn script_functions_receive_the_request() {
     let script = ModelScript::new([Turn::text("first")])
-        .then_by(|request| Turn::text(format!("you said {}", request.user_texts()[0])))
+        .then_fn(|request| Turn::text(format!("you said {}", request.user_texts()[0])))
         .then(Turn::text("third"))
-        .rest_by(|request| Turn::text(format!("{} again", request.user_texts()[0])));
+        .rest_fn(|request| Turn::text(format!("{} again", request.user_texts()[0])));
     let server = AnthropicServer::start(script);
 
     let mut said = Vec::new();
@@ -101,7 +101,7 @@ async fn a_request_after_the_last_turn_fails_loudly() {
 #[tokio::test]
 async fn a_function_that_panics_leaves_the_request_unanswered_and_the_server_alive() {
     let script = ModelScript::new::<Turn>([])
-        .then_by(|request| panic!("no idea what {} means", request.user_texts()[0]))
+        .then_fn(|request| panic!("no idea what {} means", request.user_texts()[0]))
         .then(Turn::text("still here"));
     let server = AnthropicServer::start(script).unverified();
 

@@ -36,7 +36,7 @@ fn a_test_that_is_not_there_fails_before_anything_runs() {
 fn process_ending_before_its_line_is_explained() {
     let test = "projects::killed_processes::process_ending_before_its_line_is_explained";
     let projects = Cell::new(0);
-    // Only the undisturbed run, which is the first, has readable settings.
+    // Only the uninterrupted run, which is the first, has readable settings.
     let crashes = crashes().in_project(move || {
         projects.set(projects.get() + 1);
         match projects.get() {

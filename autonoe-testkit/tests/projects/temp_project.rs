@@ -81,6 +81,6 @@ fn a_file_that_is_no_ledger_fails_the_test() {
 
 #[test]
 #[should_panic(expected = "is outside the project")]
-fn nothing_is_written_outside_of_it() {
+fn writing_a_file_outside_the_project_panics() {
     let _ = TempProject::new().file("../elsewhere", "");
 }

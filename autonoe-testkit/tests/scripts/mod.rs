@@ -264,7 +264,7 @@ async fn a_prompt_without_the_expected_text_is_a_problem() {
 #[tokio::test(start_paused = true)]
 async fn an_effect_that_panics_is_a_problem_with_its_message() {
     let agents = ScriptedBackend::new([SessionScript::new("works")
-        .does(|_| panic!("the disk is full"))
+        .performs(|_| panic!("the disk is full"))
         .says("on it goes")
         .ends()]);
 
@@ -356,7 +356,7 @@ async fn backend_records_sessions_and_decisions() {
             ("call-1-2".to_owned(), "WebSearch".to_owned(), false),
         ]
     );
-    assert_eq!((agents.disposed(), agents.alive()), (1, 0));
+    assert_eq!((agents.disposed(), agents.open_clients()), (1, 0));
 }
 
 #[tokio::test(start_paused = true)]

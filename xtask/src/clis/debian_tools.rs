@@ -68,7 +68,7 @@ enum Plan {
     /// Install these packages.
     Install(Vec<&'static str>),
     /// Print this: the user has to install them.
-    Tell(String),
+    Print(String),
 }
 
 /// Whether this process can install packages.
@@ -94,7 +94,7 @@ pub(super) fn ensure() {
             "{}: already installed",
             TOOLS.map(|it| it.package).join(", ")
         ),
-        Plan::Tell(message) => println!("{message}"),
+        Plan::Print(message) => println!("{message}"),
         Plan::Install(packages) => match apt_get(&packages) {
             Ok(()) if missing().is_empty() => println!("{}: installed", packages.join(", ")),
             Ok(()) => println!("{}", lacking(&packages, "apt-get failed to install them")),
@@ -110,7 +110,7 @@ fn plan(missing: &[Tool], rights: Rights) -> Plan {
         Rights::CanInstall => Plan::Install(packages),
         Rights::CannotInstall => {
             let why = "this process is not root on a system with apt-get";
-            Plan::Tell(lacking(&packages, why))
+            Plan::Print(lacking(&packages, why))
         }
     }
 }
@@ -204,7 +204,7 @@ mod tests {
         );
         assert_eq!(
             plan(&[bwrap, socat], Rights::CannotInstall),
-            Plan::Tell(
+            Plan::Print(
                 "WARNING: missing programs that were not installed: bubblewrap socat (this \
                  process is not root on a system with apt-get).\nTests that run them will fail or \
                  check less. On Debian: apt-get install bubblewrap socat"

@@ -25,7 +25,7 @@ pub(super) struct Folder {
 /// Result of the installation of one CLI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    WasThere,
+    AlreadyInstalled,
     Installed,
 }
 
@@ -43,7 +43,7 @@ impl Folder {
     pub(super) fn ensure(&self, pin: &Pin, npm: &Npm) -> Result<State, Failure> {
         let place = self.path.join(pin.folder());
         if version::check(pin, &place).is_ok() {
-            return Ok(State::WasThere);
+            return Ok(State::AlreadyInstalled);
         }
 
         // It has another name until it is complete and its version is checked. The name is new each
@@ -91,7 +91,7 @@ fn failed(what: &str, path: &Path, source: &io::Error) -> Failure {
 impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::WasThere => "already installed",
+            Self::AlreadyInstalled => "already installed",
             Self::Installed => "installed",
         })
     }
@@ -175,7 +175,10 @@ mod tests {
         let (folder, npm) = (fixture.folder(), fixture.npm(&brings("2.1.197")));
 
         assert_eq!(folder.ensure(&fixture.pin, &npm), Ok(State::Installed));
-        assert_eq!(folder.ensure(&fixture.pin, &npm), Ok(State::WasThere));
+        assert_eq!(
+            folder.ensure(&fixture.pin, &npm),
+            Ok(State::AlreadyInstalled)
+        );
 
         assert_eq!(fixture.fetched(), 1);
         assert_eq!(fixture.left(), ["claude-code-2.1.197"]);

@@ -24,7 +24,7 @@ const LIST: &str = "docs/dependencies.md";
 
 /// Checks the dependencies among our crates and the weight of the others.
 pub(super) fn check(cargo: &Cargo) -> Result<(), Failure> {
-    let packages = metadata::ours(cargo)?;
+    let packages = metadata::workspace_packages(cargo)?;
     let ours = packages.iter().map(|package| package.name.as_str());
     let ours: BTreeSet<&str> = ours.collect();
 

@@ -14,7 +14,7 @@ use crate::metadata;
 /// Compiles each published crate that has features without them and with each feature alone.
 pub(super) fn check(cargo: &Cargo) -> Result<(), Failure> {
     let mut failed = Vec::new();
-    let packages = metadata::ours(cargo)?;
+    let packages = metadata::workspace_packages(cargo)?;
     let published = packages.iter().filter(|package| package.is_published);
     for package in published.filter(|package| !package.features.is_empty()) {
         for features in selections(&package.features) {

@@ -30,7 +30,7 @@ async fn an_interrupted_run_ends_and_leaves_nothing() {
 
 #[tokio::test]
 async fn a_spent_quota_ends_a_run_that_does_not_wait() {
-    let script = ModelScript::by(|_| Refusal::quota_spent().into());
+    let script = ModelScript::from_fn(|_| Refusal::quota_spent().into());
     let setting = Fixture::new(script).unverified();
 
     let (report, ended) = run_planned_in(&setting).run().await;

@@ -1,7 +1,7 @@
 //! Results of our tools, which the agent calls over MCP.
 
 use autonoe_testkit::model_server::{ModelScript, Turn};
-use autonoe_testkit::program::Camera;
+use autonoe_testkit::program::PhotoTool;
 use serde_json::{Value, json};
 
 use super::{passing, planning, run_in};
@@ -13,7 +13,7 @@ fn photo(input: Value) -> Turn {
 
 /// Plays a run whose model takes two photos, one of which fails. Returns the tool results that the
 /// model received.
-async fn photos(setting: &Fixture, camera: &std::sync::Arc<Camera>) -> Vec<Value> {
+async fn photos(setting: &Fixture, camera: &std::sync::Arc<PhotoTool>) -> Vec<Value> {
     let camera = camera.clone();
     let run = run_in(setting).configure(|run| run.tool(camera));
     let log = run.log();
@@ -33,7 +33,7 @@ fn script() -> ModelScript {
 #[tokio::test]
 async fn a_served_tool_ends_with_its_title_and_code() {
     let setting = Fixture::new(script());
-    let camera = Camera::new();
+    let camera = PhotoTool::new();
 
     let events = photos(&setting, &camera).await;
 
@@ -70,12 +70,12 @@ async fn a_served_tool_ends_with_its_title_and_code() {
 async fn a_picture_of_a_tool_reaches_the_model_and_that_of_a_failed_call_is_a_note() {
     let setting = Fixture::new(script());
 
-    photos(&setting, &Camera::new()).await;
+    photos(&setting, &PhotoTool::new()).await;
 
     let requests = setting.server.log().main_requests();
     let counts = [1, 2].map(|number| {
         let body = requests[number].raw.to_string();
-        body.matches(Camera::BASE64).count()
+        body.matches(PhotoTool::BASE64).count()
     });
     assert_eq!(counts, [1, 1], "the photo of the first call");
     let failed = requests[2].raw.to_string();

@@ -134,7 +134,7 @@ async fn arguments_that_do_not_fit_never_reach_the_tool() {
 }
 
 #[test]
-fn garbage_is_answered() {
+fn malformed_requests_get_an_answer() {
     for message in [
         json!(null),
         json!([]),

@@ -88,7 +88,7 @@ async fn each_error_status_is_classified(build: Build) {
     ];
     let answers = refusals.clone();
     // Some requests are repeated in another way, whatever the number of retries.
-    let server = AnthropicServer::start(ModelScript::by(move |request| {
+    let server = AnthropicServer::start(ModelScript::from_fn(move |request| {
         let texts = request.user_texts();
         let asked = |status: &i32| texts.contains(&status.to_string().as_str());
         let refusal = answers.iter().rfind(|(_, status, _)| asked(status));

@@ -122,7 +122,7 @@ fn shell_quoted(path: &Path) -> String {
 
 fn ledger(project: &Project) -> ProbeFinding {
     const NAME: &str = "status.json";
-    match FileDeliverableRepository::at(project.status_path()).load_now() {
+    match FileDeliverableRepository::from_path(project.status_path()).load_now() {
         Err(error) => ProbeFinding::explained_problem(NAME, error_chain(&error)),
         Ok(None) => match project.check_journal_has_no_deliverables() {
             Ok(()) => ProbeFinding::good(NAME, "not created yet"),

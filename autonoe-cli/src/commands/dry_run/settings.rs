@@ -63,7 +63,7 @@ pub(in crate::commands) fn flow_settings(
 ) -> Vec<Setting> {
     let given = agent.limits.overrides();
     // Flows have no limits for iterations, retries and stalled sessions.
-    let limits = limits(&given.over(&RunLimits::new(Mode::Run)));
+    let limits = limits(&given.apply_to(&RunLimits::new(Mode::Run)));
     let limits = limits.into_iter().zip(given_flags(&given)).skip(3);
     let mut settings: Vec<_> = limits
         .map(|((key, value), is_given)| {
@@ -133,7 +133,7 @@ fn run_limits(work: &RunRequest<'_>, resumed: Option<&ResumedRun>) -> Vec<Settin
         None => (RunLimits::new(work.mode), Source::Default.to_string()),
         Some(resumed) => (resumed.limits.clone(), "journal".to_owned()),
     };
-    limits(&given.over(&before))
+    limits(&given.apply_to(&before))
         .into_iter()
         .zip(given_flags(&given))
         .map(|((key, value), is_given)| Setting {
@@ -151,7 +151,7 @@ fn run_limits(work: &RunRequest<'_>, resumed: Option<&ResumedRun>) -> Vec<Settin
 /// Lists the limits from the command line, with the names of [`settings`].
 pub(in crate::commands) fn given_limits(given: &LimitOverrides) -> Vec<(&'static str, String)> {
     // The mode does not matter, because only the given limits remain.
-    let all = limits(&given.over(&RunLimits::new(Mode::Run))).into_iter();
+    let all = limits(&given.apply_to(&RunLimits::new(Mode::Run))).into_iter();
     let is_given = given_flags(given);
     all.zip(is_given)
         .filter_map(|(limit, is_given)| is_given.then_some(limit))

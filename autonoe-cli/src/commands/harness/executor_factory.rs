@@ -23,7 +23,7 @@ use crate::error::CliError;
 pub(super) struct ExecutorFactory {
     config: EffectiveConfig,
     backends: Vec<ReadyBackend>,
-    usual: String,
+    default_backend: String,
     models: Arc<ModelsFile>,
     rules: Rules,
     observers: Vec<Arc<dyn RunObserver>>,
@@ -68,7 +68,7 @@ impl ExecutorFactory {
         Ok(Self {
             config,
             backends: Vec::new(),
-            usual: String::new(),
+            default_backend: String::new(),
             models: Arc::new(models),
             rules,
             observers: Vec::new(),
@@ -107,7 +107,7 @@ impl ExecutorFactory {
 
     /// Sets the backend of tasks without an explicit one.
     pub(super) fn set_default_backend(&mut self, name: &str) {
-        name.clone_into(&mut self.usual);
+        name.clone_into(&mut self.default_backend);
     }
 
     /// Returns the `models.json` of the project.
@@ -142,7 +142,7 @@ impl ExecutorFactory {
                 };
                 all.executor(Arc::new(executor.self_judging()))
             });
-        executors.default_executor(&self.usual)
+        executors.default_executor(&self.default_backend)
     }
 
     fn sessions(

@@ -53,10 +53,10 @@ pub(super) fn work(args: &HarnessWorkArgs, env: &CliEnv) -> Result<ExitCode, Cli
     let telemetry = start_telemetry(&project, &folder, &models, trace.as_ref(), env)?;
     // The rest of the process does not need the settings and the keys of telemetry.
     let env = &without_settings(env, &settings);
-    let mut workshop = build_executor_factory(&project, &folder, models, &settings, env)?;
-    workshop.set_telemetry(telemetry.sessions());
+    let mut executor_factory = build_executor_factory(&project, &folder, models, &settings, env)?;
+    executor_factory.set_telemetry(telemetry.sessions());
     let git = git(&home, env);
-    let executors = move |folder: &Path| workshop.executors(folder, trace.as_ref());
+    let executors = move |folder: &Path| executor_factory.executors(folder, trace.as_ref());
     let member = MemberWork::new(home, executors).git(git);
     let served = block_on(async {
         let serving = MemberServer::new(folder, Arc::new(member))
@@ -88,18 +88,18 @@ fn build_executor_factory(
         destructive: settings.destructive(),
         thinking: settings.thinking(),
     };
-    let mut workshop = ExecutorFactory::load(project, models, rules, env)?;
+    let mut executor_factory = ExecutorFactory::load(project, models, rules, env)?;
     for (name, word) in &settings.backends {
         let chosen = match &word.backend {
             Some(word) => ChosenBackend::from_flag(&word.parse().map_err(CliError::failure)?),
             None => ChosenBackend::find(None, Some(project))?,
         };
-        workshop.add(name, &chosen, word.model.as_deref(), project)?;
+        executor_factory.add(name, &chosen, word.model.as_deref(), project)?;
     }
-    workshop.set_default_backend(&settings.default_backend);
+    executor_factory.set_default_backend(&settings.default_backend);
     let log = MemberLog::open(folder).map_err(|error| state_error(&error))?;
-    workshop.add_observer(Arc::new(LogLines::new(log)));
-    Ok(workshop)
+    executor_factory.add_observer(Arc::new(LogLines::new(log)));
+    Ok(executor_factory)
 }
 
 fn without_settings(env: &CliEnv, settings: &WorkSettings) -> CliEnv {

@@ -218,7 +218,7 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn it_needs_no_specification_and_touches_neither_ledger_nor_journal() {
+fn ask_needs_no_specification_and_changes_neither_ledger_nor_journal() {
     let project = Project::new();
     let planned = scripted(
         &project,

@@ -60,7 +60,7 @@ fn words_appear_while_the_agent_works_and_the_transient_line_overwrites_none() {
 }
 
 #[test]
-fn words_that_do_not_fit_on_a_line_are_all_there() {
+fn long_answers_are_wrapped_without_losing_words() {
     let project = Project::new();
     let words: Vec<_> = (1..=40).map(|number| format!("word{number:02}")).collect();
     let mut steps: Vec<Value> = words

@@ -239,7 +239,7 @@ fn an_interrupt_stops_the_flow_and_the_same_command_resumes_it() {
 }
 
 #[test]
-fn a_judge_that_gives_no_verdict_is_no_yes() {
+fn a_step_fails_when_its_judge_gives_no_verdict() {
     let project = project();
     let mut script = Script::new();
     for _ in 0..8 {

@@ -20,7 +20,7 @@ const SOON: Duration = Duration::from_secs(300);
 const LIMIT: &str = "600000";
 
 #[test]
-fn a_receiver_that_does_not_take_it_costs_one_line() {
+fn a_failing_telemetry_receiver_causes_one_warning() {
     // A port at which nothing listens.
     let nobody = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
     let nobody = nobody.expect("a port");

@@ -95,7 +95,7 @@ fn spans_have_the_ids_that_the_events_of_the_run_have() {
 }
 
 #[test]
-fn spans_say_what_the_conventions_ask_for() {
+fn spans_have_the_attributes_of_the_conventions() {
     let (project, receiver) = (Project::new(), Receiver::start());
 
     let ended = CommandOutput::run(exported(&project, &script(), &receiver));

@@ -13,7 +13,7 @@ use crate::runs::support::project::Project;
 use crate::runs::support::script::{Script, hangs, sets, text_step};
 
 #[test]
-fn in_a_session_it_ends_the_run_with_a_report() {
+fn interrupt_during_a_session_ends_the_run_with_a_report() {
     let project = Project::new();
     let script = Script::new().plans(&["DL-001", "DL-002"]).session([
         sets("DL-001", "passed"),
@@ -42,7 +42,7 @@ fn in_a_session_it_ends_the_run_with_a_report() {
 
 // Shows: interfaces/presenter/waiting-display-remaining-time-reset
 #[test]
-fn in_a_wait_for_quota_it_ends_the_run_with_a_report() {
+fn interrupt_during_a_quota_wait_ends_the_run_with_a_report() {
     let project = Project::new();
     let reset = Timestamp::now() + SignedDuration::from_mins(169);
     let script = Script::new()
@@ -81,7 +81,7 @@ fn in_a_wait_for_quota_it_ends_the_run_with_a_report() {
 }
 
 #[test]
-fn a_second_one_ends_a_program_that_does_not_want_to_end() {
+fn second_interrupt_kills_an_unresponsive_agent() {
     let project = Project::new();
     let program = project.beside("claude");
     let stubborn = "#!/bin/bash\nif [ \"$1\" = --version ]; then echo '2.1.325 (Claude Code)'; exit; fi\n\

@@ -83,14 +83,14 @@ async fn calls_that_the_guards_deny_leave_no_trace() {
 /// Paths outside of the project that a run may write to are places that shells read from.
 #[tokio::test]
 async fn a_profile_that_an_agent_writes_is_not_run() {
-    let setting = Fixture::new(ModelScript::by(|_| Turn::text("Nobody asks."))).unverified();
+    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("Nobody asks."))).unverified();
     let sessions = SessionParent::in_directory(&setting.folder.join("tmp")).sessions();
     let home = move || {
         let mut folders = std::fs::read_dir(&sessions).expect("it is there").flatten();
         let session = folders.next().expect("a session runs").path();
         session.join("home").display().to_string()
     };
-    let written = ModelScript::by(move |prompt| match prompt.tool_results().len() {
+    let written = ModelScript::from_fn(move |prompt| match prompt.tool_results().len() {
         0 => adds(&format!("{}/.bash_profile", home()), "touch by-profile.txt"),
         1 => adds(&format!("{}/.profile", home()), "touch by-profile.txt"),
         2 => adds(&format!("{}/.bashrc", home()), "touch by-profile.txt"),

@@ -58,7 +58,7 @@ impl LocalRun {
         let work = async { runner.run(&self.spec, &context).await };
         match AssertUnwindSafe(work).catch_unwind().await {
             Ok(outcome) => self.end(outcome),
-            Err(_panic) => self.break_off("panicked", "the job runner panicked"),
+            Err(_panic) => self.abort("panicked", "the job runner panicked"),
         }
     }
 
@@ -113,7 +113,7 @@ impl LocalRun {
         self.outcome.send_replace(Some(outcome));
     }
 
-    fn break_off(&self, code: &str, message: &str) {
+    fn abort(&self, code: &str, message: &str) {
         tracing::error!(run = %self.spec.id, code, "a run was aborted");
         let failure = Failure::permanent(code, message);
         let outcome = self.state().abort(failure);
@@ -134,7 +134,7 @@ impl Drop for Ending {
     fn drop(&mut self) {
         let has_ended = self.run.state().outcome().is_some();
         if !has_ended {
-            self.run.break_off(
+            self.run.abort(
                 "broken_off",
                 "the task of the run was dropped before the run ended",
             );

@@ -229,7 +229,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn one_control_character_anywhere_is_enough(
+        fn a_shell_control_character_anywhere_prevents_a_match(
             head in "[a-z ]{0,8}", control in "[;&|`$<>()\n\r]", tail in ".{0,8}",
         ) {
             let command = format!("{head}{control}{tail}x");

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slips_are_recognised_and_other_words_are_not() {
+    fn suggestions_are_made_for_typos_only() {
         const KNOWN: [&str; 4] = ["profile", "permissions", "mcpServers", "review"];
 
         for (word, meant) in [

@@ -280,7 +280,7 @@ impl RunMachine {
         given: &LimitOverrides,
         ledger: LedgerView,
     ) -> RunAction {
-        self.limits = given.over(&self.limits);
+        self.limits = given.apply_to(&self.limits);
         if given.budget.time.is_some() && self.started_at.is_some() {
             self.time_budget_start = Some(at);
         }

@@ -173,7 +173,7 @@ impl SessionPlan {
 /// let started_with = RunLimits { max_iterations: Some(10), ..RunLimits::new(Mode::Run) };
 /// let given = LimitOverrides { max_retries: Some(0), ..LimitOverrides::default() };
 ///
-/// let limits = given.over(&started_with);
+/// let limits = given.apply_to(&started_with);
 ///
 /// assert_eq!((limits.max_iterations, limits.max_retries), (Some(10), 0));
 /// assert!(given.changes(&started_with) && !given.changes(&limits));
@@ -210,7 +210,7 @@ pub struct LimitOverrides {
 impl LimitOverrides {
     /// Returns `limits`, replaced by the limits that are set here.
     #[must_use]
-    pub fn over(&self, limits: &RunLimits) -> RunLimits {
+    pub fn apply_to(&self, limits: &RunLimits) -> RunLimits {
         RunLimits {
             mode: limits.mode,
             max_iterations: self.max_iterations.or(limits.max_iterations),
@@ -232,7 +232,7 @@ impl LimitOverrides {
     /// Returns whether a run under `limits` gets other limits. A time limit always counts as a
     /// change, because its time starts again.
     pub fn changes(&self, limits: &RunLimits) -> bool {
-        self.budget.time.is_some() || self.over(limits) != *limits
+        self.budget.time.is_some() || self.apply_to(limits) != *limits
     }
 
     /// Returns the fact for a machine under `limits`, or `None` if nothing changes.

@@ -140,7 +140,7 @@ async fn a_dropped_session_is_an_unknown_cost() {
     let next = open.run(order("two")).await;
 
     assert!(dropped.is_err());
-    assert_eq!(fixture.agents.alive(), 0);
+    assert_eq!(fixture.agents.open_clients(), 0);
     assert_eq!(next.number, 2);
     assert!(fixture.agents.prompts()[1].contains("be quick"));
     assert_eq!(open.spent().cost.unknown_parts, 1);

@@ -48,12 +48,12 @@ run_ended | exact
 
 fn assert_every_kill_of_the_run_is_survived(report: &CrashReport) {
     report.assert();
-    let undisturbed = report.undisturbed();
-    assert_eq!(undisturbed.exit, ExitReason::AllPassed);
-    let reported = undisturbed.deliverables.expect("the ledger was read");
+    let uninterrupted = report.uninterrupted();
+    assert_eq!(uninterrupted.exit, ExitReason::AllPassed);
+    let reported = uninterrupted.deliverables.expect("the ledger was read");
     assert_eq!((reported.passed, reported.total), (2, 2));
-    assert_eq!((undisturbed.iterations, undisturbed.sessions), (4, 5));
-    assert_eq!(undisturbed.cost.known_usd, CostUsd::from_cents(50));
+    assert_eq!((uninterrupted.iterations, uninterrupted.sessions), (4, 5));
+    assert_eq!(uninterrupted.cost.known_usd, CostUsd::from_cents(50));
     assert_eq!(totals(report), RUN_TOTALS);
 }
 
@@ -145,12 +145,12 @@ run_ended | exact
 
 fn assert_every_kill_of_the_sync_is_survived(report: &CrashReport) {
     report.assert();
-    let undisturbed = report.undisturbed();
-    assert_eq!(undisturbed.exit, ExitReason::AllVerified);
-    let reported = undisturbed.deliverables.expect("the ledger was read");
+    let uninterrupted = report.uninterrupted();
+    assert_eq!(uninterrupted.exit, ExitReason::AllVerified);
+    let reported = uninterrupted.deliverables.expect("the ledger was read");
     assert_eq!((reported.verified, reported.verified_total), (3, 3));
     assert_eq!((reported.passed, reported.total), (2, 3));
-    assert_eq!(undisturbed.cost.known_usd, CostUsd::from_cents(20));
+    assert_eq!(uninterrupted.cost.known_usd, CostUsd::from_cents(20));
     assert_eq!(totals(report), SYNC_TOTALS);
 }
 
@@ -215,6 +215,6 @@ fn selector_run_dropped_after_any_line_reaches_same_end() {
     let report = run_with_review().drop_runs();
 
     report.assert();
-    assert_eq!(report.undisturbed().exit, ExitReason::AllPassed);
+    assert_eq!(report.uninterrupted().exit, ExitReason::AllPassed);
     assert_eq!(totals(&report), REVIEW_TOTALS);
 }

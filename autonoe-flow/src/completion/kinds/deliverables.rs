@@ -77,7 +77,7 @@ impl CompletionHandler for DeliverablesPassed {
         self.last.reset();
         let ledger = self.source.ledger().await.map_err(|error| {
             let message = "cannot read the ledger";
-            FlowError::new(FlowErrorKind::CompletionCheck, message).because(error)
+            FlowError::new(FlowErrorKind::CompletionCheck, message).with_cause(error)
         })?;
         let reason = ledger.and_then(|ledger| passed(&self.wanted, &ledger));
         Ok(self.last.set(reason))

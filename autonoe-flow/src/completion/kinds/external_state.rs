@@ -169,7 +169,7 @@ impl CompletionHandler for ExternalStateHandler {
         self.last.reset();
         let is_reached = self.probe.is_reached().await.map_err(|error| {
             let message = format!("cannot determine {}", self.name);
-            FlowError::new(FlowErrorKind::CompletionCheck, message).because(error)
+            FlowError::new(FlowErrorKind::CompletionCheck, message).with_cause(error)
         })?;
         let reason = is_reached.then(|| format!("{} is reached", self.name));
         Ok(self.last.set(reason))

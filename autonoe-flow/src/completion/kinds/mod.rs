@@ -158,8 +158,9 @@ impl CompletionKind for Box<dyn CompletionSpec> {
         needed: &CompletionDependencies,
     ) -> Result<Box<dyn CompletionHandler>, FlowError> {
         let spec: &dyn CompletionSpec = &**self;
-        spec.build(&needed.specs)
-            .map_err(|error| unresolved("the custom condition could not be built").because(error))
+        spec.build(&needed.specs).map_err(|error| {
+            unresolved("the custom condition could not be built").with_cause(error)
+        })
     }
 
     fn mistakes(&self) -> Vec<Mistake> {

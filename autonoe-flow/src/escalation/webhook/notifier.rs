@@ -170,7 +170,7 @@ impl WebhookNotifier {
         }
         let uri: Uri = address.parse().map_err(|error| {
             unresolved("the address of the webhook is not a valid URI".to_owned())
-                .because(BoxError::from(error))
+                .with_cause(BoxError::from(error))
         })?;
         if uri.scheme_str() == Some("https") && self.trusted.is_empty() {
             let host = uri.host().unwrap_or_default();
@@ -225,7 +225,7 @@ fn delivery_error(host: &str, tried: u32, attempt: Attempt) -> FlowError {
     let message = format!("cannot deliver to the webhook at {host}: it {what}, after {tries}");
     let error = FlowError::new(FlowErrorKind::Notification, message);
     match source {
-        Some(source) => error.because(source),
+        Some(source) => error.with_cause(source),
         None => error,
     }
 }

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_may_be_a_bad_moment_is_tried_again() {
+    fn only_transient_delivery_failures_are_retried() {
         let policy = DeliveryPolicy::default();
         let again = DeliveryDecision::Retry {
             after: Duration::from_secs(1),

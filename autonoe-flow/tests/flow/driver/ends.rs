@@ -54,7 +54,10 @@ async fn cancel_stops_flow_during_a_session() {
     tokio::join!(started.run(), cancel);
 
     assert_eq!(codes(&started.stop()), ["interrupted"]);
-    assert_eq!((bench.agents.alive(), bench.agents.disposed()), (0, 1));
+    assert_eq!(
+        (bench.agents.open_clients(), bench.agents.disposed()),
+        (0, 1)
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -43,7 +43,10 @@ async fn a_built_flow_starts_runs_once_and_stops() {
     assert_eq!(reason, "the flow reached the end of its steps");
     assert_eq!((&again, &result.end), (&end, &end));
     assert_eq!(bench.agents.prompts(), ["Go on."]);
-    assert_eq!((bench.agents.alive(), bench.agents.disposed()), (0, 1));
+    assert_eq!(
+        (bench.agents.open_clients(), bench.agents.disposed()),
+        (0, 1)
+    );
 }
 
 #[tokio::test(start_paused = true)]

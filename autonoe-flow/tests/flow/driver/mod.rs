@@ -85,7 +85,11 @@ impl Fixture {
         let mut started = created.start(self.start()).await.expect("it starts");
         started.run().await;
         let result = started.stop();
-        assert_eq!(self.agents.alive(), 0, "a client was not disposed of");
+        assert_eq!(
+            self.agents.open_clients(),
+            0,
+            "a client was not disposed of"
+        );
         result
     }
 }

@@ -40,7 +40,7 @@ pub struct TestsCriterion {
     #[serde(default = "one")]
     pub at_least: u64,
     /// The time limit in seconds; 1800 by default.
-    #[serde(default = "half_an_hour")]
+    #[serde(default = "default_timeout_seconds")]
     pub timeout_seconds: u64,
 }
 
@@ -48,7 +48,7 @@ fn one() -> u64 {
     1
 }
 
-fn half_an_hour() -> u64 {
+fn default_timeout_seconds() -> u64 {
     HALF_AN_HOUR
 }
 

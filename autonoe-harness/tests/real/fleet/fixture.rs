@@ -71,13 +71,13 @@ impl FleetFixture {
     pub(crate) fn with_one_in_a_tool(self, cli: Cli) -> Self {
         let busy = self.file("busy", cli);
         let tool = format!("touch '{}'; sleep 900", busy.display());
-        let script = ModelScript::new([cli.runs(&tool)]).rest_by(|_| Turn::hang());
+        let script = ModelScript::new([cli.runs(&tool)]).rest_fn(|_| Turn::hang());
         self.with(cli, script)
     }
 
     /// Adds a member whose model never answers.
     pub(crate) fn with_one_in_a_turn(self, cli: Cli) -> Self {
-        self.with(cli, ModelScript::by(|_| Turn::hang()))
+        self.with(cli, ModelScript::from_fn(|_| Turn::hang()))
     }
 
     pub(crate) fn model(&self, cli: Cli) -> &Model {
@@ -159,9 +159,9 @@ impl FleetFixture {
         let trees = home.worktrees(FLEET, self.place.commands()).await;
         let events = self.events.clone();
         let fleet = FleetRun::new(home, order, engine)
-            .worktrees(trees.expect("a repository").within(TIMEOUT))
+            .worktrees(trees.expect("a repository").git_timeout(TIMEOUT))
             .author(author())
-            .verification_executors(workshop(&self.place, self.urls()))
+            .verification_executors(executor_factory(&self.place, self.urls()))
             .observer(Arc::new(move |event: &FleetEvent| {
                 events.lock().expect("a lock").push(event.clone());
             }));
@@ -247,7 +247,7 @@ pub(super) fn author() -> Author {
 }
 
 /// Builds the executors for a folder, of the CLIs whose models have these addresses.
-pub(super) fn workshop(
+pub(super) fn executor_factory(
     place: &Fixture,
     urls: impl IntoIterator<Item = (Cli, String)>,
 ) -> impl Fn(&Path) -> Executors + Clone + Send + Sync + 'static {
@@ -268,7 +268,7 @@ pub(super) fn member_work(
     place: &Fixture,
     urls: impl IntoIterator<Item = (Cli, String)>,
 ) -> MemberWork {
-    MemberWork::new(home(place), workshop(place, urls))
+    MemberWork::new(home(place), executor_factory(place, urls))
         .git(place.commands())
         .author(author())
 }

@@ -98,7 +98,7 @@ fn request(method: &str, params: &Value) -> Value {
 }
 
 #[test]
-fn a_version_that_is_spoken_is_agreed_on_and_for_others_the_latest() {
+fn known_protocol_versions_are_accepted_and_others_get_the_latest() {
     for (wanted, agreed) in [
         ("2024-11-05", "2024-11-05"),
         ("2025-06-18", "2025-06-18"),

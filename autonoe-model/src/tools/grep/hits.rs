@@ -109,7 +109,7 @@ impl Hits {
         }
     }
 
-    pub(super) fn output(self, broke_off: Option<&str>) -> ToolOutput {
+    pub(super) fn output(self, stop_reason: Option<&str>) -> ToolOutput {
         let mut text = self.text;
         if self.files == 0 {
             text.push_str("[no matches]\n");
@@ -121,11 +121,11 @@ impl Hits {
             let count = self.not_searched;
             let _ = writeln!(text, "[{count} files could not be searched to their end]");
         }
-        if let Some(why) = broke_off {
+        if let Some(why) = stop_reason {
             let _ = writeln!(text, "[not complete: {why}]");
         }
         let files = self.files;
-        let incomplete = self.cut || broke_off.is_some() || self.not_searched > 0;
+        let incomplete = self.cut || stop_reason.is_some() || self.not_searched > 0;
         ToolOutput::new(text)
             .with_title(format!("Found matches in {files} files"))
             .with_metadata("files", files)

@@ -39,7 +39,7 @@ impl MessageDecoder {
         self.model = text("model");
         self.usage.update(&data["message"]["usage"]);
         // The prompt is charged even if the answer fails.
-        new_events.push(ModelEvent::Used(self.usage.tokens()));
+        new_events.push(ModelEvent::Usage(self.usage.tokens()));
         Some(())
     }
 

@@ -107,7 +107,7 @@ impl ChatDecoder {
         let counts = Counts::read(&chunk["usage"], "prompt_tokens", "completion_tokens");
         let tokens = counts.map(Counts::usage);
         if let Some(tokens) = tokens.filter(|tokens| *tokens != self.usage.known()) {
-            new_events.push(ModelEvent::Used(tokens));
+            new_events.push(ModelEvent::Usage(tokens));
         }
         self.usage = tokens.map_or(self.usage, CallUsage::AtLeast);
         if !chunk["error"].is_null() {

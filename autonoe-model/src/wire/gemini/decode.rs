@@ -19,7 +19,7 @@ use crate::wire::{Decoder, ServerEvent};
 /// Decodes one answer.
 #[derive(Debug)]
 pub(super) struct ContentDecoder {
-    nameless: Arc<AtomicU64>,
+    unnamed_answers: Arc<AtomicU64>,
     id: Option<String>,
     /// Prefix of generated call IDs.
     call_prefix: Option<String>,
@@ -41,9 +41,9 @@ enum End {
 }
 
 impl ContentDecoder {
-    pub(super) fn new(nameless: Arc<AtomicU64>) -> Self {
+    pub(super) fn new(unnamed_answers: Arc<AtomicU64>) -> Self {
         Self {
-            nameless,
+            unnamed_answers,
             id: None,
             call_prefix: None,
             model: None,
@@ -66,9 +66,9 @@ impl ContentDecoder {
         if let Some(parts) = candidate["content"]["parts"].as_array() {
             for part in parts {
                 let prefix = &mut self.call_prefix;
-                let (id, nameless) = (&self.id, &self.nameless);
+                let (id, unnamed_answers) = (&self.id, &self.unnamed_answers);
                 let new_id = |number| {
-                    let prefix = prefix.get_or_insert_with(|| call_prefix(id, nameless));
+                    let prefix = prefix.get_or_insert_with(|| call_prefix(id, unnamed_answers));
                     format!("{prefix}-{number}")
                 };
                 self.parts.push(part, new_id, new_events)?;
@@ -84,7 +84,7 @@ impl ContentDecoder {
         self.is_whole = self.end.is_some() && chunk["usageMetadata"].is_object();
         self.is_counted |= self.is_whole && self.usage.tokens().prompt() > 0;
         if self.usage != known && !self.is_whole {
-            new_events.push(ModelEvent::Used(self.usage.tokens()));
+            new_events.push(ModelEvent::Usage(self.usage.tokens()));
         }
         Some(())
     }
@@ -95,10 +95,10 @@ impl ContentDecoder {
 }
 
 /// Returns the prefix of generated call IDs, because the API assigns none.
-fn call_prefix(id: &Option<String>, nameless: &AtomicU64) -> String {
+fn call_prefix(id: &Option<String>, unnamed_answers: &AtomicU64) -> String {
     match id {
         Some(id) => format!("call-{id}"),
-        None => format!("call-{}", nameless.fetch_add(1, Ordering::Relaxed)),
+        None => format!("call-{}", unnamed_answers.fetch_add(1, Ordering::Relaxed)),
     }
 }
 

@@ -18,7 +18,7 @@ const PROTOCOL: &str = "gemini";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GeminiWire {
     /// Counts answers without an ID, to generate the IDs of their calls.
-    nameless: Arc<AtomicU64>,
+    unnamed_answers: Arc<AtomicU64>,
 }
 
 impl Wire for GeminiWire {
@@ -40,7 +40,7 @@ impl Wire for GeminiWire {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(decode::ContentDecoder::new(self.nameless.clone()))
+        Box::new(decode::ContentDecoder::new(self.unnamed_answers.clone()))
     }
 
     fn refusal_error(&self, refusal: &Refusal) -> ModelError {

@@ -57,7 +57,7 @@ impl Decoder for ResponsesDecoder {
                 let before = self.usage;
                 self.note(&data["response"], CallUsage::AtLeast);
                 if self.usage != before {
-                    new_events.push(ModelEvent::Used(self.usage.known()));
+                    new_events.push(ModelEvent::Usage(self.usage.known()));
                 }
             }
             "response.output_item.added" => self.item(&data).start(&data["item"], new_events),

@@ -39,7 +39,7 @@ impl Memory {
                 let parts: Vec<_> = parts.collect();
                 let mut events: Vec<_> = parts.iter().flat_map(events).collect();
                 let reply = ModelReply::new(AssistantMessage::new(parts)).with_usage(*usage);
-                events.push(Ok(ModelEvent::Used(*usage)));
+                events.push(Ok(ModelEvent::Usage(*usage)));
                 events.push(Ok(ModelEvent::Done(Box::new(reply))));
                 stream::iter(events).boxed()
             }

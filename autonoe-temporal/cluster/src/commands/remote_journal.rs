@@ -63,7 +63,7 @@ impl<'c> RemoteJournal<'c> {
                 Ok(())
             }
         };
-        Ok(self.news_of(view, read))
+        Ok(self.take_update(view, read))
     }
 
     /// Returns all new lines. Lines that were read before an error are kept for the next call.
@@ -73,7 +73,7 @@ impl<'c> RemoteJournal<'c> {
             Some(host) => self.all(host).await,
             None => Ok(()),
         };
-        Ok(self.news_of(view, read))
+        Ok(self.take_update(view, read))
     }
 
     /// Returns all new lines of a run that has ended, with a few retries: there is no later call.
@@ -90,7 +90,7 @@ impl<'c> RemoteJournal<'c> {
         }
     }
 
-    fn news_of(&mut self, view: RunView, read: Result<(), FetchError>) -> JournalUpdate {
+    fn take_update(&mut self, view: RunView, read: Result<(), FetchError>) -> JournalUpdate {
         let entries = read.map(|()| std::mem::take(&mut self.fresh));
         JournalUpdate { view, entries }
     }

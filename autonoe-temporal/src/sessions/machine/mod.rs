@@ -28,7 +28,7 @@ const RETRY_WAIT: Duration = Duration::from_secs(5);
 /// The state machine of a run that is driven session by session.
 ///
 /// The workflow requests the [`next`](Self::next) step, performs it, and reports the result with
-/// [`came`](Self::came). The same events in the same order produce the same steps, as replay
+/// [`on_event`](Self::on_event). The same events in the same order produce the same steps, as replay
 /// requires.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SessionsMachine {
@@ -37,9 +37,9 @@ pub(super) struct SessionsMachine {
     /// The number of sessions in this history.
     sessions: u32,
     /// The requested ledger, until it is used.
-    looked: Option<Result<LedgerView, Failure>>,
+    ledger_read: Option<Result<LedgerView, Failure>>,
     /// Whether to wait before the next attempt.
-    rests: bool,
+    waits_before_retry: bool,
     /// Reason for the cancellation, if the run was cancelled.
     cancelled: Option<String>,
     is_long: bool,
@@ -56,8 +56,8 @@ impl SessionsMachine {
             begin,
             known,
             sessions: 0,
-            looked: None,
-            rests: false,
+            ledger_read: None,
+            waits_before_retry: false,
             cancelled: None,
             is_long: false,
             ending: None,
@@ -135,11 +135,11 @@ impl SessionsMachine {
                 RunAction::Finish { exit } => return self.end(self.report(exit, now)),
                 RunAction::StopSession => self.stopped(now),
                 _ if self.is_full() => return SessionsStep::NewHistory,
-                _ if self.rests => return SessionsStep::Timer(RETRY_WAIT),
-                RunAction::Continue => match self.looked.take() {
+                _ if self.waits_before_retry => return SessionsStep::Timer(RETRY_WAIT),
+                RunAction::Continue => match self.ledger_read.take() {
                     None => return self.request_ledger(),
                     Some(Ok(ledger)) => self.apply(now, RunFact::Started { at: now, ledger }),
-                    Some(Err(error)) if error.retry == Retry::Retryable => self.rests = true,
+                    Some(Err(error)) if error.retry == Retry::Retryable => self.waits_before_retry = true,
                     Some(Err(error)) => self.apply(now, RunFact::Failed { error }),
                 },
                 RunAction::StartSession(plan) => return self.session(&plan, now),
@@ -147,7 +147,7 @@ impl SessionsMachine {
                     let left = until.duration_since(now);
                     return SessionsStep::Timer(Duration::try_from(left).unwrap_or_default());
                 }
-                RunAction::Wait { .. } => match self.looked.take() {
+                RunAction::Wait { .. } => match self.ledger_read.take() {
                     None => return self.request_ledger(),
                     Some(ledger) => self.apply(now, RunFact::WaitOver { at: now, ledger }),
                 },
@@ -165,7 +165,7 @@ impl SessionsMachine {
                 RunInstruction::Pause => Some(RunFact::PauseRequested),
                 RunInstruction::Resume => {
                     let ledger = match self.known.machine.action() {
-                        RunAction::Hold => self.looked.take(),
+                        RunAction::Hold => self.ledger_read.take(),
                         _ => Some(Ok(self.known.machine.ledger())),
                     };
                     let Some(ledger) = ledger else {

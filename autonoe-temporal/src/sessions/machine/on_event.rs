@@ -16,14 +16,14 @@ impl SessionsMachine {
     pub(in crate::sessions) fn on_event(&mut self, now: Timestamp, came: SessionsEvent) {
         match came {
             SessionsEvent::Claimed(claimed) => self.claimed(now, claimed),
-            SessionsEvent::LedgerRead(looked) => self.looked(looked),
+            SessionsEvent::LedgerRead(ledger_read) => self.ledger_read(ledger_read),
             SessionsEvent::Answered(answer) => {
                 if let RunAction::StartSession(plan) = self.known.machine.action() {
                     self.answered(now, &plan, answer);
                 }
             }
             SessionsEvent::Concluded => self.concluded(),
-            SessionsEvent::TimedOut => self.rests = false,
+            SessionsEvent::TimedOut => self.waits_before_retry = false,
             SessionsEvent::Instructed(instruction) => self.instructed(instruction),
             SessionsEvent::Cancelled(why) => {
                 self.cancelled.get_or_insert(why);
@@ -53,20 +53,20 @@ impl SessionsMachine {
                 claim.epoch = claim.epoch.max(next);
                 self.known.epoch = claim.epoch;
                 if session.is_none() {
-                    self.looked = Some(claim.ledger.clone());
+                    self.ledger_read = Some(claim.ledger.clone());
                 }
                 self.known.claim = Some(claim);
             }
             Err(error) => match session {
-                None => self.looked = Some(Err(error)),
+                None => self.ledger_read = Some(Err(error)),
                 Some(plan) => self.fail(now, &plan, error),
             },
         }
     }
 
-    fn looked(&mut self, looked: Result<Result<LedgerView, Failure>, NoAnswer>) {
+    fn ledger_read(&mut self, ledger_read: Result<Result<LedgerView, Failure>, NoAnswer>) {
         let cancelled = || Failure::retryable("cancelled", "the run was cancelled");
-        self.looked = match looked {
+        self.ledger_read = match ledger_read {
             Ok(ledger) => Some(ledger),
             Err(NoAnswer::Cancelled) => Some(Err(cancelled())),
             Err(NoAnswer::Worker(why)) => Some(Err(Failure::retryable("worker_lost", why))),
@@ -94,11 +94,11 @@ impl SessionsMachine {
                 self.fail(now, plan, error);
             }
             Ok(SessionAnswer::Failed(error)) => {
-                self.rests = true;
+                self.waits_before_retry = true;
                 self.attempt_failed(now, plan, error);
             }
             Ok(SessionAnswer::Cancelled) | Err(NoAnswer::Cancelled) => {
-                self.rests = true;
+                self.waits_before_retry = true;
                 let why = "the session was cancelled repeatedly, although the run is not cancelled";
                 self.attempt_failed(now, plan, Failure::permanent("cancelled_by_nobody", why));
             }

@@ -28,7 +28,7 @@ pub(super) fn all(marker: &Marker) -> Vec<SampleCall> {
             }
         }
     }
-    for (what, call) in odd() {
+    for (what, call) in unusual_calls() {
         all.push(SampleCall { label: what, call });
     }
     // Ids are unique within a session, and a hook may rely on it.
@@ -103,8 +103,8 @@ fn traces(marker: &Marker) -> Vec<(String, ToolCall)> {
 }
 
 /// Calls that no agent should make, and that some agent will make.
-fn odd() -> Vec<(String, ToolCall)> {
-    let mut odd = labelled([
+fn unusual_calls() -> Vec<(String, ToolCall)> {
+    let mut unusual_calls = labelled([
         ("", json!(null)),
         (" ", json!({})),
         ("Bash", json!({"command": ""})),
@@ -199,16 +199,16 @@ fn odd() -> Vec<(String, ToolCall)> {
     ];
     for (what, kind) in of_kind {
         // The vendor's name is unrelated to the kind.
-        odd.push((
+        unusual_calls.push((
             what.to_owned(),
             ToolCall::new("vendor_tool", json!({})).with_kind(kind),
         ));
     }
-    odd.push((
+    unusual_calls.push((
         "a huge input".into(),
         ToolCall::new("Task", json!({"a": "x".repeat(1 << 20)})),
     ));
-    odd.push(("a deep input".into(), ToolCall::new("mcp__a__b", deep())));
+    unusual_calls.push(("a deep input".into(), ToolCall::new("mcp__a__b", deep())));
     let other = SessionKey {
         run: RunId::new(""),
         number: u32::MAX,
@@ -216,8 +216,8 @@ fn odd() -> Vec<(String, ToolCall)> {
     let by_another = ToolCall::new("Bash", json!({"command": "ls"}))
         .in_session(other)
         .by_agent("");
-    odd.push(("a call of a nameless sub-agent".into(), by_another));
-    odd
+    unusual_calls.push(("a call of a nameless sub-agent".into(), by_another));
+    unusual_calls
 }
 
 /// The deepest possible JSON: parsers reject deeper values.

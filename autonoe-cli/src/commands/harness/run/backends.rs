@@ -23,7 +23,7 @@ pub(super) struct Backends {
     known: BTreeMap<String, Known>,
     /// Names of the backends on the command line, in their order.
     named: Vec<String>,
-    usual: String,
+    default_backend: String,
 }
 
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl Backends {
         let mut backends = Self {
             known: BTreeMap::new(),
             named: Vec::new(),
-            usual: String::new(),
+            default_backend: String::new(),
         };
         for backend in &args.backend {
             if let Some(name) = &backend.name
@@ -58,16 +58,18 @@ impl Backends {
             backends.named.push(name);
         }
         match backends.named.first() {
-            Some(first) => backends.usual.clone_from(first),
+            Some(first) => backends.default_backend.clone_from(first),
             None => {
                 let chosen = ChosenBackend::find(None, Some(project))?;
-                backends.usual = chosen.choice.tag().to_owned();
+                backends.default_backend = chosen.choice.tag().to_owned();
                 let word = BackendSetting {
                     backend: None,
                     model: None,
                 };
                 let known = Known { chosen, word };
-                backends.known.insert(backends.usual.clone(), known);
+                backends
+                    .known
+                    .insert(backends.default_backend.clone(), known);
             }
         }
         for backend in &args.escalate_to {
@@ -124,22 +126,22 @@ impl Backends {
 
     /// Returns the backend for tasks without an explicit one.
     pub(super) fn default_name(&self) -> &str {
-        &self.usual
+        &self.default_backend
     }
 
-    /// Adds all backends to the workshop, and returns their warnings. A backend that cannot be used
+    /// Adds all backends to the executor_factory, and returns their warnings. A backend that cannot be used
     /// is an error.
     pub(super) fn add_to(
         &self,
-        workshop: &mut ExecutorFactory,
+        executor_factory: &mut ExecutorFactory,
         project: &Project,
     ) -> Result<Vec<String>, CliError> {
         let mut warnings = BTreeSet::new();
         for (name, known) in &self.known {
             let model = known.word.model.as_deref();
-            warnings.extend(workshop.add(name, &known.chosen, model, project)?);
+            warnings.extend(executor_factory.add(name, &known.chosen, model, project)?);
         }
-        workshop.set_default_backend(&self.usual);
+        executor_factory.set_default_backend(&self.default_backend);
         Ok(warnings.into_iter().collect())
     }
 
@@ -153,7 +155,8 @@ impl Backends {
         env: &CliEnv,
     ) -> BTreeMap<OsString, OsString> {
         let named = names_in(&order.input["work"]["work"]);
-        let is_needed = |name: &String| *name == self.usual || named.contains(name.as_str());
+        let is_needed =
+            |name: &String| *name == self.default_backend || named.contains(name.as_str());
         let needed = self.known.iter().filter(|(name, _)| is_needed(name));
         let mut environment = BTreeMap::new();
         let mut settings = settings.clone();
@@ -179,7 +182,7 @@ impl Backends {
     pub(super) fn settings(&self, args: &HarnessRunArgs) -> WorkSettings {
         WorkSettings {
             backends: BTreeMap::new(),
-            default_backend: self.usual.clone(),
+            default_backend: self.default_backend.clone(),
             thinking: args.thinking.map(|budget| budget.tokens()),
             no_sandbox: args.no_sandbox,
             destructive: args.destructive() == Destructive::Allowed,
@@ -239,7 +242,7 @@ mod tests {
         let mut backends = Backends {
             known: BTreeMap::new(),
             named: Vec::new(),
-            usual: String::new(),
+            default_backend: String::new(),
         };
         for word in words {
             let backend: FleetBackend = word.parse().expect("a backend");
@@ -247,14 +250,14 @@ mod tests {
             backends.add(&name, &backend, &env());
             backends.named.push(name);
         }
-        backends.usual.clone_from(&backends.named[0]);
+        backends.default_backend.clone_from(&backends.named[0]);
         backends
     }
 
     fn settings(backends: &Backends) -> WorkSettings {
         WorkSettings {
             backends: BTreeMap::new(),
-            default_backend: backends.usual.clone(),
+            default_backend: backends.default_backend.clone(),
             thinking: None,
             no_sandbox: false,
             destructive: false,

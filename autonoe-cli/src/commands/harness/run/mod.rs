@@ -138,9 +138,9 @@ fn run_fleet(
         destructive: args.destructive(),
         thinking: args.thinking,
     };
-    let mut workshop = ExecutorFactory::load(&project, models, rules, env)?;
-    warnings.extend(backends.add_to(&mut workshop, &project)?);
-    let models = workshop.models();
+    let mut executor_factory = ExecutorFactory::load(&project, models, rules, env)?;
+    warnings.extend(backends.add_to(&mut executor_factory, &project)?);
+    let models = executor_factory.models();
     if has_commands(&order) {
         criteria_sandbox(project.root(), &models, rules.switch, env)?;
     }
@@ -154,7 +154,7 @@ fn run_fleet(
         Telemetry::default()
     });
     warnings.extend_from_slice(telemetry.warnings());
-    workshop.set_telemetry(telemetry.sessions());
+    executor_factory.set_telemetry(telemetry.sessions());
     let ids = RandomIds::new().map_err(|error| CliError::failure(error_chain(&error)))?;
     let spans = Arc::new(FleetSpans::new(ids, trace));
     let settings = backends.settings(args);
@@ -178,7 +178,9 @@ fn run_fleet(
         let mut run = FleetRun::new(home.clone(), order, manager)
             .observer(showing.lines())
             .spans(spans.clone())
-            .verification_executors(move |folder| workshop.executors(folder, Some(&spans.fleet())));
+            .verification_executors(move |folder| {
+                executor_factory.executors(folder, Some(&spans.fleet()))
+            });
         if let Some(meters) = telemetry.fleet_meters() {
             run = run.observer(meters);
         }

@@ -514,7 +514,7 @@ proptest! {
                 (_, RunAction::Finish { .. }) => {}
                 (_, answer) => {
                     assert_eq!(answer, RunAction::Continue);
-                    assert_eq!(changed.limits(), &given.over(machine.limits()));
+                    assert_eq!(changed.limits(), &given.apply_to(machine.limits()));
                     assert_eq!(changed.tally, machine.tally, "counts go on");
                     let (max, tally) = (given.max_iterations, &changed.tally);
                     assert!(max.is_none_or(|max| tally.iterations < max));

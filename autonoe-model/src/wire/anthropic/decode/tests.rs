@@ -159,7 +159,7 @@ fn every_kind_of_block_is_read_in_its_order_and_kept_as_it_came() {
     };
     let at_start = TokenUsage { output: 1, ..usage };
     let expected = [
-        ModelEvent::Used(at_start),
+        ModelEvent::Usage(at_start),
         ModelEvent::Thinking("Hm".into()),
         ModelEvent::Thinking(".".into()),
         ModelEvent::Text("I ".into()),

@@ -63,7 +63,7 @@ fn a_thought_a_text_and_calls_in_turns_are_one_answer() {
         .with_model("m-1".to_owned());
     assert_eq!(reply.expect("whole"), expected);
     assert_eq!(streamed(&new_events), ("I look.".into(), "Hm.".into()));
-    assert_eq!(new_events.last(), Some(&ModelEvent::Used(USED)));
+    assert_eq!(new_events.last(), Some(&ModelEvent::Usage(USED)));
     let begun = new_events.iter().filter_map(|event| match event {
         ModelEvent::ToolCall { id, name } => Some((id.as_str(), name.as_str())),
         _ => None,

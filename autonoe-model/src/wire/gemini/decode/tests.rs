@@ -29,7 +29,7 @@ fn last(parts: impl Into<Vec<Value>>, reason: &str) -> Value {
 
 /// Returns the usage event after the first chunk, which is emitted once.
 fn used_at_first() -> ModelEvent {
-    ModelEvent::Used(TokenUsage {
+    ModelEvent::Usage(TokenUsage {
         input: 100,
         ..TokenUsage::default()
     })
@@ -40,10 +40,10 @@ fn text(text: &str) -> Value {
 }
 
 fn decode_with(
-    nameless: &Arc<AtomicU64>,
+    unnamed_answers: &Arc<AtomicU64>,
     chunks: &[Value],
 ) -> (Result<ModelReply, ModelError>, Vec<ModelEvent>) {
-    let mut decoder = Box::new(ContentDecoder::new(nameless.clone()));
+    let mut decoder = Box::new(ContentDecoder::new(unnamed_answers.clone()));
     let mut new_events = Vec::new();
     for chunk in chunks {
         let event = ServerEvent {
@@ -65,7 +65,7 @@ fn decode(chunks: &[Value]) -> (Result<ModelReply, ModelError>, Vec<ModelEvent>)
 fn every_kind_of_part_is_read_in_its_order_and_kept_as_it_came() {
     let thought = |text: &str| json!({"text": text, "thought": true});
     let signed = json!({"text": "Now.", "thoughtSignature": "c2ln"});
-    let nameless = json!({"functionCall": {"name": "Read", "args": {"path": "a"}},
+    let unnamed_answers = json!({"functionCall": {"name": "Read", "args": {"path": "a"}},
                           "thoughtSignature": "eA=="});
     let named = json!({"functionCall": {"id": "fc-7", "name": "List"}});
     let unknown = json!({"executableCode": {"code": "1"}});
@@ -77,7 +77,7 @@ fn every_kind_of_part_is_read_in_its_order_and_kept_as_it_came() {
         chunk([text("I "), text("look.")]),
         chunk([signed.clone()]),
         chunk([text(" After.")]),
-        chunk([nameless.clone(), named.clone()]),
+        chunk([unnamed_answers.clone(), named.clone()]),
         chunk([unknown.clone()]),
         last([text(""), end.clone()], "STOP"),
     ]);
@@ -90,7 +90,7 @@ fn every_kind_of_part_is_read_in_its_order_and_kept_as_it_came() {
         came(MessagePart::text(" After."), text(" After.")),
         came(
             MessagePart::tool_call("call-r1-0", "Read", json!({"path": "a"})),
-            nameless,
+            unnamed_answers,
         ),
         came(MessagePart::tool_call("fc-7", "List", json!({})), named),
         came(MessagePart::opaque(), unknown),
@@ -131,12 +131,15 @@ fn every_kind_of_part_is_read_in_its_order_and_kept_as_it_came() {
 fn calls_of_nameless_answers_have_names_of_their_own() {
     let counter = Arc::default();
     let call = || json!({"functionCall": {"name": "Read", "args": {}}});
-    let nameless = |mut chunk: Value| {
+    let unnamed_answers = |mut chunk: Value| {
         chunk["responseId"] = Value::Null;
         chunk
     };
     let ids = || {
-        let chunks = [nameless(chunk([call()])), nameless(last([call()], "STOP"))];
+        let chunks = [
+            unnamed_answers(chunk([call()])),
+            unnamed_answers(last([call()], "STOP")),
+        ];
         let reply = decode_with(&counter, &chunks).0.expect("it is whole");
         let calls = reply.message.calls();
         calls.map(|(id, ..)| id.to_owned()).collect::<Vec<_>>()

@@ -287,7 +287,7 @@ fn usage_is_reported_as_soon_as_it_is_known() {
 
     let (new_events, reply) = answer(&[begun.clone(), begun]);
 
-    assert_eq!(new_events, [ModelEvent::Used(USED)]);
+    assert_eq!(new_events, [ModelEvent::Usage(USED)]);
     assert_eq!(
         reply.expect_err("it is cut").usage,
         CallUsage::AtLeast(USED)

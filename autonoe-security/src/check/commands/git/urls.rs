@@ -105,9 +105,10 @@ fn reaches_known_host(git: &Git<'_, '_, '_, '_>, url: &Arg<'_>, by_name: bool) -
     });
     if found.get() {
         let reason = format!("git {} would reach a host by its URL", git.name);
-        let instead = match by_name {
-            true => "use the name of a remote, such as origin",
-            false => "use an https or ssh URL",
+        let instead = if by_name {
+            "use the name of a remote, such as origin"
+        } else {
+            "use an https or ssh URL"
         };
         return Err(Denial::by(Rule::R43, url.span, reason).instead(instead));
     }

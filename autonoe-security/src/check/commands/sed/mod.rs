@@ -279,7 +279,7 @@ fn check_in_place(
                 Rule::R84,
                 "sed -i changes files, and sync must not change files",
             )
-            .because("in sync mode, no command changes a file in place")
+            .rationale("in sync mode, no command changes a file in place")
             .instead("print the result without -i: sed 's/old/new/' FILE"));
     }
     let suffix = match &in_place.suffix {

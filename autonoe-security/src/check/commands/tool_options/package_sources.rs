@@ -6,7 +6,7 @@ use crate::check::arg::Arg;
 use crate::check::call::Checked;
 use crate::check::commands::code_source::{is_address, is_repository};
 use crate::check::commands::server_url::{Server, names_foreign_host};
-use crate::check::commands::tools::meanings;
+use crate::check::commands::tools::possible_subcommands;
 use crate::{Denial, Rule};
 
 /// Returns the options of `tool` whose value is the address of a registry, an index or a mirror.
@@ -144,7 +144,7 @@ impl Use {
             "npm" => {
                 let others =
                     words!("cache diff info link ln pack show udpate up update upgrade v view");
-                let meant = || meanings("npm", first);
+                let meant = || possible_subcommands("npm", first);
                 is_install_of_npm(first) || meant().iter().any(|it| others.contains(&it.as_str()))
             }
             "pnpm" => {
@@ -172,7 +172,7 @@ impl Use {
             && !words!("cache diff link ln pack patch pm").contains(&first);
         let configures = match tool.name {
             "composer" => {
-                let meant = meanings("composer", first);
+                let meant = possible_subcommands("composer", first);
                 meant
                     .iter()
                     .any(|word| matches!(word.as_str(), "config" | "repo" | "repository"))

@@ -3,7 +3,7 @@
 use super::Tool;
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
-use crate::check::commands::tools::meanings;
+use crate::check::commands::tools::possible_subcommands;
 use crate::{Denial, Rule};
 
 /// Checks that a tool prints no secret.
@@ -47,7 +47,7 @@ fn settings_of_npm(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     let first = first.known().unwrap_or_default();
     let prints = match tool.name {
         "npm" if first.starts_with(['c', 'g']) => {
-            let meant = meanings("npm", first);
+            let meant = possible_subcommands("npm", first);
             meant
                 .iter()
                 .any(|word| matches!(word.as_str(), "config" | "get"))

@@ -1,7 +1,7 @@
 //! Aliases and abbreviations of tool subcommands.
 
 /// Returns the possible full names of the subcommand `word` of `tool`.
-pub(in crate::check::commands) fn meanings(tool: &str, word: &str) -> Vec<String> {
+pub(in crate::check::commands) fn possible_subcommands(tool: &str, word: &str) -> Vec<String> {
     let all = match tool {
         "npm" => NPM,
         "gem" => GEM,
@@ -16,10 +16,12 @@ pub(in crate::check::commands) fn meanings(tool: &str, word: &str) -> Vec<String
         _ => word.to_owned(),
     };
     if all.contains(&word.as_str()) {
-        return vec![in_full(tool, &word).to_owned()];
+        return vec![full_subcommand(tool, &word).to_owned()];
     }
     let longer = all.iter().filter(|name| name.starts_with(&word));
-    let mut meant: Vec<String> = longer.map(|name| in_full(tool, name).to_owned()).collect();
+    let mut meant: Vec<String> = longer
+        .map(|name| full_subcommand(tool, name).to_owned())
+        .collect();
     if meant.is_empty() {
         meant.push(word);
     }
@@ -27,7 +29,7 @@ pub(in crate::check::commands) fn meanings(tool: &str, word: &str) -> Vec<String
 }
 
 /// Returns the full name of the subcommand `alias`.
-fn in_full<'n>(tool: &str, alias: &'n str) -> &'n str {
+fn full_subcommand<'n>(tool: &str, alias: &'n str) -> &'n str {
     match (tool, alias) {
         ("npm", "x") => "exec",
         ("npm", "c") => "config",
@@ -84,20 +86,20 @@ mod tests {
 
     #[test]
     fn abbreviations_match_every_name_with_the_prefix() {
-        assert_eq!(meanings("npm", "publi"), ["publish"]);
-        assert_eq!(meanings("npm", "distTag"), ["dist-tag"]);
-        assert_eq!(meanings("npm", "x"), ["exec"]);
-        assert_eq!(meanings("gem", "pus"), ["push"]);
-        assert_eq!(meanings("gem", "out"), ["outdated"]);
-        assert_eq!(meanings("gem", "un"), ["uninstall", "unpack"]);
+        assert_eq!(possible_subcommands("npm", "publi"), ["publish"]);
+        assert_eq!(possible_subcommands("npm", "distTag"), ["dist-tag"]);
+        assert_eq!(possible_subcommands("npm", "x"), ["exec"]);
+        assert_eq!(possible_subcommands("gem", "pus"), ["push"]);
+        assert_eq!(possible_subcommands("gem", "out"), ["outdated"]);
+        assert_eq!(possible_subcommands("gem", "un"), ["uninstall", "unpack"]);
     }
 
     #[test]
     fn full_names_match_only_themselves() {
         for name in ["t", "in", "un", "ls", "test"] {
-            assert_eq!(meanings("npm", name), [name]);
+            assert_eq!(possible_subcommands("npm", name), [name]);
         }
-        assert_eq!(meanings("cargo", "publ"), ["publ"]);
-        assert_eq!(meanings("composer", "my-script"), ["my-script"]);
+        assert_eq!(possible_subcommands("cargo", "publ"), ["publ"]);
+        assert_eq!(possible_subcommands("composer", "my-script"), ["my-script"]);
     }
 }

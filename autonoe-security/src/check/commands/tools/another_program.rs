@@ -1,7 +1,7 @@
 //! Options that start another program, in both modes.
 
 use super::CommandReading;
-use super::abbreviations::meanings;
+use super::abbreviations::possible_subcommands;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
@@ -77,7 +77,11 @@ fn opens_editor(call: &Call<'_, '_, '_>, words: &CommandReading<'_, '_>) -> Chec
             .args
             .iter()
             .any(|arg| arg.is("-e") || arg.text.starts_with("--edi"));
-    if edits || meanings(call.name, word).iter().all(is_interactive) {
+    if edits
+        || possible_subcommands(call.name, word)
+            .iter()
+            .all(is_interactive)
+    {
         let reason = format!("'{} {word}' opens an editor or a shell", call.name);
         Err(call
             .deny(Rule::R53, reason)

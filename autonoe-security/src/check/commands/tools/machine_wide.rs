@@ -1,7 +1,7 @@
 //! Tool calls that change the machine beyond the project.
 
 use super::CommandReading;
-use super::abbreviations::meanings;
+use super::abbreviations::possible_subcommands;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
@@ -12,7 +12,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>, words: &CommandReading<'_, '_>) -> 
         return Ok(());
     };
     let changes = |word: &String| changes_machine(call, word, words);
-    if meanings(call.name, word).iter().all(changes) {
+    if possible_subcommands(call.name, word).iter().all(changes) {
         let reason = format!("'{} {word}' changes the machine", call.name);
         Err(call
             .deny(Rule::R52, reason)

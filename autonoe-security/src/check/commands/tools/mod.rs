@@ -25,7 +25,7 @@ use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked, Validator};
 
-pub(in crate::check::commands) use abbreviations::meanings;
+pub(in crate::check::commands) use abbreviations::possible_subcommands;
 pub(in crate::check::commands) use another_program::check as starts_no_other_program;
 pub(in crate::check::commands) use denied_programs::contains as is_on_hard_list;
 pub(in crate::check::commands) use one_word::is_one_word;

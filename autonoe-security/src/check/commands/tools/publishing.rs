@@ -1,7 +1,7 @@
 //! Subcommands that publish packages or manage accounts.
 
 use super::CommandReading;
-use super::abbreviations::meanings;
+use super::abbreviations::possible_subcommands;
 use crate::Rule;
 use crate::check::call::{Call, Checked};
 
@@ -39,7 +39,10 @@ pub(super) fn check(call: &Call<'_, '_, '_>, words: &CommandReading<'_, '_>) -> 
             || ((call.name, word) == ("bun", "pm") && matches!(next, Some("publish" | "login")))
             || ((call.name, word) == ("goreleaser", "release") && !call.has("--snapshot"))
     };
-    if meanings(call.name, word).iter().all(|word| publishes(word)) {
+    if possible_subcommands(call.name, word)
+        .iter()
+        .all(|word| publishes(word))
+    {
         let reason = format!("'{} {word}' is not allowed", call.name);
         Err(call.deny(Rule::R51, reason).instead("leave it to the user"))
     } else {

@@ -1,6 +1,6 @@
 //! Tools that start other tools, such as `npx`, `uv run` and `bundle exec`.
 
-use super::abbreviations::meanings;
+use super::abbreviations::possible_subcommands;
 use super::own_options::own_options;
 use super::packages::{self, Package};
 use super::{CommandReading, denied_programs};
@@ -43,7 +43,7 @@ fn runner<'c, 's>(
     if call.name == "cargo-watch" {
         return Some((&CARGO_WATCH, call.args));
     }
-    let meant = meanings(call.name, words.first()?);
+    let meant = possible_subcommands(call.name, words.first()?);
     let is = |names: &[&str]| meant.iter().all(|word| names.contains(&word.as_str()));
     let behind_next = || rest.get(1..).unwrap_or_default();
     match call.name {
@@ -180,7 +180,7 @@ fn starts_package(call: &Call<'_, '_, '_>, words: &CommandReading<'_, '_>) -> bo
         return false;
     };
     let starts = |word: &String| matches!(word.as_str(), "exec" | "x" | "dlx" | "tool");
-    meanings(call.name, word).iter().any(starts)
+    possible_subcommands(call.name, word).iter().any(starts)
 }
 
 pub(super) fn name_of(call: &Call<'_, '_, '_>, first: &Arg<'_>) -> Result<String, Denial> {

@@ -19,7 +19,7 @@ async fn a_run_is_submitted_and_its_new_id_is_the_result() {
     let sessions: SessionsRun = serde_json::from_value(run.spec.input).expect("sessions");
     assert_eq!(sessions.project().expect("a project").as_str(), "shop");
     assert_eq!(sessions.limits.max_iterations, Some(7));
-    assert_eq!(run.place, Placement::on("build-1"));
+    assert_eq!(run.place, Placement::on_host("build-1"));
     assert!(
         said.stderr
             .contains(&format!("autonoe-cluster logs {id} --follow"))

@@ -4,7 +4,7 @@ use super::*;
 
 // Shows: spec/3.4/deprecated-ones-excluded, spec/9.6/any-yes
 #[test]
-fn they_are_not_in_the_evaluation() {
+fn deprecated_deliverables_are_not_evaluated() {
     let counted = LedgerView {
         counts: LedgerCounts {
             total: 1,

@@ -19,7 +19,7 @@ fn errors_allowed(result: &SessionReport, after: LedgerView) -> bool {
 
 // Shows: spec/3.4/retry-on-error-count-on
 #[test]
-fn these_sessions_count_as_errors() {
+fn failed_sessions_count_as_errors() {
     let silent = SessionReport {
         activity: Activity::None,
         ..completed()
@@ -50,7 +50,7 @@ fn these_sessions_count_as_errors() {
 
 // Shows: spec/3.4/retry-quota-is-no-error
 #[test]
-fn these_sessions_do_not_count_as_errors() {
+fn sessions_without_a_failure_do_not_count_as_errors() {
     for (what, result, after) in [
         ("completed", completed(), ledger(1, 0, 0)),
         (

@@ -71,7 +71,7 @@ fn a_quota_is_a_quota_although_the_ledger_cannot_be_read() {
 }
 
 #[test]
-fn the_end_is_the_end() {
+fn facts_after_the_end_change_nothing() {
     let (mut machine, action) = started(limits(Mode::Run), ledger(1, 1, 0));
 
     assert_eq!(machine.apply(RunFact::Cancelled), action);

@@ -218,7 +218,7 @@ fn a_run_that_is_held_stays_so_or_ends() {
 }
 
 #[test]
-fn a_run_that_had_not_begun_begins_under_them() {
+fn limit_overrides_before_the_start_apply_to_the_run() {
     let mut machine = RunMachine::new(limits(Mode::Run));
 
     assert_eq!(machine.apply(given(seconds(60))), RunAction::Continue);

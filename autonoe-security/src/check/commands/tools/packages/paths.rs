@@ -29,13 +29,13 @@ pub(in crate::check::commands::tools) fn check(
         let text = arg.text.as_ref();
         let is_option = text.starts_with('-');
         let name = option_name(text);
-        let (option, value) = match is_option {
-            true if name.len() < text.len() => (name, arg.without_first(name.len() + 1)),
-            true => {
-                before = name;
-                continue;
-            }
-            false => (before, arg.clone()),
+        let (option, value) = if !is_option {
+            (before, arg.clone())
+        } else if name.len() < text.len() {
+            (name, arg.without_first(name.len() + 1))
+        } else {
+            before = name;
+            continue;
         };
         before = "";
         if LOADING.contains(&option) && is_address(&value.text) {

@@ -182,7 +182,7 @@ pub(super) fn simulate(seed: u64, rules: Rules) -> Result<(Stats, Counted), Viol
     };
     let mut begin = super::super::begin(SimulatedWork::limits(), timeouts);
     begin.run.id = SimulatedWork::run();
-    if random.happens(20) {
+    if random.chance(20) {
         begin.host_queue = Some(random.between(0, HOSTS as u64 - 1).to_string());
     }
     let cluster = Cluster {
@@ -233,7 +233,7 @@ fn plan_instructions(world: &mut Hosts, random: &mut Random) {
         let at = at + random.between(1000, 40_000);
         world.plan_global(at, Event::Told(RunInstruction::Resume));
     }
-    if random.happens(25) {
+    if random.chance(25) {
         let at = random.between(0, FAULTS_END);
         world.plan_global(at, Event::Cancelled);
     }

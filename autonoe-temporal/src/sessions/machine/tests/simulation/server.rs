@@ -34,7 +34,7 @@ pub(super) fn happen(world: &mut Hosts, event: Event) {
     if let Some(until) = away_until(world) {
         // A worker that cannot report a result gives up after a while.
         let is_report = matches!(event, Event::Done { .. });
-        if !(is_report && world.random.happens(50)) {
+        if !(is_report && world.random.chance(50)) {
             let at = until + world.random.between(0, 2000);
             world.plan_global(at, event);
         }
@@ -126,7 +126,7 @@ fn done(world: &mut Hosts, task: Task, event: SessionsEvent) {
         if let Some(ActivityKind::Session(call)) = activity.map(|activity| activity.kind)
             && outcome.result.end != SessionEnd::Cancelled
         {
-            world.told.insert(call.number);
+            world.reported_ends.insert(call.number);
         }
         let losses = &mut world.driver.losses;
         losses.counted += losses.hosts.max(outcome.lost) as usize;
@@ -207,7 +207,7 @@ fn came(world: &mut Hosts, came: SessionsEvent) {
 pub(super) fn decide(world: &mut Hosts) {
     let at = world.at();
     // The worker that has the workflow in its cache dies now and then.
-    if world.random.happens(20) {
+    if world.random.chance(20) {
         world.driver.counted.replays += 1;
         if !world.driver.history.replay() {
             world.driver.violation = Some(Violation::Diverged);

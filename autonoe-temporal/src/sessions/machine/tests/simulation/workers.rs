@@ -47,7 +47,7 @@ fn send_heartbeat(world: &mut Hosts, host: usize) {
     // out meanwhile.
     let hands = &mut world.hosts[host].state;
     hands.task = None;
-    if world.random.happens(50) {
+    if world.random.chance(50) {
         hands.work = None;
     }
 }
@@ -60,7 +60,7 @@ fn cancelled(world: &mut Hosts, host: usize, task: Task) {
         hands.work = None;
     }
     // A worker that cannot determine the reason abandons the session.
-    if world.random.happens(20) {
+    if world.random.chance(20) {
         let lost = NoAnswer::Worker("let go".to_owned());
         return report(world, host, task, &SessionsEvent::Answered(Err(lost)));
     }
@@ -83,14 +83,14 @@ fn cancelled(world: &mut Hosts, host: usize, task: Task) {
 
 /// Sends a task to a worker. It may get lost, or arrive twice.
 fn give(world: &mut Hosts, host: usize, life: u32, task: Task, kind: &ActivityKind) {
-    if world.random.happens(5) {
+    if world.random.chance(5) {
         return;
     }
-    let copies = 1 + u64::from(world.random.happens(10));
+    let copies = 1 + u64::from(world.random.chance(10));
     world.tally.duplicates += copies - 1;
     for _ in 0..copies {
         let kind = kind.clone();
-        world.soon(host, 1000, Event::Given { life, task, kind });
+        world.plan_within(host, 1000, Event::Given { life, task, kind });
     }
     if let ActivityKind::Session(_) = kind {
         world.hosts[host].state.task = Some(task);
@@ -249,7 +249,7 @@ fn report(world: &mut Hosts, host: usize, task: Task, came: &SessionsEvent) {
     let copies = world.random.between(1, 4) / 4 + 1;
     world.tally.duplicates += copies - 1;
     for _ in 0..copies {
-        if world.random.happens(5) {
+        if world.random.chance(5) {
             continue;
         }
         let at = world.now + world.random.between(0, 6000);
