@@ -88,8 +88,9 @@ impl<'t> Server<'t> {
 
     /// Returns whether it is an official package registry.
     pub(super) fn is_registry(&self) -> bool {
-        let is_host = |host: &&str| host.eq_ignore_ascii_case(self.host);
-        self.is_https && !self.has_port && REGISTRIES.iter().any(|host| is_host(&host))
+        let mut registries = REGISTRIES.iter();
+        let is_registry = registries.any(|host| host.eq_ignore_ascii_case(self.host));
+        self.is_https && !self.has_port && is_registry
     }
 }
 
