@@ -260,7 +260,7 @@ fn begin(
         match name {
             "failure" | "error" => *test_outcome = TestOutcome::Failed,
             "skipped" if !matches!(test_outcome, TestOutcome::Failed) => {
-                *test_outcome = TestOutcome::Skipped
+                *test_outcome = TestOutcome::Skipped;
             }
             _ => {}
         }
