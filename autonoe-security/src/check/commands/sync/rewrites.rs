@@ -41,6 +41,12 @@ fn rewriting_options(name: &str) -> &'static [&'static str] {
     }
 }
 
+/// Returns whether the value in an option is a path in `/tmp`.
+fn is_value_temporary(arg: &Arg<'_>) -> bool {
+    let path = arg.known().and_then(|text| text.split_once('='));
+    path.is_some_and(|(_, path)| path.starts_with("/tmp/") && !path.contains(".."))
+}
+
 /// Returns whether the name of an option says that it writes.
 fn writes_by_name(option: &str) -> bool {
     let name = option.to_ascii_lowercase();
@@ -72,8 +78,8 @@ pub(super) fn check(call: &Call<'_, '_, '_>, name: &str, args: &[Arg<'_>]) -> Ch
         let mut refused = COMMON.iter().chain(rewriting_options(name));
         let is_refused = refused.any(|it| means(option, it))
             || (of_node && is_cluster_with_u(option))
-            || (may_pass_on && writes_by_name(option))
-            || (name == "go" && arg.is("-u"));
+            || (may_pass_on && writes_by_name(option) && !is_value_temporary(arg))
+            || (name == "go" && arg.is("-u") && args.iter().any(|it| it.text.ends_with("-args")));
         let is_setting = name == "ruff" && sets_fix(text.strip_prefix("--config=").unwrap_or(text));
         if is_refused || is_setting {
             return Err(call.deny_flag(Rule::R65, option, arg.span));

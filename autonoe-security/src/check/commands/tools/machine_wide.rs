@@ -27,8 +27,7 @@ fn changes_machine(call: &Call<'_, '_, '_>, word: &str, words: &CommandReading<'
     match (call.name, word) {
         ("yarn", "global") | ("npm" | "pnpm", "set") | ("conda", "config") => true,
         ("rustup" | "uv", "self") | ("pdm", "plugin") => true,
-        ("rustup", "default" | "set" | "override" | "update" | "upgrade") => true,
-        ("rustup", "install" | "uninstall") => true,
+        ("rustup", "default" | "set" | "uninstall") => true,
         ("pipx", "ensurepath") | ("pnpm", "setup" | "self-update") => true,
         ("bun" | "deno", "upgrade") | ("composer", "self-update" | "selfupdate") => true,
         // They remove packages that other projects use.
@@ -54,16 +53,7 @@ fn changes_machine(call: &Call<'_, '_, '_>, word: &str, words: &CommandReading<'
             text == "--global" || letters.is_some_and(|letters| letters.contains('g'))
         }),
         ("rustup", "toolchain" | "component" | "target") => {
-            sets(&[
-                "link",
-                "install",
-                "add",
-                "update",
-                "upgrade",
-                "uninstall",
-                "remove",
-                "rm",
-            ]) && !(word != "toolchain" && sets(&["add"]) && !sets(&["remove", "rm"]))
+            sets(&["link", "uninstall", "remove", "rm"])
         }
         ("gem", "sources") => {
             let mut rest = words.rest().iter();
