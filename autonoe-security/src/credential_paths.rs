@@ -26,7 +26,7 @@ pub const CREDENTIAL_PATHS: &[&str] = words!(
     "~/.huggingface/token ~/Library/Keychains /Library/Keychains",
     "/etc/ssh/ssh_host_dsa_key /etc/ssh/ssh_host_ecdsa_key /etc/ssh/ssh_host_ed25519_key",
     "/etc/ssh/ssh_host_rsa_key",
-    "/run/secrets /var/run/secrets /etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow-",
+    "/etc/ssl/private /run/secrets /var/run/secrets /etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow-",
 );
 
 /// Returns whether projects have a file of the same name, so that the name alone proves nothing.

@@ -139,7 +139,8 @@ impl<'s> ArgBuilder<'s, '_> {
                 }
                 self.push(glob.encode_utf8(&mut [0; 4]));
             }
-            Part::Tilde(text) if is_first => {
+            // `~-`, `~+` and `~1` are directories that the shell has been in.
+            Part::Tilde(text) if is_first && !is_visited_directory(text) => {
                 self.tilde = true;
                 self.push(text);
             }
@@ -225,4 +226,9 @@ pub(crate) fn static_value<'s>(
         Value::String { head: "", rest } => Some((static_text(rest)?, given.is_certain)),
         _ => None,
     }
+}
+
+/// Returns whether a word behind `~` is not the name of a user.
+fn is_visited_directory(text: &str) -> bool {
+    text.starts_with(|c: char| matches!(c, '+' | '-') || c.is_ascii_digit())
 }

@@ -82,7 +82,7 @@ impl Writer<'_, '_> {
                 self.in_set |= *glob == '[';
                 push(texts, ANY.encode_utf8(&mut [0; 4]))
             }
-            Part::Tilde(text) if matches!(text.as_ref(), "+" | "-") => push(texts, PROJECT),
+            Part::Tilde(text) if text.starts_with(['+', '-']) => any_text(texts),
             Part::Tilde(_) => push(texts, HOME),
             Part::Brace(brace) => match brace.as_ref() {
                 Brace::Alternatives(all) if all.len() > MOST => any_text(texts),
@@ -102,7 +102,9 @@ impl Writer<'_, '_> {
         match (parameter.name.as_ref(), &parameter.operation) {
             (_, Operation::Length) => return push(texts, "0"),
             ("HOME", _) => return push(texts, HOME),
-            ("PWD" | "OLDPWD", _) => return push(texts, PROJECT),
+            ("PWD" | "OLDPWD", _) if self.scope.survey().variable(&parameter.name).is_none() => {
+                return push(texts, PROJECT);
+            }
             (_, Operation::Value | Operation::Substitute { .. }) => {}
             _ => return any_text(texts),
         }

@@ -14,6 +14,12 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
             .at(1)
             .try_for_each(|tree| is_path(tree).and_then(|()| is_inside(git, tree)))?;
     }
+    if git.name == "push" {
+        return git
+            .read
+            .at(0)
+            .try_for_each(|place| is_inside_if_path(git, place));
+    }
     let (source, target) = match git.name {
         "clone" => (Some(0), 1),
         "init" => (None, 0),
@@ -45,6 +51,22 @@ fn is_path(tree: &Arg<'_>) -> Checked {
     );
     Err(Denial::by(Rule::R43, tree.span, reason)
         .instead("write its path with ./ or from the root, such as ./wt/hotfix"))
+}
+
+/// Checks that a repository that is named by its path is inside the project or `/tmp`.
+fn is_inside_if_path(git: &Git<'_, '_, '_, '_>, place: &Arg<'_>) -> Checked {
+    let text = place.text.as_ref();
+    if let Some(path) = text.strip_prefix("file://") {
+        return is_inside(git, &place.without_first(text.len() - path.len()));
+    }
+    // `host:path` and URLs are judged by their host.
+    let is_path = place.tilde || text.starts_with(['.', '/']);
+    let has_path = || !text.contains(':') && text.contains('/');
+    if is_path || has_path() {
+        is_inside(git, place)
+    } else {
+        Ok(())
+    }
 }
 
 fn named_after(url: &Arg<'_>) -> Checked {

@@ -6,7 +6,8 @@ use crate::check::commands::tool_options::Tool;
 pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
     let first = tool.first();
     match tool.name {
-        "vitest" | "jest" | "mocha" => true,
+        "vitest" => first != Some("init"),
+        "jest" | "mocha" => true,
         "tsc" => emits_nothing(tool),
         "eslint" => !tool.has_option(&["--fix", "--init"]),
         "prettier" => !tool.has_option(&["--write"]) && !has_letter(tool, 'w'),

@@ -10,6 +10,17 @@ use crate::check::commands::tool_options::spelling::flags;
 const COMMON: &[&str] =
     words!("--fix --write --update --updateSnapshot --update-snapshot --update-snapshots");
 
+/// Parts of the names of options that write a file of their choice, or rewrite expected results. The
+/// tool behind a script, and its plugins, are unknown.
+const WRITING: &[&str] = words!(
+    "accept bless coverage-dir coveragedirectory golden init output outfile record regen rewrite",
+    "snapshot-dir update",
+);
+
+/// Options with such a part that only read, or print.
+const PRINTING: &[&str] =
+    words!("--no-output --no-update-notifier --output-on-failure --show-output --test-output");
+
 /// Options of one tool that rewrite sources, settings or baselines.
 fn rewriting_options(name: &str) -> &'static [&'static str] {
     match name {
@@ -30,10 +41,27 @@ fn rewriting_options(name: &str) -> &'static [&'static str] {
     }
 }
 
+/// Returns whether the value in an option is a path in `/tmp`.
+fn is_value_temporary(arg: &Arg<'_>) -> bool {
+    let path = arg.known().and_then(|text| text.split_once('='));
+    path.is_some_and(|(_, path)| path.starts_with("/tmp/") && !path.contains(".."))
+}
+
+/// Returns whether the name of an option says that it writes.
+fn writes_by_name(option: &str) -> bool {
+    let name = option.to_ascii_lowercase();
+    let is_long = name.starts_with("--") && !PRINTING.contains(&option);
+    is_long && WRITING.iter().any(|part| name.contains(part))
+}
+
 pub(super) fn check(call: &Call<'_, '_, '_>, name: &str, args: &[Arg<'_>]) -> Checked {
     let of_node = matches!(
         name,
         "vitest" | "jest" | "bun" | "npm" | "pnpm" | "yarn" | "npx" | "bunx"
+    );
+    let may_pass_on = matches!(
+        name,
+        "npm" | "pnpm" | "yarn" | "bun" | "composer" | "pytest"
     );
     // Some accept abbreviated options.
     let shortens = matches!(name, "mypy" | "phpstan" | "psalm" | "rubocop");
@@ -48,8 +76,10 @@ pub(super) fn check(call: &Call<'_, '_, '_>, name: &str, args: &[Arg<'_>]) -> Ch
         }
         let option = option_name(text);
         let mut refused = COMMON.iter().chain(rewriting_options(name));
-        let is_refused =
-            refused.any(|it| means(option, it)) || (of_node && is_cluster_with_u(option));
+        let is_refused = refused.any(|it| means(option, it))
+            || (of_node && is_cluster_with_u(option))
+            || (may_pass_on && writes_by_name(option) && !is_value_temporary(arg))
+            || (name == "go" && arg.is("-u") && args.iter().any(|it| it.text.ends_with("-args")));
         let is_setting = name == "ruff" && sets_fix(text.strip_prefix("--config=").unwrap_or(text));
         if is_refused || is_setting {
             return Err(call.deny_flag(Rule::R65, option, arg.span));

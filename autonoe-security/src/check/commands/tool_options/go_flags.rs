@@ -36,6 +36,19 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
         );
         return Err(Denial::by(Rule::R92, program.span, reason).instead("use go build"));
     }
+    // The flags of a test program have this prefix, also behind `-args`.
+    let writes = |arg: &&Arg<'_>| {
+        let name = arg.text.trim_start_matches('-');
+        let name = name.strip_prefix("test.").unwrap_or_default();
+        let outputs = ["profile", "trace", "dir", "logfile"];
+        arg.text.starts_with('-') && outputs.iter().any(|it| name.contains(it))
+    };
+    if let Some(arg) = tool.args.iter().find(writes) {
+        return Err(tool
+            .call
+            .deny_flag(Rule::R92, &arg.text, arg.span)
+            .instead("use the option of go test, such as -coverprofile=FILE"));
+    }
     for (option, harmless) in [
         ("-ldflags", LINKER),
         ("-gcflags", COMPILER),

@@ -137,8 +137,10 @@ fn adds_no_program(own: &Tool<'_, '_, '_, '_>) -> Checked {
         .flatten()
     {
         let text = setting.text.trim_start();
-        let names = ["--px", "--rsyncdir", "--tx"];
-        if text.starts_with("addopts") && names.iter().any(|name| text.contains(name)) {
+        let is_empty = text
+            .split_once('=')
+            .is_some_and(|(_, value)| setting.is_static() && value.trim().is_empty());
+        if text.starts_with("addopts") && !is_empty {
             return Err(own.call.deny_flag(Rule::R92, text, setting.span));
         }
     }

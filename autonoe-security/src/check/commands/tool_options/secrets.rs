@@ -45,6 +45,12 @@ fn settings_of_npm(tool: &Tool<'_, '_, '_, '_>) -> Checked {
         return Ok(());
     };
     let first = first.known().unwrap_or_default();
+    // Without a script of this name, it prints every variable of the environment.
+    if let Some(word) = rest.first().filter(|word| word.is("env"))
+        && matches!(first, "run" | "run-script" | "rum" | "urn")
+    {
+        return Err(deny(word, "env"));
+    }
     let prints = match tool.name {
         "npm" if first.starts_with(['c', 'g']) => {
             let meant = possible_subcommands("npm", first);

@@ -27,6 +27,7 @@ fn changes_machine(call: &Call<'_, '_, '_>, word: &str, words: &CommandReading<'
     match (call.name, word) {
         ("yarn", "global") | ("npm" | "pnpm", "set") | ("conda", "config") => true,
         ("rustup" | "uv", "self") | ("pdm", "plugin") => true,
+        ("rustup", "default" | "set" | "uninstall") => true,
         ("pipx", "ensurepath") | ("pnpm", "setup" | "self-update") => true,
         ("bun" | "deno", "upgrade") | ("composer", "self-update" | "selfupdate") => true,
         // They remove packages that other projects use.
@@ -51,7 +52,9 @@ fn changes_machine(call: &Call<'_, '_, '_>, word: &str, words: &CommandReading<'
             let letters = text.strip_prefix('-').filter(|it| !it.starts_with('-'));
             text == "--global" || letters.is_some_and(|letters| letters.contains('g'))
         }),
-        ("rustup", "toolchain") => sets(&["link"]),
+        ("rustup", "toolchain" | "component" | "target") => {
+            sets(&["link", "uninstall", "remove", "rm"])
+        }
         ("gem", "sources") => {
             let mut rest = words.rest().iter();
             rest.any(|arg| !arg.is("-l") && !arg.is("--list"))
