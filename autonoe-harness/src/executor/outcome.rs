@@ -168,7 +168,7 @@ mod tests {
         for (exit, expected) in [
             (
                 FlowExit::QuotaExceeded,
-                "hit the quota (the quota is exceeded)",
+                "hit the quota (the quota is spent)",
             ),
             (spent(BudgetKind::Time), "timed out after 60 seconds"),
             (

@@ -171,7 +171,7 @@ impl SyncedProject {
     /// Brings the project to the current state of the run: the last commit of its branch, or that
     /// of the base if there is no branch yet. Returns the highest epoch on the branch.
     ///
-    /// Work of this host that is not there, and not on top of it, is [kept](Self::kept).
+    /// Work of this host that is not there, and not on top of it, is [kept](Self::kept_work).
     ///
     /// # Errors
     ///
