@@ -6,10 +6,11 @@
 //! run.
 //!
 //! For a project directory, start with `ProjectRun`. To assemble the parts yourself, start with
-//! [`SessionRunner`], or with [`Sessions`] to choose each session.
+//! [`SessionRunner`]. To also choose each session yourself, start with [`Sessions`].
 //!
 //! In this example, scripted agents play two sessions: the first plans one deliverable, the second
-//! marks it as passed. Replace them with a backend, such as that of `autonoe-claude`:
+//! marks it as passed. For real agents, pass another backend to `agents`, such as the
+//! `ClaudeBackend` of `autonoe-claude`:
 //!
 //! ```
 //! use std::time::Duration;

@@ -2,11 +2,13 @@
 //!
 //! A flow is a folder, usually `.autonoe/flows/{name}`, with `agent.json`
 //! ([`FlowAgent`](definition::FlowAgent)), `steps_registry.json`
-//! ([`StepsRegistry`](definition::StepsRegistry)) and prompts. [`load()`] reads it, and no file
-//! outside of it. [`validate()`] finds its problems and changes nothing: each
-//! [`DefinitionFinding`] has a file, a pointer, a message and a hint. Only a [`ValidatedFlow`] can be
-//! built and run: [`FlowRun`] runs it in a project, with the lock, settings and journal of the
-//! project. This example defines a flow in code and validates it:
+//! ([`StepsRegistry`](definition::StepsRegistry)) and prompts. [`load()`] reads the files of this
+//! folder and no others. [`validate()`] reports the problems of a definition and changes nothing.
+//! Each problem is a [`DefinitionFinding`] with a file, a pointer, a message and a hint.
+//!
+//! A definition without errors becomes a [`ValidatedFlow`], and only a [`ValidatedFlow`] can run.
+//! [`FlowRun`] runs it in a project, with the lock, settings and journal of the project. This
+//! example defines a flow in code and validates it:
 //!
 //! ```
 //! use autonoe_flow::definition::{ParameterDefinition, WorkStep};

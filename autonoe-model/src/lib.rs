@@ -5,10 +5,11 @@
 //! costs to a backend that only reports tokens. A [`ProviderSpec`] configures a provider and the
 //! location of its key.
 //!
-//! [`ModelBackend`] runs agents on such a model. The agent loop and the file tools run in this
-//! process. [`BuiltInTools`] are the default tools: files, searches, and a shell whose commands run
-//! in a bubblewrap sandbox. [`McpOptions`](mcp::McpOptions) configures the MCP servers of a
-//! session. [`ModelSpec`] combines all of this in a configuration file:
+//! [`ModelBackend`] runs agents on such a model. The agent loop and the file tools run in the
+//! process of the caller. [`BuiltInTools`] are the default tools: files, searches, and a shell whose
+//! commands run in a bubblewrap sandbox. [`McpOptions`](mcp::McpOptions) configures the MCP servers
+//! of a session. [`ModelSpec`] describes a backend with all of these settings, for example in a
+//! configuration file:
 //!
 //! ```
 //! use autonoe_core::gate::ProjectPaths;
