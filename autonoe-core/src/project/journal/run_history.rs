@@ -194,9 +194,11 @@ impl RunHistory {
     }
 
     fn session(&mut self, number: u32) -> Option<&mut SessionHistory> {
-        // Most lines are about the last session.
+        // Numbers increase, and most lines are about the last session.
         let mut latest_first = self.sessions.iter_mut().rev();
-        latest_first.find(|session| session.number == number)
+        latest_first
+            .find(|session| session.number <= number)
+            .filter(|session| session.number == number)
     }
 }
 
