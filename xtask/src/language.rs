@@ -180,9 +180,9 @@ impl Finding {
                 Some(comment) if has_bare_who(comment) => {
                     findings.push(finding(number, Rule::BareWho, line));
                 }
-                Some(_) => {}
-                None => {
-                    let rule = defined_function(line).and_then(broken_rule);
+                comment => {
+                    let code = comment.map_or(Some(line), example_function);
+                    let rule = code.and_then(defined_function).and_then(broken_rule);
                     findings.extend(rule.map(|rule| finding(number, rule, line)));
                 }
             }
@@ -210,7 +210,7 @@ fn begins_with_question_word(description: &str) -> bool {
     first_word(description).is_some_and(|word| QUESTION_WORDS.contains(&word))
 }
 
-/// Tells whether the documentation of an item begins with a question word.
+/// Returns whether the documentation of an item begins with a question word.
 fn is_question(documentation: &str) -> bool {
     begins_with_question_word(documentation) && first_word(documentation) != Some(BOOLEAN_WORD)
 }
@@ -241,6 +241,16 @@ fn has_bare_who(comment: &str) -> bool {
         before = Some(word);
     }
     false
+}
+
+/// Returns the line of code in a comment, if it defines a function of an example.
+fn example_function(comment: &str) -> Option<&str> {
+    let code = comment.trim_start();
+    let code = code.strip_prefix("# ").unwrap_or(code);
+    let is_definition = ["fn ", "async fn ", "pub fn ", "pub async fn "]
+        .iter()
+        .any(|start| code.starts_with(start));
+    is_definition.then_some(code)
 }
 
 /// Returns the name of the function that the line defines.
@@ -288,6 +298,10 @@ mod tests {
         );
         assert_eq!(
             rules("a.rs", "fn of<T>(t: T) -> T {"),
+            [(1, "function-name")]
+        );
+        assert_eq!(
+            rules("a.rs", "/// # async fn shown() {"),
             [(1, "function-name")]
         );
         assert_eq!(

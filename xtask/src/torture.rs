@@ -9,7 +9,7 @@ use crate::counts;
 use crate::failure::Failure;
 use crate::stream;
 
-/// Tells a test how many rounds to go.
+/// Sets the number of rounds of a test.
 const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
 
 /// The beginning of every call of cargo.

@@ -29,7 +29,7 @@ use crate::time::{AgentSessionId, Clock};
 /// use autonoe_core::AgentClient;
 /// use tokio_util::sync::CancellationToken;
 ///
-/// async fn ask(client: Box<dyn AgentClient>) {
+/// async fn run_prompt(client: Box<dyn AgentClient>) {
 ///     let session = Session::new(SystemClock, SessionLimits::default());
 ///     let mut events = 0;
 ///

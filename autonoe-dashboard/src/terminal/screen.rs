@@ -23,7 +23,7 @@ use super::{Key, ViewInput};
 /// use autonoe_dashboard::{Dashboard, DashboardFeed};
 /// use futures::StreamExt;
 ///
-/// # async fn shown() -> std::io::Result<()> {
+/// # async fn example() -> std::io::Result<()> {
 /// let feed = DashboardFeed::new(Dashboard::new("Build the shop", "parallel"));
 /// let (intents, _carried_out) = tokio::sync::mpsc::channel(16);
 /// let events = crossterm::event::EventStream::new();

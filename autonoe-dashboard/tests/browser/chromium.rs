@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Time limit of each step on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const STEP_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Headless browser with one page. Dropping it ends the browser.
 pub(crate) struct Chromium {
@@ -20,7 +20,7 @@ pub(crate) struct Chromium {
     sent: u64,
     session: Option<String>,
     /// Events that arrived while waiting for something else.
-    told: Vec<Value>,
+    received: Vec<Value>,
     _profile: TempDir,
 }
 
@@ -73,7 +73,7 @@ impl Chromium {
             messages,
             sent: 0,
             session: None,
-            told: Vec::new(),
+            received: Vec::new(),
             _profile: profile,
         };
         browser.open_page();
@@ -107,10 +107,10 @@ impl Chromium {
     }
 
     fn wait_for(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
-        if let Some(place) = self.told.iter().position(&is_it) {
-            return self.told.remove(place);
+        if let Some(place) = self.received.iter().position(&is_it) {
+            return self.received.remove(place);
         }
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + STEP_TIMEOUT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let message = self
@@ -120,13 +120,13 @@ impl Chromium {
             if is_it(&message) {
                 return message;
             }
-            self.told.push(message);
+            self.received.push(message);
         }
     }
 
     /// Opens a URL and waits until it is loaded.
     pub(crate) fn open(&mut self, address: &str) {
-        self.told.clear();
+        self.received.clear();
         let opened = self.call("Page.navigate", &json!({ "url": address }));
         assert!(opened["errorText"].is_null(), "{opened}");
         self.wait_for(|message| message["method"] == "Page.loadEventFired");
@@ -142,7 +142,7 @@ impl Chromium {
 
     /// Waits until an expression is true.
     pub(crate) fn until(&mut self, expression: &str) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + STEP_TIMEOUT;
         while self.evaluate(expression) != true {
             if Instant::now() > deadline {
                 let seen = self.text();
@@ -189,15 +189,17 @@ impl Chromium {
             "Runtime.exceptionThrown",
             "Runtime.consoleAPICalled",
         ];
-        let told = self.told.iter();
-        told.filter(|message| COMPLAINTS.iter().any(|name| message["method"] == *name))
+        let received = self.received.iter();
+        received
+            .filter(|message| COMPLAINTS.iter().any(|name| message["method"] == *name))
             .collect()
     }
 
     /// Returns the events of one method since the page was opened.
     pub(crate) fn events(&self, method: &str) -> Vec<&Value> {
-        let told = self.told.iter();
-        told.filter(|message| message["method"] == method)
+        let received = self.received.iter();
+        received
+            .filter(|message| message["method"] == method)
             .map(|message| &message["params"])
             .collect()
     }
@@ -210,7 +212,7 @@ impl Chromium {
         count: usize,
         is_wanted: impl Fn(&Value) -> bool,
     ) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + STEP_TIMEOUT;
         let found = |browser: &Self| {
             let events = browser.events(method).into_iter();
             events.filter(|event| is_wanted(event)).count()
