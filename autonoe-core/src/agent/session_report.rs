@@ -11,7 +11,7 @@ use crate::agent::{BudgetKind, CostTotal, TokenUsage};
 use crate::event::Failure;
 use crate::text::{MAX_TEXT_LEN, excerpt};
 use crate::time::AgentSessionId;
-use crate::time::duration::millis;
+use crate::time::millis;
 
 /// End of a session with its statistics.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -108,7 +108,8 @@ pub enum Activity {
 #[serde(rename_all = "snake_case")]
 pub enum SessionProgress {
     /// The session changed something.
-    Made,
+    #[serde(rename = "made")]
+    Some,
     /// The session changed nothing.
     None,
     /// Progress was not measured, or the measurement failed.

@@ -206,7 +206,7 @@ impl LedgerStore {
         if let Err(error) = &result
             && matches!(
                 error.kind(),
-                RepositoryErrorKind::Gone
+                RepositoryErrorKind::Missing
                     | RepositoryErrorKind::Fenced
                     | RepositoryErrorKind::ForeignChange
             )

@@ -215,7 +215,7 @@ impl RepositoryError {
             RepositoryErrorKind::Fenced => "ledger_fenced",
             RepositoryErrorKind::Corrupt => "ledger_corrupt",
             RepositoryErrorKind::Unavailable => "ledger_unavailable",
-            RepositoryErrorKind::Gone => "ledger_gone",
+            RepositoryErrorKind::Missing => "ledger_missing",
             RepositoryErrorKind::ForeignChange => "ledger_foreign_change",
         }
     }
@@ -254,7 +254,7 @@ pub enum RepositoryErrorKind {
     /// The storage cannot be reached, read or written.
     Unavailable,
     /// The storage was moved, removed or replaced while in use: stop writing.
-    Gone,
+    Missing,
     /// Something other than the run changed the ledger more than once: stop the run.
     ForeignChange,
 }

@@ -28,7 +28,7 @@ use crate::time::Epoch;
 /// calls, the repository only remembers its folder: the content of the file is authoritative. A run
 /// that [owns the ledger](Self::owned_by_run) is the exception: its ledger is what it saved last.
 /// If the folder was moved, removed or replaced since it was [opened](Self::open), that is an error
-/// ([`RepositoryErrorKind::Gone`]) and nothing is written.
+/// ([`RepositoryErrorKind::Missing`]) and nothing is written.
 ///
 /// Not for network file systems: locks between several machines are not supported.
 ///
@@ -94,7 +94,7 @@ impl FileDeliverableRepository {
     /// replaces the file, [`load_owned`](DeliverableRepository::load_owned) restores it and keeps
     /// the foreign content as `status.foreign-1.json` beside it, or with the next free number. If
     /// `.autonoe` is removed, the ledger is written again to a new folder, and the error is
-    /// [`RepositoryErrorKind::Gone`]. [`load`](DeliverableRepository::load) fails with the same
+    /// [`RepositoryErrorKind::Missing`]. [`load`](DeliverableRepository::load) fails with the same
     /// error if the ledger existed and is missing.
     ///
     /// If the lock file was replaced and another run has taken over, the error is
@@ -263,7 +263,7 @@ impl FileDeliverableRepository {
                      written again, but the journal of the run is lost; start again",
                     folder.unwrap_or(self.file.path())
                 );
-                Err(RepositoryError::new(RepositoryErrorKind::Gone, message))
+                Err(RepositoryError::new(RepositoryErrorKind::Missing, message))
             }
             Ok(false) => Err(error),
             Err(failure) => {
@@ -280,7 +280,7 @@ impl FileDeliverableRepository {
         };
         let kind = match error {
             ProjectError::Removed { .. } | ProjectError::Replaced { .. } => {
-                RepositoryErrorKind::Gone
+                RepositoryErrorKind::Missing
             }
             _ => RepositoryErrorKind::Unavailable,
         };

@@ -38,5 +38,5 @@ pub(super) fn missing_ledger(path: &Path, evidence: &str) -> RepositoryError {
          pop` if `git stash` removed it), or move journal*.jsonl away to plan from the beginning",
         path.display()
     );
-    RepositoryError::new(RepositoryErrorKind::Gone, message)
+    RepositoryError::new(RepositoryErrorKind::Missing, message)
 }

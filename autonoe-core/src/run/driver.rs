@@ -27,7 +27,7 @@ use crate::time::timestamp::between;
 /// The time that a cancelled run or flow waits for a last read of the ledger.
 pub(crate) const CANCEL_GRACE_PERIOD: Duration = Duration::from_secs(2);
 
-const LEDGER_GONE: &str =
+const LEDGER_MISSING: &str =
     "the ledger was removed while the run was in progress; put it back and start again";
 
 /// A run in progress.
@@ -293,7 +293,7 @@ impl RunDriver {
             let state = state.map_err(|error| Failure::from(&error))?;
             // A run always starts with a ledger, even if an empty one. Continuing without one would
             // start over.
-            let removed = || Failure::permanent("ledger_gone", LEDGER_GONE);
+            let removed = || Failure::permanent("ledger_missing", LEDGER_MISSING);
             state.map(|state| state.view()).ok_or_else(removed)
         };
         tokio::select! {

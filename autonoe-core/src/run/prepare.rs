@@ -238,7 +238,7 @@ async fn raise_epoch(
         let snapshot = repository.load().await.map_err(|error| fail(&error))?;
         if snapshot.is_none() && missing == MissingLedger::Fail {
             let message = "the ledger was removed during the takeover; put it back and try again";
-            let error = RepositoryError::new(RepositoryErrorKind::Gone, message);
+            let error = RepositoryError::new(RepositoryErrorKind::Missing, message);
             return Err(fail(&error));
         }
         let epoch = match (&snapshot, chosen) {
@@ -295,7 +295,7 @@ mod tests {
         let found = futures::executor::block_on(repository.load());
         let created = take_over(MissingLedger::Create);
 
-        assert_eq!(refused.code, "ledger_gone");
+        assert_eq!(refused.code, "ledger_missing");
         assert_eq!(found.expect("readable"), None);
         assert_eq!(created, Ok(Epoch(1)));
     }

@@ -36,7 +36,7 @@ impl RunContext {
     ) -> SessionProgress {
         let ledger_saves = resources.store.map(LedgerStore::saves);
         if ledger_saves != baseline.ledger_saves {
-            return SessionProgress::Made;
+            return SessionProgress::Some;
         }
         if self.parts.limits.mode == Mode::Sync {
             return match ledger_saves {
@@ -46,7 +46,7 @@ impl RunContext {
         }
         match (baseline.snapshot, self.workspace_snapshot().await) {
             (Some(before), Some(after)) if before == after => SessionProgress::None,
-            (Some(_), Some(_)) => SessionProgress::Made,
+            (Some(_), Some(_)) => SessionProgress::Some,
             _ => SessionProgress::Unknown,
         }
     }

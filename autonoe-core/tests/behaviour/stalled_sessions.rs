@@ -62,7 +62,7 @@ async fn an_agent_that_changes_nothing_is_stopped_after_five_sessions() {
 
     assert_eq!(report.exit, stalled(5, Mode::Run));
     assert_eq!((report.iterations, report.sessions), (6, 6));
-    let mut expected = vec![SessionProgress::Made];
+    let mut expected = vec![SessionProgress::Some];
     expected.extend([SessionProgress::None; 5]);
     assert_eq!(*seen.lock().expect("not poisoned"), expected);
 }

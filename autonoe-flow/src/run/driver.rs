@@ -40,7 +40,17 @@ pub(super) async fn run(flow: &mut Started) -> FlowEnd {
         };
         let durability = match fact {
             FlowFact::Prompted { .. } | FlowFact::Notified { .. } => Durability::Synced,
-            _ => Durability::Written,
+            FlowFact::Started { .. }
+            | FlowFact::ConversationLost { .. }
+            | FlowFact::Checked { .. }
+            | FlowFact::CheckLimited { .. }
+            | FlowFact::CompletionChecked { .. }
+            | FlowFact::WaitOver { .. }
+            | FlowFact::LimitsChanged { .. }
+            | FlowFact::Lost { .. }
+            | FlowFact::Cancelled { .. }
+            | FlowFact::Failed { .. }
+            | FlowFact::Resumed { .. } => Durability::Written,
         };
         action = record_fact(flow, fact, durability);
     }

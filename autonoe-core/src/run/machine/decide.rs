@@ -165,7 +165,7 @@ pub(super) fn stalled_sessions(
         }
     };
     match (result.progress, stalled) {
-        (SessionProgress::Made, _) | (SessionProgress::Unknown, true) => 0,
+        (SessionProgress::Some, _) | (SessionProgress::Unknown, true) => 0,
         (SessionProgress::None, true) => before.saturating_add(1),
         (SessionProgress::None | SessionProgress::Unknown, false) => before,
     }

@@ -11,7 +11,7 @@ use crate::event::{Failure, InstructionName, WaitReason};
 use crate::ledger::LedgerView;
 use crate::run::{ExitReason, OnQuota, QuotaBackoff};
 use crate::time::Mode;
-use crate::time::duration::millis;
+use crate::time::millis;
 
 /// An event that a [`RunMachine`](super::RunMachine) decides on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

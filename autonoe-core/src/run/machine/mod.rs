@@ -359,8 +359,11 @@ impl RunMachine {
             )
         );
         match self.session_impact(number, result, ledger)? {
-            SessionImpact::Error(error) if ended_normally => Some(error),
-            _ => None,
+            SessionImpact::Error(error) => ended_normally.then_some(error),
+            SessionImpact::Completed
+            | SessionImpact::Neutral
+            | SessionImpact::Quota { .. }
+            | SessionImpact::BudgetSpent(_) => None,
         }
     }
 

@@ -47,7 +47,7 @@ fn results() -> impl Strategy<Value = SessionReport> {
         1 => Just(CostTotal::at_least(CostUsd::from_cents(3))),
     ];
     let progress = prop_oneof![
-        Just(SessionProgress::Made),
+        Just(SessionProgress::Some),
         Just(SessionProgress::None),
         Just(SessionProgress::Unknown),
     ];
@@ -316,7 +316,7 @@ proptest! {
             happening.result.progress = if unknown {
                 SessionProgress::Unknown
             } else {
-                SessionProgress::Made
+                SessionProgress::Some
             };
         }
 
