@@ -1,29 +1,10 @@
 //! [`TemporalSettings`]: address, queue, [`Tls`] and credentials of the server, and [`Timeouts`].
 
-mod millis {
-    use std::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(
-        duration: &Duration,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        serializer.serialize_u64(millis)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Duration, D::Error> {
-        u64::deserialize(deserializer).map(Duration::from_millis)
-    }
-}
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use autonoe_core::time::millis;
 use serde::{Deserialize, Serialize};
 use temporalio_client::{ClientTlsOptions, TlsOptions};
 

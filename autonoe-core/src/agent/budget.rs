@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::{CostTotal, CostUsd};
 use crate::event::InvalidValue;
-use crate::time::duration::millis;
+use crate::time::millis;
 use crate::time::timestamp::between;
 
 /// Limits of cost, tokens and time. `None` is unlimited.

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::text::excerpt;
-use crate::time::duration::millis;
+use crate::time::millis;
 
 /// Serialisable form of an error.
 ///

@@ -13,7 +13,7 @@ use crate::event::{Failure, InstructionName, SpanContext};
 use crate::gate::GateDecision;
 use crate::ledger::{DeliverableId, ForeignLedger, LedgerHash, StatusChange};
 use crate::run::{FlowReport, RunReport};
-use crate::time::duration::millis;
+use crate::time::millis;
 use crate::time::{AgentSessionId, Mode, RunId};
 use crate::tool::{ToolCall, ToolExecution};
 

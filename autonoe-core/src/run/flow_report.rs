@@ -11,7 +11,7 @@ use crate::event::Failure;
 use crate::run::ExitClass;
 use crate::run::report::write_effort;
 use crate::time::RunId;
-use crate::time::duration::millis;
+use crate::time::millis;
 
 /// The result of a flow's sessions.
 ///

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::event::InvalidValue;
-use crate::time::duration::millis;
 use crate::time::timestamp::saturating_add;
+use crate::time::{backoff, millis};
 
 /// The reaction to an exceeded subscription quota.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -72,13 +72,8 @@ impl QuotaBackoff {
             Some(reset) if reset > now => reset,
             // A reset time in the past says nothing about the next one: without a wait, the run
             // would retry at full speed.
-            _ => saturating_add(now, self.wait(attempt)),
+            _ => saturating_add(now, backoff(self.first, self.longest, attempt)),
         }
-    }
-
-    fn wait(&self, attempt: u32) -> Duration {
-        let doublings = attempt.saturating_sub(1).min(31);
-        self.first.saturating_mul(1 << doublings).min(self.longest)
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::{CostTotal, TokenUsage};
 use crate::ledger::LedgerView;
 use crate::run::ExitReason;
-use crate::time::duration::millis;
+use crate::time::millis;
 use crate::time::{Mode, RunId, format_duration};
 
 /// The result of a run. Always returned, however the run ended.

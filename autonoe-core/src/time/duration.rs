@@ -1,4 +1,4 @@
-//! Duration formatting for humans, and serde support for durations in milliseconds.
+//! Duration formatting for humans, exponential backoff, and serde support for durations in milliseconds.
 
 use std::time::Duration;
 
@@ -27,18 +27,24 @@ pub fn format_duration(duration: Duration) -> String {
     parts.join(" ")
 }
 
+/// Returns the wait after attempt number `attempt`, counted from 1: `first`, doubled after each further
+/// attempt, at most `longest`.
+pub fn backoff(first: Duration, longest: Duration, attempt: u32) -> Duration {
+    // The longest duration has fewer than 100 bits of nanoseconds, so further doublings change nothing.
+    (1..attempt.min(100))
+        .fold(first, |wait, _| wait.saturating_mul(2))
+        .min(longest)
+}
+
 /// (De)serialises a `Duration` as whole milliseconds, for `#[serde(with = ..)]`.
 ///
 /// Fractions of a millisecond round up, so that a saved budget never becomes zero.
-pub(crate) mod millis {
+pub mod millis {
     use std::time::Duration;
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(crate) fn serialize<S: Serializer>(
-        duration: &Duration,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
         whole_millis(*duration).serialize(serializer)
     }
 
@@ -47,24 +53,22 @@ pub(crate) mod millis {
         u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Duration, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
         u64::deserialize(deserializer).map(Duration::from_millis)
     }
 
     /// Serde support for an optional duration.
-    pub(crate) mod option {
+    pub mod option {
         use super::{Deserialize, Deserializer, Duration, Serialize, Serializer};
 
-        pub(crate) fn serialize<S: Serializer>(
+        pub fn serialize<S: Serializer>(
             duration: &Option<Duration>,
             serializer: S,
         ) -> Result<S::Ok, S::Error> {
             duration.map(super::whole_millis).serialize(serializer)
         }
 
-        pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        pub fn deserialize<'de, D: Deserializer<'de>>(
             deserializer: D,
         ) -> Result<Option<Duration>, D::Error> {
             Ok(Option::<u64>::deserialize(deserializer)?.map(Duration::from_millis))
@@ -89,6 +93,20 @@ mod tests {
         ] {
             assert_eq!(format_duration(Duration::from_millis(millis)), text);
         }
+    }
+
+    #[test]
+    fn a_backoff_doubles_up_to_its_limit_and_saturates() {
+        let (first, longest) = (Duration::from_nanos(1), Duration::MAX);
+        for (attempt, factor) in [(0, 1), (1, 1), (2, 2), (3, 4), (41, 1 << 40)] {
+            assert_eq!(
+                backoff(first, longest, attempt),
+                Duration::from_nanos(factor)
+            );
+        }
+        assert_eq!(backoff(first, longest, u32::MAX), longest);
+        assert_eq!(backoff(longest, first, 1), first);
+        assert_eq!(backoff(Duration::ZERO, longest, u32::MAX), Duration::ZERO);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::time::duration::millis;
+use crate::time::millis;
 use crate::tool::ToolErrorCode;
 use crate::tool::call_records::CallRecord;
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use autonoe_core::run::QuotaBackoff;
+use autonoe_core::time::backoff;
 use autonoe_core::{Budget, OnQuota};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -35,9 +36,8 @@ pub struct FlowLimits {
 impl Backoff {
     /// Returns the wait before retry number `retry`, counted from 1.
     pub fn wait(&self, retry: u32) -> Duration {
-        let doublings = retry.saturating_sub(1).min(63);
-        let wait = self.initial_ms.saturating_mul(1 << doublings);
-        Duration::from_millis(wait.min(self.max_ms))
+        let [first, longest] = [self.initial_ms, self.max_ms].map(Duration::from_millis);
+        backoff(first, longest, retry)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use autonoe_core::RunId;
+use autonoe_core::time::millis;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -72,20 +73,5 @@ impl FlowMachine {
             spent: self.spent,
             elapsed: self.elapsed(at),
         }
-    }
-}
-
-/// Serializes a duration in milliseconds.
-mod millis {
-    use std::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_u64(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-        u64::deserialize(from).map(Duration::from_millis)
     }
 }

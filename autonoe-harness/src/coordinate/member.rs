@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::budget::Allowance;
-use crate::serde_formats;
 use crate::strategy::MemberId;
 
 /// Work of a fleet member, with its limits.
@@ -46,7 +45,7 @@ pub struct MemberSpec {
     /// The time limit from its start; that of the fleet by default.
     #[serde(
         rename = "timeoutMs",
-        with = "serde_formats::millis::option",
+        with = "autonoe_core::time::millis::option",
         default,
         skip_serializing_if = "Option::is_none"
     )]

@@ -52,13 +52,17 @@ pub struct StrategyRun {
     #[serde(default = "at_once")]
     pub max_concurrent: NonZeroUsize,
     /// The time limit of the fleet; an hour by default. Members that still run then are stopped.
-    #[serde(rename = "timeMs", with = "serde_formats::millis", default = "time")]
+    #[serde(
+        rename = "timeMs",
+        with = "autonoe_core::time::millis",
+        default = "time"
+    )]
     pub time: Duration,
     /// Time that a stopped member has to end; two minutes by default. After that it is left
     /// behind, and the report names it.
     #[serde(
         rename = "stopTimeoutMs",
-        with = "serde_formats::millis",
+        with = "autonoe_core::time::millis",
         default = "default_stop_timeout"
     )]
     pub stop_timeout: Duration,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use autonoe_core::engine::{JobRunner, RunOutcome};
 use autonoe_core::event::Failure;
-use autonoe_core::time::{Clock, Epoch};
+use autonoe_core::time::{Clock, Epoch, backoff};
 use autonoe_process::{
     DetachedProcess, Exit, LaunchError, Process, ShutdownPolicy, StartedProcess, Stdout,
 };
@@ -170,7 +170,7 @@ impl Supervisor {
                 self.refusals += 1;
                 self.log(&format!("warning: starting the process again: {error}"));
                 // No other manager starts it in the meantime: the lock is held.
-                let pause = PAUSE * 2_u32.saturating_pow(self.refusals - 1);
+                let pause = backoff(PAUSE, Duration::MAX, self.refusals);
                 self.shared.clock.sleep(pause).await;
                 return Ok(());
             }

@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use crate::budget::BudgetedKind;
 use crate::isolation::WorkLocation;
-use crate::serde_formats;
 
 /// ID of a fleet member, and the name of its folder. Unique per coordinator.
 #[derive(
@@ -65,7 +64,7 @@ pub struct MemberReport {
     /// The number of its failed attempts.
     pub failures: u32,
     /// Its working time.
-    #[serde(rename = "durationMs", with = "serde_formats::millis")]
+    #[serde(rename = "durationMs", with = "autonoe_core::time::millis")]
     #[schemars(with = "u64")]
     pub duration: Duration,
     /// Its cost.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use autonoe_core::event::Retry;
+use autonoe_core::time::backoff;
 use jiff::Timestamp;
 
 use crate::budget::BudgetedKind;
@@ -198,8 +199,7 @@ pub(super) fn wait(iterated: &IterationState<'_>) -> Option<Result<Timestamp, Ta
 
 /// Returns the length of the backoff with this index, starting at 0.
 fn pause(number: u32) -> Duration {
-    let times = 2_u32.checked_pow(number).unwrap_or(u32::MAX);
-    FIRST_PAUSE.saturating_mul(times).min(LONGEST_PAUSE)
+    backoff(FIRST_PAUSE, LONGEST_PAUSE, number.saturating_add(1))
 }
 
 /// Returns whether the backend failed in a way that a retry would repeat.

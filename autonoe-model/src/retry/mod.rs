@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::time::{Clock, IdSource, RandomIds, SeededIds, SystemClock};
+use autonoe_core::time::{Clock, IdSource, RandomIds, SeededIds, SystemClock, backoff};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use schemars::JsonSchema;
@@ -100,17 +100,15 @@ impl RetryPolicy {
     }
 
     fn wait_after(&self, tried: u32, chance: f64) -> Duration {
-        let doubled = 1_u64
-            .checked_shl(tried.saturating_sub(1))
-            .unwrap_or(u64::MAX);
-        let wait = self.base_ms.saturating_mul(doubled).min(self.cap_ms);
+        let [first, longest] = [self.base_ms, self.cap_ms].map(Duration::from_millis);
+        let wait = backoff(first, longest, tried);
         let jitter = f64::from(self.jitter_percent.min(100)) / 100.0;
         let chance = if chance.is_finite() {
             chance.clamp(0.0, 1.0)
         } else {
             0.5
         };
-        Duration::from_millis(wait).mul_f64(1.0 + jitter * (2.0 * chance - 1.0))
+        wait.mul_f64(1.0 + jitter * (2.0 * chance - 1.0))
     }
 }
 

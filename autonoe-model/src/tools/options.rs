@@ -1,20 +1,5 @@
 //! [`BuiltInOptions`]: options, limits and construction of the built-in tools.
 
-/// Serializes times as whole milliseconds.
-mod milliseconds {
-    use std::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_u64(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-        u64::deserialize(from).map(Duration::from_millis)
-    }
-}
-
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -23,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::agent::Sandbox;
+use autonoe_core::time::millis;
 use autonoe_core::{Tool, TypedTool};
 use autonoe_process::{Network, OsSandbox, SandboxError, refuse_bare_repositories};
 use schemars::JsonSchema;
@@ -341,15 +327,15 @@ pub struct ToolLimits {
     /// Maximum number of files and directories that a search visits.
     pub entries: usize,
     /// Maximum time of a search, and of Read until it reaches the requested lines.
-    #[serde(rename = "searchTimeMs", with = "milliseconds")]
+    #[serde(rename = "searchTimeMs", with = "millis")]
     #[schemars(with = "u64", range(min = 1))]
     pub search_time: Duration,
     /// Default time limit of a command.
-    #[serde(rename = "commandTimeMs", with = "milliseconds")]
+    #[serde(rename = "commandTimeMs", with = "millis")]
     #[schemars(with = "u64", range(min = 1))]
     pub command_time: Duration,
     /// Maximum time limit that a command may request.
-    #[serde(rename = "longestCommandTimeMs", with = "milliseconds")]
+    #[serde(rename = "longestCommandTimeMs", with = "millis")]
     #[schemars(with = "u64", range(min = 1))]
     pub longest_command_time: Duration,
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use autonoe_core::time::backoff;
+
 use super::post::Attempt;
 
 /// Number of attempts and waits of a delivery.
@@ -68,10 +70,9 @@ impl DeliveryPolicy {
         if tried >= self.max_attempts {
             return DeliveryDecision::GiveUp;
         }
-        let doubled = 2_u32.saturating_pow(tried.saturating_sub(1));
-        let backoff = self.initial_backoff.saturating_mul(doubled);
+        let wait = backoff(self.initial_backoff, self.max_backoff, tried);
         DeliveryDecision::Retry {
-            after: backoff.max(requested).min(self.max_backoff),
+            after: wait.max(requested).min(self.max_backoff),
         }
     }
 }
