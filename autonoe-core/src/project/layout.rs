@@ -155,11 +155,6 @@ impl Project {
         self.state_dir().join("live.json")
     }
 
-    /// Returns the path of the agents' notes for the next session: `.autonoe-note.md`.
-    pub fn note_path(&self) -> PathBuf {
-        self.root.join(".autonoe-note.md")
-    }
-
     /// Creates the folder of Autonoe's own files if it is missing, and checks that it is writable.
     ///
     /// It also writes `.autonoe/.gitignore` if there is none, so that Git does not track or remove

@@ -90,14 +90,6 @@ impl PromptRef {
         }
     }
 
-    /// Returns the file, relative to the fallback folder that is searched last.
-    pub fn file_in_global(&self) -> PathBuf {
-        match self {
-            Self::Path(reference) => reference.path.as_path().to_owned(),
-            Self::Scheme(reference) => reference.file(),
-        }
-    }
-
     /// Returns the prompt to use if the file does not exist.
     pub fn fallback(&self) -> Option<&PromptRef> {
         match self {

@@ -8,7 +8,7 @@ use super::{Journal, JournalEntry, JournalReadError};
 use crate::engine::{ProjectName, RunSpec};
 use crate::project::Project;
 use crate::time::RunId;
-use crate::time::duration::millis;
+use crate::time::millis;
 
 /// The kind of jobs that return a [`JournalPage`], on the host of the journal.
 pub const JOURNAL_JOB: &str = "journal";
@@ -16,8 +16,7 @@ pub const JOURNAL_JOB: &str = "journal";
 /// The maximum size of a page in bytes. Messages to and from an engine must be small.
 const MAX_PAGE_SIZE: usize = 256 * 1024;
 
-/// A request for a page of a run's records in a project that hosts know by its name: its journal,
-/// or the events of its sessions.
+/// A request for a page of a run's journal in a project that hosts know by its name.
 ///
 /// ```
 /// use autonoe_core::engine::ProjectName;
@@ -39,8 +38,7 @@ pub struct JournalPageRequest {
     pub project: ProjectName,
     /// The run.
     pub run: RunId,
-    /// The number of known lines of its journal, from the first one; for events, the position where
-    /// the previous page ended.
+    /// The number of known lines of its journal, from the first one.
     #[serde(default)]
     pub after: u64,
     /// The maximum wait for a line if there is none; no wait by default. A host may wait less.
