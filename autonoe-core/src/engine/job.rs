@@ -1,14 +1,12 @@
 //! [`JobRunner`], which executes runs on a worker.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{RunOutcome, RunSpec};
-use crate::agent::BudgetUsage;
+use super::view::clamp_fraction;
+use super::{RunOutcome, RunProgress, RunSpec};
 use crate::run::RunControl;
 
 /// Executes runs of one kind, for an [`Engine`](super::Engine) that calls it.
@@ -82,61 +80,13 @@ impl fmt::Debug for JobContext {
     }
 }
 
-/// The progress of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct RunProgress {
-    /// The completed fraction, from 0 to 1. Other values are clamped when they are read.
-    #[serde(deserialize_with = "deserialize_fraction")]
-    pub progress: f64,
-    /// The current task.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task: Option<String>,
-    /// The number of the current iteration; 0 before the first.
-    pub iteration: u32,
-    /// The usage so far.
-    pub spent: BudgetUsage,
-    /// The working directory of its agents.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub working_dir: Option<PathBuf>,
-    /// The question that waits for the operator's answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub question: Option<String>,
-}
-
-impl RunProgress {
-    /// Creates the progress of a run that completed this fraction, from 0 to 1.
-    pub fn new(progress: f64) -> Self {
-        Self {
-            progress: clamp_fraction(progress),
-            ..Self::default()
-        }
-    }
-}
-
-/// Clamps a number to 0 to 1; NaN becomes 0.
-fn clamp_fraction(progress: f64) -> f64 {
-    if progress.is_nan() {
-        0.0
-    } else {
-        progress.clamp(0.0, 1.0)
-    }
-}
-
-/// Reads the progress of a run. In JSON, NaN and infinity are `null`.
-fn deserialize_fraction<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    let progress = Option::<f64>::deserialize(deserializer)?;
-    Ok(clamp_fraction(progress.unwrap_or_default()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn progress_is_always_from_0_to_1() {
-        for (given, expected) in [
+        for (reported, expected) in [
             (f64::NAN, 0.0),
             (f64::INFINITY, 1.0),
             (f64::NEG_INFINITY, 0.0),
@@ -144,24 +94,28 @@ mod tests {
             (7.0, 1.0),
             (0.25, 0.25),
         ] {
-            let (sender, reported) = std::sync::mpsc::channel();
+            let (sender, received) = std::sync::mpsc::channel();
             let sender = std::sync::Mutex::new(sender);
             let context = JobContext::new(RunControl::new(), move |at: RunProgress| {
                 let sender = sender.lock().expect("a lock");
                 sender.send(at.progress).expect("somebody listens");
             });
-            let mut at = RunProgress::new(given);
-            assert_eq!(at.progress, expected, "{given}");
-            at.progress = given;
+            let mut at = RunProgress::new(reported);
+            assert_eq!(at.progress, expected, "{reported}");
+            at.progress = reported;
 
             context.report(at.clone());
 
-            assert_eq!(reported.recv(), Ok(expected), "{given}");
+            assert_eq!(received.recv(), Ok(expected), "{reported}");
             let json = serde_json::to_string(&at).expect("it serialises");
             let read: RunProgress = serde_json::from_str(&json).expect("it is read");
             // Infinity is `null` in JSON, like NaN.
-            let expected = if given.is_infinite() { 0.0 } else { expected };
-            assert_eq!(read.progress, expected, "{given}");
+            let expected = if reported.is_infinite() {
+                0.0
+            } else {
+                expected
+            };
+            assert_eq!(read.progress, expected, "{reported}");
         }
     }
 }

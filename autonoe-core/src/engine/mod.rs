@@ -8,10 +8,10 @@ mod session_host;
 mod view;
 
 pub use engine_port::{Engine, EngineError};
-pub use job::{JobContext, JobRunner, RunProgress};
+pub use job::{JobContext, JobRunner};
 pub use local::LocalEngine;
 pub use run_spec::{
     Placement, ProjectName, ProjectNameError, RunInstruction, RunSpec, SESSIONS_JOB, SessionsRun,
 };
 pub use session_host::{HostedOutcome, HostedSession, SessionHost, SessionHostError};
-pub use view::{RunEnding, RunOutcome, RunPhase, RunView, RunWait};
+pub use view::{RunEnding, RunOutcome, RunPhase, RunProgress, RunView, RunWait};

@@ -1,10 +1,12 @@
-//! [`RunView`], the status of a run, and [`RunOutcome`], its final outcome.
+//! [`RunView`], the status of a run, with its [`RunProgress`] and its [`RunOutcome`].
+
+use std::path::PathBuf;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::{RunProgress, RunSpec};
+use super::RunSpec;
 use crate::agent::BudgetUsage;
 use crate::event::{Failure, WaitReason};
 use crate::time::RunId;
@@ -53,6 +55,54 @@ impl RunView {
             outcome: None,
         }
     }
+}
+
+/// The progress of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RunProgress {
+    /// The completed fraction, from 0 to 1. Other values are clamped when they are read.
+    #[serde(deserialize_with = "deserialize_fraction")]
+    pub progress: f64,
+    /// The current task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// The number of the current iteration; 0 before the first.
+    pub iteration: u32,
+    /// The usage so far.
+    pub spent: BudgetUsage,
+    /// The working directory of its agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub working_dir: Option<PathBuf>,
+    /// The question that waits for the operator's answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+}
+
+impl RunProgress {
+    /// Creates the progress of a run that completed this fraction, from 0 to 1.
+    pub fn new(progress: f64) -> Self {
+        Self {
+            progress: clamp_fraction(progress),
+            ..Self::default()
+        }
+    }
+}
+
+/// Clamps a number to 0 to 1; NaN becomes 0.
+pub(super) fn clamp_fraction(progress: f64) -> f64 {
+    if progress.is_nan() {
+        0.0
+    } else {
+        progress.clamp(0.0, 1.0)
+    }
+}
+
+/// Reads the progress of a run. In JSON, NaN and infinity are `null`.
+fn deserialize_fraction<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let progress = Option::<f64>::deserialize(deserializer)?;
+    Ok(clamp_fraction(progress.unwrap_or_default()))
 }
 
 /// The wait of a run.

@@ -1,4 +1,4 @@
-//! [`Ledger`], the record of all deliverables of a project, and its [`LedgerHash`].
+//! [`Ledger`], the record of all deliverables of a project, with its [`LedgerCounts`] and its [`LedgerHash`].
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::ledger::{Deliverable, DeliverableId, DeliverableStatus, LedgerCounts, LedgerError};
+use crate::ledger::{Deliverable, DeliverableId, DeliverableStatus, LedgerError};
 use crate::text::content_hash::content_hash;
 
 /// Record of all deliverables of a project, stored in `status.json`.
@@ -102,11 +102,11 @@ impl Ledger {
         if batch.is_empty() {
             return Err(LedgerError::EmptyBatch);
         }
-        let mut taken: HashSet<&DeliverableId> =
+        let mut used_ids: HashSet<&DeliverableId> =
             self.deliverables.iter().map(Deliverable::id).collect();
         if let Some(duplicate) = batch
             .iter()
-            .find(|deliverable| !taken.insert(deliverable.id()))
+            .find(|deliverable| !used_ids.insert(deliverable.id()))
         {
             return Err(LedgerError::DuplicateId {
                 id: duplicate.id().clone(),
@@ -341,6 +341,63 @@ impl JsonSchema for LedgerHash {
             "type": "string",
             "pattern": "^[0-9a-f]{16}$",
         })
+    }
+}
+
+/// Number of deliverables in each status. Deprecated ones only count as deprecated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LedgerCounts {
+    /// Deliverables that the specification requires: pending, passed and blocked.
+    pub total: usize,
+    /// Passed deliverables.
+    pub passed: usize,
+    /// Deliverables blocked by external constraints.
+    pub blocked: usize,
+    /// Deliverables dropped from the specification; not included in `total`.
+    pub deprecated: usize,
+}
+
+impl LedgerCounts {
+    fn count(deliverables: &[Deliverable]) -> Self {
+        let mut counts = Self::default();
+        for deliverable in deliverables {
+            if !deliverable.is_active() {
+                counts.deprecated += 1;
+                continue;
+            }
+            counts.total += 1;
+            match deliverable.status() {
+                DeliverableStatus::Passed => counts.passed += 1,
+                DeliverableStatus::Blocked => counts.blocked += 1,
+                DeliverableStatus::Pending => {}
+            }
+        }
+        counts
+    }
+
+    /// Returns the number of pending deliverables.
+    pub fn pending(&self) -> usize {
+        self.total
+            .saturating_sub(self.passed)
+            .saturating_sub(self.blocked)
+    }
+
+    /// Returns whether the ledger has no deliverables at all, not even deprecated ones.
+    pub fn is_empty(&self) -> bool {
+        self.total == 0 && self.deprecated == 0
+    }
+
+    /// Returns whether every achievable deliverable has passed, and not all are blocked.
+    ///
+    /// A ledger with only deprecated deliverables is done; an empty one is not.
+    pub fn all_achievable_passed(&self) -> bool {
+        !self.is_empty() && self.pending() == 0 && !self.all_blocked()
+    }
+
+    /// Returns whether there are deliverables and every one of them is blocked.
+    pub fn all_blocked(&self) -> bool {
+        self.total > 0 && self.blocked == self.total
     }
 }
 

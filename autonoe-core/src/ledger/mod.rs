@@ -12,8 +12,8 @@ mod tools;
 
 pub use deliverable::{Deliverable, DeliverableStatus, LedgerError};
 pub use deliverable_id::{DeliverableId, InvalidDeliverableId};
-pub use ledger::{Ledger, LedgerHash, StatusChange};
-pub use ledger_state::{LedgerCounts, LedgerState, LedgerView, VerificationTracker};
+pub use ledger::{Ledger, LedgerCounts, LedgerHash, StatusChange};
+pub use ledger_state::{LedgerState, LedgerView, VerificationTracker};
 pub use ledger_store::{LedgerStore, UpdateError};
 pub(crate) use ledger_watch::{FatalSignal, LedgerWatch};
 pub use ledger_watch::{ForeignChange, ForeignLedger};

@@ -1,18 +1,14 @@
 //! [`RunLock`], the lock that allows one run at a time in a project.
 
-use std::fmt;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
-use super::{FileKind, LockProcess, Project, ProjectError, open_file_to_append};
-use crate::time::format_time;
+use super::{FileKind, Project, ProjectError, RunLockHeld, RunLockHolder, open_file_to_append};
 
 /// The right to run agents in a project, until it is dropped.
 ///
@@ -55,104 +51,6 @@ enum OnDrop {
     LeaveToAgents,
 }
 
-/// The run lock of a project is held.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RunLockHeld {
-    /// The lock file.
-    pub path: PathBuf,
-    /// The process that acquired it; `None` until that process has recorded itself.
-    pub holder: Option<RunLockHolder>,
-    /// The processes that hold it now; `None` if the system does not report them. Processes of
-    /// other users are never among them.
-    pub processes: Option<Vec<LockProcess>>,
-}
-
-/// The process that acquired the run lock, as recorded in the lock file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RunLockHolder {
-    /// The process that runs the agents. It may be dead while its agents are still alive.
-    pub pid: u32,
-    /// The time of its start.
-    pub started_at: Timestamp,
-}
-
-impl RunLockHeld {
-    fn new(path: PathBuf, file: &mut File) -> Self {
-        Self {
-            path,
-            holder: read_holder(file),
-            processes: LockProcess::holding(file),
-        }
-    }
-
-    /// Returns the processes that a killed run left behind and that still hold the lock. Empty if
-    /// the run itself is alive, or if the holders are unknown.
-    pub fn survivors(&self) -> &[LockProcess] {
-        let holding = self.processes.as_deref().unwrap_or_default();
-        match &self.holder {
-            Some(holder) if holding.iter().all(|process| process.pid != holder.pid) => holding,
-            _ => &[],
-        }
-    }
-}
-
-impl fmt::Display for RunLockHeld {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = &self.path;
-        let listed = |processes: &[LockProcess]| {
-            let names: Vec<String> = processes.iter().map(ToString::to_string).collect();
-            names.join(", ")
-        };
-        match (&self.holder, self.processes.as_deref()) {
-            (Some(run), Some([_, ..])) if self.survivors().is_empty() => {
-                write!(
-                    f,
-                    "{path:?} is held by another run: {run}; wait for it or stop it"
-                )
-            }
-            (Some(run), Some(survivors @ [_, ..])) => write!(
-                f,
-                "{path:?} is held by {}, which a killed run left behind ({run}); wait for it to \
-                 exit or kill it",
-                listed(survivors)
-            ),
-            (Some(run), Some([])) => write!(
-                f,
-                "{path:?} is held by another run, or by an agent of a killed run. The lock was \
-                 acquired by {run}. The process that holds it now cannot be found: it belongs to \
-                 another user, or has just exited"
-            ),
-            (Some(run), None) => write!(
-                f,
-                "{path:?} is held by another run, or by an agent of a killed run. The lock was \
-                 acquired by {run}. This system does not report which process holds it now"
-            ),
-            (None, Some(holding @ [_, ..])) => write!(
-                f,
-                "{path:?} is held by {}; wait for it or stop it",
-                listed(holding)
-            ),
-            (None, Some([]) | None) => {
-                write!(
-                    f,
-                    "{path:?} is held by an unknown process; wait for it or stop it"
-                )
-            }
-        }
-    }
-}
-
-impl fmt::Display for RunLockHolder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { pid, started_at } = self;
-        write!(f, "process {pid}, since {}", format_time(*started_at))
-    }
-}
-
-impl std::error::Error for RunLockHeld {}
-
 impl RunLock {
     /// Acquires the lock of `project`, or returns its holder.
     ///
@@ -175,7 +73,7 @@ impl RunLock {
             pid: std::process::id(),
             started_at: now,
         };
-        write_holder(&mut file, &own).map_err(unwritable)?;
+        own.write(&mut file).map_err(unwritable)?;
         Ok(Self {
             file: Arc::new(file),
             on_drop: OnDrop::Free,
@@ -313,20 +211,4 @@ fn try_lock(file: &File) -> Result<(), TryLockError> {
         }
         std::thread::sleep(PAUSE);
     }
-}
-
-/// Reads the recorded holder of the lock. It may not have recorded itself yet.
-fn read_holder(file: &mut File) -> Option<RunLockHolder> {
-    let mut text = String::new();
-    file.read_to_string(&mut text).ok()?;
-    serde_json::from_str(&text).ok()
-}
-
-fn write_holder(file: &mut File, own: &RunLockHolder) -> std::io::Result<()> {
-    let mut text = serde_json::to_vec(own)?;
-    text.push(b'\n');
-    file.set_len(0)?;
-    file.seek(SeekFrom::Start(0))?;
-    file.write_all(&text)?;
-    file.sync_data()
 }

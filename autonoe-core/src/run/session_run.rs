@@ -14,7 +14,7 @@ use super::run_context::RunContext;
 use super::session_setup::{gate, mcp_servers, toolbox};
 use super::session_task::{SessionResources, SessionTask};
 use super::stream_reporter::StreamReporter;
-use super::{RunMessage, RunRequest, Session, prompt};
+use super::{RunMessage, RunRequest, Session};
 use crate::agent::{
     AgentClient, AgentError, AgentErrorKind, BudgetKind, BudgetUsage, NoControl, Prompt,
     SessionControl, SessionEnd, SessionOutcome, SessionReport, SessionScope, StreamEvent,
@@ -303,7 +303,7 @@ impl RunContext {
         Ok(Ready {
             control: client_control(client.as_ref()),
             client,
-            prompt: prompt::compose(&instruction, task.messages),
+            prompt: compose_prompt(&instruction, task.messages),
             records,
             served,
         })
@@ -389,8 +389,8 @@ async fn steer(control: Arc<dyn SessionControl>, message: String) -> Result<(), 
         .catch_unwind()
         .await;
     sent.unwrap_or_else(|_panic| {
-        let what = "the control of the session panicked";
-        Err(AgentError::new(AgentErrorKind::Other, what))
+        let message = "the control of the session panicked";
+        Err(AgentError::new(AgentErrorKind::Other, message))
     })
 }
 
@@ -399,5 +399,36 @@ async fn wait_for_loss([journal, ledger]: &[FatalSignal; 2]) {
     tokio::select! {
         () = journal.raised() => {}
         () = ledger.raised() => {}
+    }
+}
+
+/// Combines the instruction and the operator's messages into one prompt.
+fn compose_prompt(instruction: &str, messages: &[String]) -> Prompt {
+    if messages.is_empty() {
+        return Prompt::new(instruction);
+    }
+    let mut text = instruction.trim_end().to_owned();
+    text.push_str("\n\n## Messages from the operator\n");
+    for message in messages {
+        text.push_str("\n- ");
+        text.push_str(&message.trim().replace('\n', "\n  "));
+    }
+    text.push('\n');
+    Prompt::new(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_follow_the_instruction() {
+        let prompt = compose_prompt("Do it.\n", &["be quick".into(), "one\ntwo".into()]);
+
+        assert_eq!(
+            prompt.text,
+            "Do it.\n\n## Messages from the operator\n\n- be quick\n- one\n  two\n"
+        );
+        assert_eq!(compose_prompt("Do it.\n", &[]).text, "Do it.\n");
     }
 }

@@ -1,12 +1,11 @@
 //! [`RunSpans`] maps the events of a run to `tracing` spans with OpenTelemetry names.
 
-mod content;
 mod new_span;
 mod open_spans;
 
 use std::sync::{Mutex, PoisonError};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tracing::Span;
 
 use self::open_spans::OpenSpans;
@@ -96,12 +95,12 @@ impl RunObserver for RunSpans {
             }
             RunEventKind::AgentStarted { prompt } if self.has_content() => {
                 open.with(at, |span| {
-                    span.record("gen_ai.input.messages", content::prompt(prompt));
+                    span.record("gen_ai.input.messages", render_prompt(prompt));
                 });
             }
             RunEventKind::AgentEnded { answer } if self.has_content() => {
                 open.with(at, |span| {
-                    span.record("gen_ai.output.messages", content::final_answer(answer));
+                    span.record("gen_ai.output.messages", render_final_answer(answer));
                 });
             }
             RunEventKind::AgentFailed { error } => open.with(at, |span| failed(span, &error.code)),
@@ -112,8 +111,8 @@ impl RunObserver for RunSpans {
             RunEventKind::ToolEnded {
                 output, execution, ..
             } => open.close(at, |span| self.tool_ended(span, output, execution)),
-            RunEventKind::ModelStarted { request: asked } => {
-                self.model_started(&mut open, at, asked);
+            RunEventKind::ModelStarted { request } => {
+                self.model_started(&mut open, at, request);
             }
             RunEventKind::ModelEnded { answer } => {
                 open.close(at, |span| self.model_ended(span, answer));
@@ -184,16 +183,21 @@ impl RunSpans {
         }
     }
 
-    fn model_started(&self, open: &mut OpenSpans, at: &SpanContext, asked: &ModelCallRequest<'_>) {
-        if let Some(provider) = asked.provider {
+    fn model_started(
+        &self,
+        open: &mut OpenSpans,
+        at: &SpanContext,
+        request: &ModelCallRequest<'_>,
+    ) {
+        if let Some(provider) = request.provider {
             open.with_parent(at, |span| {
                 span.record("gen_ai.provider.name", provider);
             });
         }
-        let span = new_span::model(open.parent(at), asked);
+        let span = new_span::model(open.parent(at), request);
         // The messages are rendered only if a subscriber records them.
         if self.has_content() && !span.is_disabled() {
-            let rendered = content::request(asked);
+            let rendered = render_request(request);
             if let Some(system) = rendered.system {
                 span.record("gen_ai.system_instructions", system);
             }
@@ -220,7 +224,7 @@ impl RunSpans {
             span.record("autonoe.cost.usd", cost.to_f64());
         }
         if self.has_content() {
-            span.record("gen_ai.output.messages", content::answer(answer));
+            span.record("gen_ai.output.messages", render_answer(answer));
         }
     }
 }
@@ -280,6 +284,126 @@ fn usage(span: &Span, tokens: &TokenUsage) {
     ] {
         if count > 0 {
             span.record(field, count);
+        }
+    }
+}
+
+/// Renders the prompt of an agent.
+fn render_prompt(text: &str) -> String {
+    json!([{"role": "user", "parts": [text_part(text)]}]).to_string()
+}
+
+/// Renders the final answer of an agent.
+fn render_final_answer(text: &str) -> String {
+    render_output(&json!([text_part(text)]), None)
+}
+
+/// A rendered model request.
+struct RenderedRequest {
+    /// The system instructions of the conversation.
+    system: Option<String>,
+    messages: String,
+}
+
+/// Renders the request to a model.
+fn render_request(request: &ModelCallRequest<'_>) -> RenderedRequest {
+    let mut messages = request.messages.to_json();
+    let system = match messages.as_array_mut() {
+        Some(list) if list.first().is_some_and(|first| first["role"] == "system") => {
+            Some(list.remove(0)["parts"].to_string())
+        }
+        _ => None,
+    };
+    RenderedRequest {
+        system,
+        messages: messages.to_string(),
+    }
+}
+
+/// Renders the answer of a model.
+fn render_answer(answer: &ModelAnswer<'_>) -> String {
+    let parts = match &answer.parts {
+        Some(parts) => parts.to_json(),
+        None => json!([text_part(answer.text)]),
+    };
+    render_output(&parts, answer.stop_reason)
+}
+
+fn render_output(parts: &Value, stop: Option<&str>) -> String {
+    let message = json!({
+        "role": "assistant", "parts": parts, "finish_reason": finish_reason(stop),
+    });
+    json!([message]).to_string()
+}
+
+fn text_part(text: &str) -> Value {
+    json!({"type": "text", "content": text})
+}
+
+/// Maps a stop reason to the finish reasons of the conventions; unknown ones stay unchanged.
+fn finish_reason(stop: Option<&str>) -> &str {
+    match stop {
+        None | Some("end_turn" | "stop_sequence") => "stop",
+        Some("tool_use") => "tool_call",
+        Some("max_tokens" | "context_full") => "length",
+        Some("refused" | "refusal") => "content_filter",
+        Some(other) => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::ModelMessages;
+
+    fn read(text: &str) -> Value {
+        serde_json::from_str(text).expect("JSON")
+    }
+
+    #[test]
+    fn system_instructions_are_not_one_of_the_messages() {
+        let user = json!({"role": "user", "parts": [{"type": "text", "content": "Hi."}]});
+        let system = json!({"role": "system", "parts": [{"type": "text", "content": "Be kind."}]});
+        for (messages, expected) in [
+            (json!([system, user]), Some(system["parts"].clone())),
+            (json!([user]), None),
+        ] {
+            let content = || messages.clone();
+            let question = ModelCallRequest::new("a-model", ModelMessages::new(1, &content));
+
+            let rendered = render_request(&question);
+
+            assert_eq!(rendered.system.as_deref().map(read), expected);
+            assert_eq!(read(&rendered.messages), json!([user]));
+        }
+    }
+
+    #[test]
+    fn an_answer_has_its_parts_and_its_finish_reason() {
+        let call = json!([{"type": "tool_call", "id": "c", "name": "Read", "arguments": {}}]);
+        let parts = || call.clone();
+        let reply = ModelAnswer::new("", TokenUsage::default())
+            .with_parts(ModelMessages::new(1, &parts))
+            .with_stop_reason("tool_use");
+
+        let rendered = render_answer(&reply);
+
+        let expected = json!([{"role": "assistant", "parts": call, "finish_reason": "tool_call"}]);
+        assert_eq!(read(&rendered), expected);
+    }
+
+    #[test]
+    fn stop_reasons_are_mapped_to_those_of_the_conventions() {
+        for (stop, expected) in [
+            (None, "stop"),
+            (Some("end_turn"), "stop"),
+            (Some("tool_use"), "tool_call"),
+            (Some("max_tokens"), "length"),
+            (Some("context_full"), "length"),
+            (Some("refused"), "content_filter"),
+            (Some("paused"), "paused"),
+        ] {
+            assert_eq!(finish_reason(stop), expected, "{stop:?}");
         }
     }
 }

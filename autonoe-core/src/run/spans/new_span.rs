@@ -81,19 +81,19 @@ pub(super) fn tool(parent: Option<Id>, call_id: &str, name: &str) -> Span {
 }
 
 /// Creates the span of a model call.
-pub(super) fn model(parent: Option<Id>, asked: &ModelCallRequest<'_>) -> Span {
+pub(super) fn model(parent: Option<Id>, request: &ModelCallRequest<'_>) -> Span {
     tracing::info_span!(
         target: SPAN_TARGET,
         parent: parent,
         "chat",
-        otel.name = format!("chat {}", asked.model),
+        otel.name = format!("chat {}", request.model),
         otel.kind = "client",
         otel.status_code = Empty,
         error.type = Empty,
         gen_ai.operation.name = "chat",
-        gen_ai.provider.name = asked.provider,
-        gen_ai.request.model = asked.model,
-        gen_ai.request.max_tokens = asked.max_tokens,
+        gen_ai.provider.name = request.provider,
+        gen_ai.request.model = request.model,
+        gen_ai.request.max_tokens = request.max_tokens,
         gen_ai.response.model = Empty,
         gen_ai.response.id = Empty,
         gen_ai.response.finish_reasons = Empty,

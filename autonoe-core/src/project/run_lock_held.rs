@@ -1,8 +1,130 @@
-//! Finds the processes that hold a file lock.
+//! [`RunLockHeld`], the run that acquired a run lock and the processes that hold it.
 
 use std::fmt;
 use std::fs::{self, File};
-use std::path::Path;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::time::format_time;
+
+/// The run lock of a project is held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunLockHeld {
+    /// The lock file.
+    pub path: PathBuf,
+    /// The process that acquired it; `None` until that process has recorded itself.
+    pub holder: Option<RunLockHolder>,
+    /// The processes that hold it now; `None` if the system does not report them. Processes of
+    /// other users are never among them.
+    pub processes: Option<Vec<LockProcess>>,
+}
+
+/// The process that acquired the run lock, as recorded in the lock file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunLockHolder {
+    /// The process that runs the agents. It may be dead while its agents are still alive.
+    pub pid: u32,
+    /// The time of its start.
+    pub started_at: Timestamp,
+}
+
+impl RunLockHeld {
+    pub(super) fn new(path: PathBuf, file: &mut File) -> Self {
+        Self {
+            path,
+            holder: RunLockHolder::read(file),
+            processes: LockProcess::holding(file),
+        }
+    }
+
+    /// Returns the processes that a killed run left behind and that still hold the lock. Empty if
+    /// the run itself is alive, or if the holders are unknown.
+    pub fn survivors(&self) -> &[LockProcess] {
+        let holding = self.processes.as_deref().unwrap_or_default();
+        match &self.holder {
+            Some(holder) if holding.iter().all(|process| process.pid != holder.pid) => holding,
+            _ => &[],
+        }
+    }
+}
+
+impl fmt::Display for RunLockHeld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = &self.path;
+        let listed = |processes: &[LockProcess]| {
+            let names: Vec<String> = processes.iter().map(ToString::to_string).collect();
+            names.join(", ")
+        };
+        match (&self.holder, self.processes.as_deref()) {
+            (Some(run), Some([_, ..])) if self.survivors().is_empty() => {
+                write!(
+                    f,
+                    "{path:?} is held by another run: {run}; wait for it or stop it"
+                )
+            }
+            (Some(run), Some(survivors @ [_, ..])) => write!(
+                f,
+                "{path:?} is held by {}, which a killed run left behind ({run}); wait for it to \
+                 exit or kill it",
+                listed(survivors)
+            ),
+            (Some(run), Some([])) => write!(
+                f,
+                "{path:?} is held by another run, or by an agent of a killed run. The lock was \
+                 acquired by {run}. The process that holds it now cannot be found: it belongs to \
+                 another user, or has just exited"
+            ),
+            (Some(run), None) => write!(
+                f,
+                "{path:?} is held by another run, or by an agent of a killed run. The lock was \
+                 acquired by {run}. This system does not report which process holds it now"
+            ),
+            (None, Some(holding @ [_, ..])) => write!(
+                f,
+                "{path:?} is held by {}; wait for it or stop it",
+                listed(holding)
+            ),
+            (None, Some([]) | None) => {
+                write!(
+                    f,
+                    "{path:?} is held by an unknown process; wait for it or stop it"
+                )
+            }
+        }
+    }
+}
+
+impl fmt::Display for RunLockHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pid, started_at } = self;
+        write!(f, "process {pid}, since {}", format_time(*started_at))
+    }
+}
+
+impl std::error::Error for RunLockHeld {}
+
+impl RunLockHolder {
+    /// Reads the recorded holder of the lock. It may not have recorded itself yet.
+    fn read(file: &mut File) -> Option<Self> {
+        let mut text = String::new();
+        file.read_to_string(&mut text).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    pub(super) fn write(&self, file: &mut File) -> io::Result<()> {
+        let mut text = serde_json::to_vec(self)?;
+        text.push(b'\n');
+        file.set_len(0)?;
+        file.seek(SeekFrom::Start(0))?;
+        file.write_all(&text)?;
+        file.sync_data()
+    }
+}
 
 /// A running process that holds a file lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
