@@ -11,7 +11,7 @@ use autonoe_core::engine::{
 use autonoe_core::event::{Failure, TraceContext};
 use autonoe_core::gate::policy::Destructive;
 use autonoe_core::ledger::LedgerView;
-use autonoe_core::project::ProjectSessionHost;
+use autonoe_core::project::{OpenProject, ProjectSessionHost};
 use autonoe_core::run::Models;
 use autonoe_core::time::{Epoch, SessionKey};
 use autonoe_core::{Mode, Project, RunId, RunReport};
@@ -112,16 +112,16 @@ impl ComposedSessionHost {
             implementation: agent.model.clone(),
         };
         let (telemetry, trace) = (self.telemetry.clone(), self.trace.clone());
-        let host = ProjectSessionHost::new(project, built.agents)
+        let options = OpenProject::options(&project)
             .mode(self.mode)
             .sandbox(sandbox)
             .destructive(agent.destructive())
-            .config(config)
-            .configure(move |runner| {
-                let runner = session_setup.apply(runner).models(models.clone());
-                let runner = telemetry.apply(runner, trace.clone());
-                runner.workspace(files.clone())
-            });
+            .config(config);
+        let host = ProjectSessionHost::new(options, built.agents).configure(move |runner| {
+            let runner = session_setup.apply(runner).models(models.clone());
+            let runner = telemetry.apply(runner, trace.clone());
+            runner.workspace(files.clone())
+        });
         Ok(host)
     }
 

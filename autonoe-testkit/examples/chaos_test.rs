@@ -8,7 +8,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use autonoe_core::project::ProjectRunError;
+use autonoe_core::project::{OpenProject, ProjectRunError};
 use autonoe_core::time::SeededIds;
 use autonoe_core::{ProjectRun, RunControl, RunReport};
 use autonoe_testkit::{
@@ -31,15 +31,17 @@ async fn run_with_faults(seed: u64) -> Result<Aftermath, ProjectRunError> {
     let agents = ScriptedBackend::new(sessions).unverified();
     let faulty = Arc::new(FaultyAgents::new(agents, seed).with_rate_percent(60));
 
-    let report = ProjectRun::new(project.project().clone(), faulty.clone())
-        .clock(VirtualClock::new())
-        .configure(move |runner| {
-            runner
-                .ids(SeededIds::new(seed))
-                .max_iterations(MAX_ITERATIONS)
-        })
-        .run(&RunControl::new())
-        .await?;
+    let report = ProjectRun::new(
+        OpenProject::options(project.project()).clock(VirtualClock::new()),
+        faulty.clone(),
+    )
+    .configure(move |runner| {
+        runner
+            .ids(SeededIds::new(seed))
+            .max_iterations(MAX_ITERATIONS)
+    })
+    .run(&RunControl::new())
+    .await?;
 
     Ok(Aftermath {
         report,

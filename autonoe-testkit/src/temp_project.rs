@@ -17,6 +17,7 @@ use autonoe_core::{DeliverableRepository, Project};
 /// use std::sync::Arc;
 ///
 /// use autonoe_core::event::InstructionName;
+/// use autonoe_core::project::OpenProject;
 /// use autonoe_core::{ProjectRun, RunControl};
 /// use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
 /// use serde_json::json;
@@ -35,8 +36,8 @@ use autonoe_core::{DeliverableRepository, Project};
 ///     ]}))
 ///     .ends();
 ///
-/// ProjectRun::new(project.project().clone(), Arc::new(ScriptedBackend::new([script])))
-///     .clock(Arc::new(VirtualClock::new()))
+/// let options = OpenProject::options(project.project()).clock(VirtualClock::new());
+/// ProjectRun::new(options, ScriptedBackend::new([script]))
 ///     .configure(|runner| runner.max_iterations(1))
 ///     .run(&RunControl::new())
 ///     .await?;

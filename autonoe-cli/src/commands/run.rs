@@ -9,7 +9,7 @@ use autonoe_app::{
     AlertSource, BackendChoice, ChosenBackend, ModelsFile, RunAlerts, exit_code, load_config,
     sandbox_switch, without_keys,
 };
-use autonoe_core::project::{Journal, ProjectError, RunLock, Specification};
+use autonoe_core::project::{Journal, OpenProject, ProjectError, RunLock, Specification};
 use autonoe_core::run::RecordedRun;
 use autonoe_core::session::RecordedFlow;
 use autonoe_core::{Mode, Project, ProjectRun, RunControl};
@@ -74,13 +74,14 @@ fn run_project(
     let control = RunControl::new();
     let files = ProjectFiles::new(project.root());
     let journal = project.journal_path();
-    let project_run = ProjectRun::new(project, built.agents)
+    let options = OpenProject::options(&project)
         .mode(mode)
         .sandbox(sandbox_switch(work.agent.no_sandbox, env))
         .destructive(work.destructive)
+        .config(config);
+    let project_run = ProjectRun::new(options, built.agents)
         .limits(work.agent.limits.overrides())
         .specification(specification)
-        .config(config)
         .on_open(move |open| {
             if let Some(warning) = interrupted_run_warning(open.journal(), mode) {
                 presenter.warn(&warning);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use autonoe_app::BackendChoice;
 use autonoe_app::text::{Activity, lines, summary};
-use autonoe_core::project::{Journal, RunTimeline};
+use autonoe_core::project::{Journal, OpenProject, RunTimeline};
 use autonoe_core::time::SeededIds;
 use autonoe_core::{CostUsd, OnQuota, ProjectRun, RunControl, RunEvent, RunEventKind, RunObserver};
 use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
@@ -78,14 +78,16 @@ async fn readme_sample_matches_terminal_output() {
     let folder = TempProject::new().spec("# Shop\n");
     let collected = Arc::new(PermanentLines::default());
     let observer = collected.clone();
-    let run = ProjectRun::new(folder.project().clone(), Arc::new(agents()))
-        .clock(Arc::new(VirtualClock::new()))
-        .configure(|runner| {
-            runner
-                .ids(Arc::new(SeededIds::new(7)))
-                .on_quota(OnQuota::Wait)
-                .observer(observer)
-        });
+    let run = ProjectRun::new(
+        OpenProject::options(folder.project()).clock(Arc::new(VirtualClock::new())),
+        Arc::new(agents()),
+    )
+    .configure(|runner| {
+        runner
+            .ids(Arc::new(SeededIds::new(7)))
+            .on_quota(OnQuota::Wait)
+            .observer(observer)
+    });
 
     let report = run.run(&RunControl::new()).await.expect("it starts");
 

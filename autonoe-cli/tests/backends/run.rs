@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::agent::OuterSandbox;
+use autonoe_core::project::OpenProject;
 use autonoe_core::{AgentClientFactory, ProjectRun, RunControl};
 use autonoe_mcp::HttpToolServer;
 use autonoe_testkit::{EventLog, VirtualClock};
@@ -28,22 +29,25 @@ pub(crate) async fn run(story: &Story, agents: Agents, place: &TempWorkspace) ->
     }
     let log = Arc::new(EventLog::new());
     let (observer, max_iterations) = (log.clone(), story.max_iterations);
-    let run = ProjectRun::new(place.project(), agents.factory)
-        .mode(story.mode)
-        .clock(VirtualClock::in_real_time())
-        .configure(move |runner| {
-            let mut runner = runner
-                .pause_between_sessions(Duration::ZERO)
-                .tool_server(Arc::new(HttpToolServer::new()))
-                .observer(observer);
-            if let Some(sessions) = max_iterations {
-                runner = runner.max_iterations(sessions);
-            }
-            match agents.outer_sandbox {
-                Some(sandbox) => runner.outer_sandbox(sandbox),
-                None => runner,
-            }
-        });
+    let run = ProjectRun::new(
+        OpenProject::options(&place.project())
+            .mode(story.mode)
+            .clock(VirtualClock::in_real_time()),
+        agents.factory,
+    )
+    .configure(move |runner| {
+        let mut runner = runner
+            .pause_between_sessions(Duration::ZERO)
+            .tool_server(Arc::new(HttpToolServer::new()))
+            .observer(observer);
+        if let Some(sessions) = max_iterations {
+            runner = runner.max_iterations(sessions);
+        }
+        match agents.outer_sandbox {
+            Some(sandbox) => runner.outer_sandbox(sandbox),
+            None => runner,
+        }
+    });
 
     let report = timeout(TIMEOUT, run.run(&RunControl::new())).await;
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::agent::{SessionOutcome, TokenUsage};
+use autonoe_core::project::OpenProject;
 use autonoe_core::time::SeededIds;
 use autonoe_core::{CostUsd, OnQuota, Project, ProjectRun, RunControl, RunReport};
 use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
@@ -43,13 +44,15 @@ impl Sample {
     }
 
     pub(crate) fn project_run(&self, agents: ScriptedBackend, seed: u64) -> ProjectRun {
-        ProjectRun::new(self.project(), Arc::new(agents))
-            .clock(Arc::new(VirtualClock::new()))
-            .configure(move |runner| {
-                runner
-                    .ids(Arc::new(SeededIds::new(seed)))
-                    .on_quota(OnQuota::Wait)
-            })
+        ProjectRun::new(
+            OpenProject::options(&self.project()).clock(Arc::new(VirtualClock::new())),
+            Arc::new(agents),
+        )
+        .configure(move |runner| {
+            runner
+                .ids(Arc::new(SeededIds::new(seed)))
+                .on_quota(OnQuota::Wait)
+        })
     }
 
     pub(crate) async fn run(&self, scripts: Vec<SessionScript>) -> RunReport {

@@ -12,7 +12,6 @@ pub(crate) mod journal;
 pub(crate) mod json_error;
 mod layout;
 mod ledger_hold;
-mod lock_process;
 pub(crate) mod log_lines;
 mod log_writers;
 pub(crate) mod missing_ledger;
@@ -23,6 +22,7 @@ mod preview;
 mod project_run;
 mod requests;
 mod run_lock;
+mod run_lock_held;
 pub(crate) mod safe_read;
 mod session_host;
 mod status_file;
@@ -53,16 +53,16 @@ pub use journal::{
 };
 pub use json_error::json_error_message;
 pub use layout::{Project, Specification};
-pub use lock_process::LockProcess;
 pub use log_writers::LogWriters;
 pub use no_follow::{
     create_folder, create_private_folder, open_file_to_append, remove_folder, write_new_file,
 };
-pub use open_project::{OpenProject, OpenProjectOptions};
+pub use open_project::{OpenProject, OpenProjectOptions, ProjectRunError};
 pub use preview::{NextAction, ResumedRun, RunPreview};
-pub use project_run::{ProjectRun, ProjectRunError};
+pub use project_run::ProjectRun;
 pub use requests::{OperatorRequest, PendingRequest, RequestFolder, RequestForwarder};
-pub use run_lock::{RunLock, RunLockHeld, RunLockHolder};
+pub use run_lock::RunLock;
+pub use run_lock_held::{LockProcess, RunLockHeld, RunLockHolder};
 pub use safe_read::{FileKind, TextFileError, read_text_file};
 pub use session_host::ProjectSessionHost;
 pub use status_file::StatusRecord;

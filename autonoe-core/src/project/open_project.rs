@@ -5,16 +5,15 @@ use std::sync::Arc;
 use autonoe_security::Destructive;
 
 use super::{
-    AgentConfig, EffectiveConfig, FileDeliverableRepository, FileJournal, Journal, Project,
-    ProjectRunError, RunLock, SandboxSwitch,
+    AgentConfig, ConfigError, EffectiveConfig, FileDeliverableRepository, FileJournal, Journal,
+    JournalReadError, Project, ProjectError, RunLock, SandboxSwitch,
 };
 use crate::agent::AgentClientFactory;
 use crate::event::{Failure, Retry};
-use crate::ledger::DeliverableRepository;
-use crate::run::{SessionRunner, SessionRunnerBuilder};
+use crate::ledger::{DeliverableRepository, RepositoryError};
+use crate::run::{BuildError, InstructionError, SessionRunner, SessionRunnerBuilder};
 use crate::spec::SpecContext;
-use crate::time::Mode;
-use crate::time::{Clock, SystemClock};
+use crate::time::{Clock, Mode, SystemClock};
 
 /// A project directory that is opened for a run or a flow: its lock, settings, ledger and journal.
 ///
@@ -70,14 +69,31 @@ pub struct OpenProject {
 }
 
 /// The options for opening a project; see [`OpenProject::options`].
+///
+/// [`ProjectRun`](super::ProjectRun), [`ProjectSessionHost`](super::ProjectSessionHost) and flows take
+/// either these options or a [`Project`], which is opened with the defaults.
+#[derive(Clone)]
 #[must_use = "nothing is opened before `open`"]
 pub struct OpenProjectOptions {
-    project: Project,
-    mode: Mode,
+    pub(super) project: Project,
+    pub(super) mode: Mode,
     sandbox: SandboxSwitch,
     destructive: Destructive,
     config: Option<AgentConfig>,
-    clock: Arc<dyn Clock>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+impl From<Project> for OpenProjectOptions {
+    fn from(project: Project) -> Self {
+        Self {
+            project,
+            mode: Mode::Run,
+            sandbox: SandboxSwitch::default(),
+            destructive: Destructive::Forbidden,
+            config: None,
+            clock: Arc::new(SystemClock),
+        }
+    }
 }
 
 impl OpenProjectOptions {
@@ -229,19 +245,17 @@ fn session_builder(
 impl OpenProject {
     /// Creates the options for opening `project`; [`open`](OpenProjectOptions::open) opens it.
     pub fn options(project: &Project) -> OpenProjectOptions {
-        OpenProjectOptions {
-            project: project.clone(),
-            mode: Mode::Run,
-            sandbox: SandboxSwitch::default(),
-            destructive: Destructive::Forbidden,
-            config: None,
-            clock: Arc::new(SystemClock),
-        }
+        project.clone().into()
     }
 
     /// Returns the project.
     pub fn project(&self) -> &Project {
         &self.project
+    }
+
+    /// Returns the clock.
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        self.clock.clone()
     }
 
     /// Returns the settings, each with its source.
@@ -327,4 +341,28 @@ impl std::fmt::Debug for OpenProjectOptions {
             .field("mode", &self.mode)
             .finish_non_exhaustive()
     }
+}
+
+/// The reason why a run in a project could not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProjectRunError {
+    /// An error of the directory, or another run in it.
+    #[error(transparent)]
+    Project(#[from] ProjectError),
+    /// An error in the settings.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// An error of reading the journal.
+    #[error(transparent)]
+    Journal(#[from] JournalReadError),
+    /// An error of the ledger.
+    #[error(transparent)]
+    Ledger(#[from] RepositoryError),
+    /// The text of an instruction is not available.
+    #[error(transparent)]
+    Instruction(#[from] InstructionError),
+    /// The runner could not be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
 }

@@ -2,19 +2,9 @@
 
 use std::sync::Arc;
 
-use autonoe_security::Destructive;
-
-use super::{
-    AgentConfig, ConfigError, JournalReadError, OpenProject, Project, ProjectError,
-    ProjectInstructions, SandboxSwitch, Specification,
-};
+use super::{OpenProject, OpenProjectOptions, ProjectInstructions, ProjectRunError, Specification};
 use crate::agent::AgentClientFactory;
-use crate::ledger::RepositoryError;
-use crate::run::InstructionError;
-use crate::run::RunReport;
-use crate::run::{BuildError, LimitOverrides, RunControl, SessionRunnerBuilder};
-use crate::time::Mode;
-use crate::time::{Clock, SystemClock};
+use crate::run::{LimitOverrides, RunControl, RunReport, SessionRunnerBuilder};
 
 /// A run in a project directory: acquires its lock, reads its settings, resumes an interrupted run.
 ///
@@ -52,14 +42,9 @@ use crate::time::{Clock, SystemClock};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct ProjectRun {
-    project: Project,
+    options: OpenProjectOptions,
     agents: Arc<dyn AgentClientFactory>,
-    mode: Mode,
-    sandbox: SandboxSwitch,
-    destructive: Destructive,
     specification: Option<Specification>,
-    config: Option<AgentConfig>,
-    clock: Arc<dyn Clock>,
     limits: LimitOverrides,
     on_open: Vec<OnOpen>,
     configure: Vec<Configure>,
@@ -69,43 +54,20 @@ type OnOpen = Box<dyn FnOnce(&OpenProject) + Send>;
 type Configure = Box<dyn FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send>;
 
 impl ProjectRun {
-    /// Prepares a run of `agents` in `project`.
-    pub fn new(project: Project, agents: impl AgentClientFactory + 'static) -> Self {
+    /// Prepares a run of `agents` in a project. Pass a [`Project`], or [`OpenProject::options`] with
+    /// the mode, the configuration or the clock of the run.
+    pub fn new(
+        project: impl Into<OpenProjectOptions>,
+        agents: impl AgentClientFactory + 'static,
+    ) -> Self {
         Self {
-            project,
+            options: project.into(),
             agents: Arc::new(agents),
-            mode: Mode::Run,
-            sandbox: SandboxSwitch::default(),
-            destructive: Destructive::Forbidden,
             specification: None,
-            config: None,
-            clock: Arc::new(SystemClock),
             limits: LimitOverrides::default(),
             on_open: Vec::new(),
             configure: Vec::new(),
         }
-    }
-
-    /// Sets the mode of the run; [`Mode::Run`] by default.
-    #[must_use]
-    pub fn mode(mut self, mode: Mode) -> Self {
-        self.mode = mode;
-        self
-    }
-
-    /// Sets whether the sandbox is on, and the source of that setting; it is on by default.
-    #[must_use]
-    pub fn sandbox(mut self, sandbox: SandboxSwitch) -> Self {
-        self.sandbox = sandbox;
-        self
-    }
-
-    /// Sets whether run mode allows `rm` and `mv` inside the project, `git clean` and `git push
-    /// --force`; it does not by default.
-    #[must_use]
-    pub fn destructive(mut self, destructive: Destructive) -> Self {
-        self.destructive = destructive;
-        self
     }
 
     /// Sets the specification that the caller has checked; by default [`run`](Self::run) checks it.
@@ -115,27 +77,13 @@ impl ProjectRun {
         self
     }
 
-    /// Sets the configuration that the caller has loaded; by default [`run`](Self::run) loads it.
-    #[must_use]
-    pub fn config(mut self, config: AgentConfig) -> Self {
-        self.config = Some(config);
-        self
-    }
-
-    /// Sets the clock; the system clock by default.
-    #[must_use]
-    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
-        self.clock = Arc::new(clock);
-        self
-    }
-
     /// Sets the limit overrides of this start: a new run starts with them, and an interrupted one
     /// is resumed with them. Other limits stay as in its first start.
     ///
     /// Limits that are set by [`configure`](Self::configure) apply to new runs only.
     #[must_use]
-    pub fn limits(mut self, given: LimitOverrides) -> Self {
-        self.limits = given;
+    pub fn limits(mut self, limits: LimitOverrides) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -168,29 +116,23 @@ impl ProjectRun {
     /// the project cannot be parsed. Nothing was changed except the lock files.
     pub async fn run(self, control: &RunControl) -> Result<RunReport, ProjectRunError> {
         if self.specification.is_none() {
-            self.project.specification()?;
+            self.options.project.specification()?;
         }
-        let open_project = OpenProject::options(&self.project)
-            .mode(self.mode)
-            .sandbox(self.sandbox)
-            .destructive(self.destructive)
-            .config(self.config)
-            .clock(self.clock)
-            .open()
-            .await?;
+        let mode = self.options.mode;
+        let open_project = self.options.open().await?;
         for on_open in self.on_open {
             on_open(&open_project);
         }
         let interrupted = open_project
             .journal()
             .interrupted_run()
-            .filter(|recorded| recorded.mode() == self.mode)
+            .filter(|recorded| recorded.mode() == mode)
             .map(|recorded| recorded.with_limits(self.limits.clone()));
         let builder = match interrupted {
             Some(_) => open_project.resume(self.agents)?,
             None => open_project.start(self.agents)?,
         };
-        let instructions = ProjectInstructions::new(self.project.state_dir());
+        let instructions = ProjectInstructions::new(open_project.project().state_dir());
         let builder = builder.instructions(Arc::new(instructions));
         let builder = self
             .configure
@@ -208,32 +150,7 @@ impl ProjectRun {
 impl std::fmt::Debug for ProjectRun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ProjectRun")
-            .field("project", &self.project)
-            .field("mode", &self.mode)
+            .field("options", &self.options)
             .finish_non_exhaustive()
     }
-}
-
-/// The reason why a run in a project could not start.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ProjectRunError {
-    /// An error of the directory, or another run in it.
-    #[error(transparent)]
-    Project(#[from] ProjectError),
-    /// An error in the settings.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// An error of reading the journal.
-    #[error(transparent)]
-    Journal(#[from] JournalReadError),
-    /// An error of the ledger.
-    #[error(transparent)]
-    Ledger(#[from] RepositoryError),
-    /// The text of an instruction is not available.
-    #[error(transparent)]
-    Instruction(#[from] InstructionError),
-    /// The runner could not be built.
-    #[error(transparent)]
-    Build(#[from] BuildError),
 }

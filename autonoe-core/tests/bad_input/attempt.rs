@@ -8,7 +8,7 @@ use std::time::Duration;
 use autonoe_core::event::InstructionName;
 use autonoe_core::ledger::{DeliverableId, LedgerStore, deliverable_tools};
 use autonoe_core::project::{
-    AgentConfig, FileDeliverableRepository, FileJournal, Journal, RunLock,
+    AgentConfig, FileDeliverableRepository, FileJournal, Journal, OpenProject, RunLock,
 };
 use autonoe_core::run::{Durability, JournalLine, RunJournal, RunLimits};
 use autonoe_core::time::{Epoch, SeededIds, SessionKey, SystemClock};
@@ -110,11 +110,13 @@ impl Attempt {
 
 /// Runs in a project where everything is done, so that no agent is needed; returns the exit reason.
 async fn run(project: Project) -> Result<String, Box<dyn Error>> {
-    let report = ProjectRun::new(project, Arc::new(ScriptedBackend::new([])))
-        .clock(Arc::new(VirtualClock::new()))
-        .configure(|runner| runner.ids(Arc::new(SeededIds::new(2))))
-        .run(&RunControl::new())
-        .await?;
+    let report = ProjectRun::new(
+        OpenProject::options(&project).clock(Arc::new(VirtualClock::new())),
+        Arc::new(ScriptedBackend::new([])),
+    )
+    .configure(|runner| runner.ids(Arc::new(SeededIds::new(2))))
+    .run(&RunControl::new())
+    .await?;
     Ok(report.exit.to_string())
 }
 

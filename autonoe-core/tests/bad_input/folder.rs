@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
+use autonoe_core::project::OpenProject;
 use autonoe_core::time::SeededIds;
 use autonoe_core::{ExitReason, Project, ProjectRun, RunControl};
 use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
@@ -154,12 +155,14 @@ async fn run(project_dir: &Path, deliverables: usize) {
     });
     let project = Project::find(project_dir, None).expect("it is there");
     let agents = ScriptedBackend::new([plans, passes.ends()]);
-    let report = ProjectRun::new(project, Arc::new(agents))
-        .clock(Arc::new(VirtualClock::new()))
-        .configure(|runner| runner.ids(Arc::new(SeededIds::new(1))))
-        .run(&RunControl::new())
-        .await
-        .expect("it starts");
+    let report = ProjectRun::new(
+        OpenProject::options(&project).clock(Arc::new(VirtualClock::new())),
+        Arc::new(agents),
+    )
+    .configure(|runner| runner.ids(Arc::new(SeededIds::new(1))))
+    .run(&RunControl::new())
+    .await
+    .expect("it starts");
     assert_eq!(report.exit, ExitReason::AllPassed);
 }
 

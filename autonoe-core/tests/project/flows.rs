@@ -187,11 +187,13 @@ async fn a_run_is_not_taken_for_a_flow_nor_a_flow_for_a_run() {
     assert!(project.journal().interrupted_flow().is_some());
 
     let agents = Arc::new(ScriptedBackend::new([SessionScript::new("hangs").hangs()]));
-    let run = ProjectRun::new(project.project().clone(), agents)
-        .clock(Arc::new(VirtualClock::new()))
-        .configure(|runner| {
-            runner.budget(Budget::default().with_time(std::time::Duration::from_secs(5)))
-        });
+    let run = ProjectRun::new(
+        OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
+        agents,
+    )
+    .configure(|runner| {
+        runner.budget(Budget::default().with_time(std::time::Duration::from_secs(5)))
+    });
     let report = run.run(&RunControl::new()).await.expect("it starts");
 
     assert!(matches!(report.exit, ExitReason::BudgetExceeded { .. }));

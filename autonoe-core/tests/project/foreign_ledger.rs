@@ -62,9 +62,11 @@ fn passes(ids: &[&str]) -> SessionScript {
 
 fn run(project: &TempProject, agents: ScriptedBackend, events: &Arc<EventLog>) -> ProjectRun {
     let events = events.clone();
-    ProjectRun::new(project.project().clone(), Arc::new(agents))
-        .clock(Arc::new(VirtualClock::new()))
-        .configure(move |runner| runner.ids(Arc::new(SeededIds::new(1))).observer(events))
+    ProjectRun::new(
+        OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
+        Arc::new(agents),
+    )
+    .configure(move |runner| runner.ids(Arc::new(SeededIds::new(1))).observer(events))
 }
 
 async fn report(

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use autonoe_core::project::{FileDeliverableRepository, Journal, ProjectRunError, RunLock};
+use autonoe_core::project::{
+    FileDeliverableRepository, Journal, OpenProject, ProjectRunError, RunLock,
+};
 use autonoe_core::run::JournalLine;
 use autonoe_core::time::SeededIds;
 use autonoe_core::{DeliverableStatus, ExitReason, Project, ProjectRun, RunControl, RunReport};
@@ -84,10 +86,9 @@ async fn start(
     scripts: impl IntoIterator<Item = SessionScript>,
 ) -> Result<RunReport, ProjectRunError> {
     ProjectRun::new(
-        project.project().clone(),
+        OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
         Arc::new(ScriptedBackend::new(scripts)),
     )
-    .clock(Arc::new(VirtualClock::new()))
     .configure(|runner| runner.ids(Arc::new(SeededIds::new(1))))
     .run(&RunControl::new())
     .await
@@ -212,7 +213,7 @@ async fn a_clean_of_ignored_files_stops_the_run_and_leaves_its_ledger() {
 
     let broken = run(&project, [plans(), passes_a_and_runs(&["clean -q -fdx"])]).await;
 
-    assert_eq!(code(&broken), "ledger_gone");
+    assert_eq!(code(&broken), "ledger_missing");
     let text = broken.exit.to_string();
     assert!(text.contains("The ledger was written again"), "{text}");
     let expected = [DeliverableStatus::Passed, DeliverableStatus::Pending];

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use autonoe_core::engine::{HostedOutcome, HostedSession, SessionHost, SessionHostError};
 use autonoe_core::event::{Failure, InstructionName};
 use autonoe_core::ledger::LedgerView;
-use autonoe_core::project::ProjectSessionHost;
+use autonoe_core::project::{OpenProject, ProjectSessionHost};
 use autonoe_core::run::{JournalLine, RunLimits, RunMachine};
 use autonoe_core::time::{Epoch, SessionKey};
 use autonoe_core::{ExitReason, Mode, RunEvent, RunEventKind, RunId};
@@ -21,8 +21,10 @@ fn run() -> RunId {
 }
 
 fn host(project: &TempProject, agents: &Arc<ScriptedBackend>) -> ProjectSessionHost {
-    ProjectSessionHost::new(project.project().clone(), agents.clone())
-        .clock(Arc::new(VirtualClock::new()))
+    ProjectSessionHost::new(
+        OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
+        agents.clone(),
+    )
 }
 
 fn agents(scripts: impl IntoIterator<Item = SessionScript>) -> Arc<ScriptedBackend> {
@@ -163,10 +165,10 @@ async fn a_ledger_that_was_removed_between_two_sessions_is_an_error_and_not_zero
         let recorded = failure(attach(&host, 1).await);
         let next = failure(attach(&host, 2).await);
 
-        assert_eq!(code(view), "ledger_gone");
+        assert_eq!(code(view), "ledger_missing");
         assert_eq!(
             (recorded.code, next.code.as_str()),
-            ("ledger_gone".into(), "ledger_gone")
+            ("ledger_missing".into(), "ledger_missing")
         );
         assert!(next.message.contains("status.json is missing"), "{next}");
         assert_eq!(project.ledger(), None, "no new one was created");
@@ -194,7 +196,7 @@ async fn a_ledger_that_is_removed_right_after_the_session_is_an_error() {
         Ok(outcome) => outcome.ledger,
         Err(error) => panic!("{error}"),
     };
-    assert_eq!(code(ledger), "ledger_gone");
+    assert_eq!(code(ledger), "ledger_missing");
 }
 
 #[tokio::test(start_paused = true)]

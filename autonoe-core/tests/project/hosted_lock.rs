@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_core::engine::{HostedSession, SessionHost};
 use autonoe_core::event::InstructionName;
-use autonoe_core::project::{ProjectSessionHost, RunLock};
+use autonoe_core::project::{OpenProject, ProjectSessionHost, RunLock};
 use autonoe_core::time::{Epoch, SessionKey};
 use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, RunId, SessionSpec};
 use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
@@ -52,8 +52,10 @@ fn is_locked(project: &TempProject) -> bool {
 
 /// Runs a session for at most 30 seconds.
 async fn attach(project: &TempProject, agents: &Arc<Lingering>) {
-    let host = ProjectSessionHost::new(project.project().clone(), agents.clone())
-        .clock(Arc::new(VirtualClock::new()));
+    let host = ProjectSessionHost::new(
+        OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
+        agents.clone(),
+    );
     let run = RunId::new("shop");
     let key = SessionKey { run, number: 1 };
     let session = HostedSession::new(InstructionName::Coding).prompt("Work.");

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use autonoe_core::engine::{HostedOutcome, HostedSession, SessionHost, SessionHostError};
 use autonoe_core::event::{InstructionName, Retry};
-use autonoe_core::project::{Journal, ProjectSessionHost, RunLock, RunStopReason, RunTimeline};
+use autonoe_core::project::{
+    Journal, OpenProject, ProjectSessionHost, RunLock, RunStopReason, RunTimeline,
+};
 use autonoe_core::run::{JournalLine, RunLimits, RunMachine};
 use autonoe_core::time::{Epoch, SessionKey};
 use autonoe_core::{CostUsd, ExitReason, Mode, RunId, RunReport};
@@ -14,8 +16,10 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 fn host(project: &TempProject, agents: &Arc<ScriptedBackend>) -> ProjectSessionHost {
-    ProjectSessionHost::new(project.project().clone(), agents.clone())
-        .clock(Arc::new(VirtualClock::new()))
+    ProjectSessionHost::new(
+        OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
+        agents.clone(),
+    )
 }
 
 fn agents(scripts: impl IntoIterator<Item = SessionScript>) -> Arc<ScriptedBackend> {

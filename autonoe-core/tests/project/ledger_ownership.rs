@@ -107,7 +107,7 @@ async fn a_ledger_that_vanishes_before_the_takeover_is_an_error_and_no_fresh_sta
     let ExitReason::Failed { error } = &report.exit else {
         panic!("{report:?}");
     };
-    assert_eq!(error.code, "ledger_gone");
+    assert_eq!(error.code, "ledger_missing");
     assert!(error.message.contains("status.json is missing"), "{error}");
     assert!(!status(&project).exists(), "no new one was created");
     assert_eq!(project.journal_text(), "");
@@ -180,8 +180,10 @@ async fn a_replaced_lock_file_beside_a_forged_ledger_stops_the_run_and_loses_no_
         .hangs();
     // The run may end before the agent makes its last call.
     let agents = ScriptedBackend::new([script]).unverified();
-    let run =
-        ProjectRun::new(project.project().clone(), agents).clock(Arc::new(VirtualClock::new()));
+    let run = ProjectRun::new(
+        OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
+        agents,
+    );
 
     let report = run.run(&RunControl::new()).await.expect("it starts");
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::event::Failure;
+use autonoe_core::project::OpenProject;
 use autonoe_core::time::SeededIds;
 use autonoe_core::{
     ExitReason, Project, ProjectRun, RunControl, RunEvent, RunEventKind, RunReport,
@@ -140,12 +141,14 @@ fn project(folder: &TempDir) -> Project {
 async fn run(folder: &TempDir, second: SessionScript) -> RunReport {
     // There is no third script: a third session would be reported as a problem.
     let agents = ScriptedBackend::new([plans(), second]);
-    ProjectRun::new(project(folder), Arc::new(agents))
-        .clock(Arc::new(VirtualClock::new()))
-        .configure(move |runner| runner.ids(Arc::new(SeededIds::new(1))))
-        .run(&RunControl::new())
-        .await
-        .expect("it starts")
+    ProjectRun::new(
+        OpenProject::options(&project(folder)).clock(Arc::new(VirtualClock::new())),
+        Arc::new(agents),
+    )
+    .configure(move |runner| runner.ids(Arc::new(SeededIds::new(1))))
+    .run(&RunControl::new())
+    .await
+    .expect("it starts")
 }
 
 fn failure(report: &RunReport) -> &Failure {
@@ -206,7 +209,7 @@ async fn a_session_that_cannot_mark_anything_any_more_is_stopped() {
         let report = run(&folder, second).await;
 
         assert_clear(what, &report, expected, &folder);
-        assert_eq!(failure(&report).code, "ledger_gone", "{what}");
+        assert_eq!(failure(&report).code, "ledger_missing", "{what}");
     }
 }
 
@@ -247,12 +250,14 @@ async fn run_with_a_mishap_in_the_pause(folder: &TempDir, mishap: Mishap) -> Run
             mishap(&root);
         }
     };
-    let report = ProjectRun::new(project, agents.clone())
-        .clock(Arc::new(VirtualClock::new()))
-        .configure(move |runner| runner.observer(Arc::new(watch)))
-        .run(&RunControl::new())
-        .await
-        .expect("it starts");
+    let report = ProjectRun::new(
+        OpenProject::options(&project).clock(Arc::new(VirtualClock::new())),
+        agents.clone(),
+    )
+    .configure(move |runner| runner.observer(Arc::new(watch)))
+    .run(&RunControl::new())
+    .await
+    .expect("it starts");
     assert_eq!(agents.prompts().len(), 1, "no second agent was asked");
     report
 }
@@ -275,11 +280,13 @@ async fn the_run_of_a_restored_project_is_resumed() {
         .uses_tool(SET_STATUS, passed("B"))
         .ends();
     let agents = ScriptedBackend::resuming_at(2, [plans(), pass]);
-    let report = ProjectRun::new(project, Arc::new(agents))
-        .clock(Arc::new(VirtualClock::new()))
-        .run(&RunControl::new())
-        .await
-        .expect("it starts");
+    let report = ProjectRun::new(
+        OpenProject::options(&project).clock(Arc::new(VirtualClock::new())),
+        Arc::new(agents),
+    )
+    .run(&RunControl::new())
+    .await
+    .expect("it starts");
 
     assert_eq!(report.exit, ExitReason::AllPassed);
     assert_eq!(report.run, broken.run, "it is the same run");

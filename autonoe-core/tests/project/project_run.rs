@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::event::InstructionName;
 use autonoe_core::gate::policy::Verdict;
-use autonoe_core::project::{AgentConfig, ProjectError, ProjectRunError, RunLock};
+use autonoe_core::project::{AgentConfig, OpenProject, ProjectError, ProjectRunError, RunLock};
 use autonoe_core::time::SeededIds;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Capabilities, ExitReason, Mode, Project,
@@ -35,13 +35,15 @@ fn passes() -> SessionScript {
 }
 
 fn run(project: &TempProject, agents: ScriptedBackend) -> ProjectRun {
-    ProjectRun::new(project.project().clone(), Arc::new(agents))
-        .clock(Arc::new(VirtualClock::new()))
-        .configure(|runner| {
-            runner
-                .ids(Arc::new(SeededIds::new(1)))
-                .bash_security(|_: &str| Verdict::Allow)
-        })
+    ProjectRun::new(
+        OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
+        Arc::new(agents),
+    )
+    .configure(|runner| {
+        runner
+            .ids(Arc::new(SeededIds::new(1)))
+            .bash_security(|_: &str| Verdict::Allow)
+    })
 }
 
 #[tokio::test(start_paused = true)]
@@ -168,11 +170,13 @@ async fn an_agent_may_use_the_link_that_the_project_was_named_by() {
 
     let found = Project::find(&link, None).expect("it is there");
     let agents = ScriptedBackend::new([plans, passes()]);
-    let report = ProjectRun::new(found, Arc::new(agents))
-        .clock(Arc::new(VirtualClock::new()))
-        .run(&RunControl::new())
-        .await
-        .expect("it starts");
+    let report = ProjectRun::new(
+        OpenProject::options(&found).clock(Arc::new(VirtualClock::new())),
+        Arc::new(agents),
+    )
+    .run(&RunControl::new())
+    .await
+    .expect("it starts");
 
     assert_eq!(report.exit, ExitReason::AllPassed);
 }

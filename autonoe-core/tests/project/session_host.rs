@@ -13,7 +13,7 @@ use autonoe_core::engine::{
 use autonoe_core::event::InstructionName;
 use autonoe_core::gate::policy::Destructive;
 use autonoe_core::ledger::LedgerView;
-use autonoe_core::project::{FileDeliverableRepository, ProjectSessionHost, RunLock};
+use autonoe_core::project::{FileDeliverableRepository, OpenProject, ProjectSessionHost, RunLock};
 use autonoe_core::run::{JournalLine, RunAction, RunFact, RunLimits, RunMachine};
 use autonoe_core::time::{Epoch, SessionKey};
 use autonoe_core::{Budget, CostUsd, DeliverableRepository, Mode, RunId};
@@ -23,8 +23,10 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 fn host(project: &TempProject, agents: &Arc<ScriptedBackend>) -> ProjectSessionHost {
-    ProjectSessionHost::new(project.project().clone(), agents.clone())
-        .clock(Arc::new(VirtualClock::new()))
+    ProjectSessionHost::new(
+        OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
+        agents.clone(),
+    )
 }
 
 fn agents(scripts: impl IntoIterator<Item = SessionScript>) -> Arc<ScriptedBackend> {
@@ -129,7 +131,7 @@ async fn no_session_begins_a_new_ledger_when_the_one_of_the_journal_is_missing()
     let Err(SessionHostError::Failed { failure, .. }) = refused else {
         panic!("{refused:?}");
     };
-    assert_eq!(failure.code, "ledger_gone");
+    assert_eq!(failure.code, "ledger_missing");
     assert_eq!(project.ledger(), None);
 }
 

@@ -4,13 +4,9 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use autonoe_core::gate::policy::Destructive;
-use autonoe_core::project::{
-    AgentConfig, OpenProject, ProjectRunError, SandboxSwitch, remove_folder,
-};
+use autonoe_core::project::{OpenProjectOptions, ProjectRunError, remove_folder};
 use autonoe_core::run::{BuildError, SessionRunnerBuilder};
-use autonoe_core::time::{Clock, SystemClock};
-use autonoe_core::{AgentClientFactory, Project, RunControl};
+use autonoe_core::{AgentClientFactory, Mode, RunControl};
 
 use super::factory::FlowFactory;
 use super::observer::FlowObserver;
@@ -52,8 +48,8 @@ use crate::validate::ValidatedFlow;
 /// let project = Project::find(dir.path(), None)?;
 /// let flow = load(&dir.path().join(".autonoe/flows/hello"))?.validated()?;
 ///
+/// # let project = autonoe_core::project::OpenProject::options(&project).clock(VirtualClock::new());
 /// let result = FlowRun::new(project, flow, agents)
-/// #   .clock(VirtualClock::new())
 ///     .run(&RunControl::new())
 ///     .await?;
 ///
@@ -63,15 +59,11 @@ use crate::validate::ValidatedFlow;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct FlowRun {
-    project: Project,
+    options: OpenProjectOptions,
     flow: ValidatedFlow,
     agents: Arc<dyn AgentClientFactory>,
     parameters: ParameterValues,
     on_interrupted: OnInterrupted,
-    sandbox: SandboxSwitch,
-    destructive: Destructive,
-    config: Option<AgentConfig>,
-    clock: Arc<dyn Clock>,
     configure: Vec<Configure>,
     set_options: Vec<SetOption>,
 }
@@ -90,22 +82,20 @@ pub enum OnInterrupted {
 }
 
 impl FlowRun {
-    /// Creates a run of `flow` with `agents` in `project`.
+    /// Creates a run of `flow` with `agents` in a project. Pass a [`Project`](autonoe_core::Project), or
+    /// [`OpenProject::options`](autonoe_core::project::OpenProject::options) with the configuration or
+    /// the clock of the flow. The mode is always [`Mode::Run`].
     pub fn new(
-        project: Project,
+        project: impl Into<OpenProjectOptions>,
         flow: ValidatedFlow,
         agents: impl AgentClientFactory + 'static,
     ) -> Self {
         Self {
-            project,
+            options: project.into().mode(Mode::Run),
             flow,
             agents: Arc::new(agents),
             parameters: ParameterValues::default(),
             on_interrupted: OnInterrupted::default(),
-            sandbox: SandboxSwitch::default(),
-            destructive: Destructive::Forbidden,
-            config: None,
-            clock: Arc::new(SystemClock),
             configure: Vec::new(),
             set_options: Vec::new(),
         }
@@ -122,35 +112,6 @@ impl FlowRun {
     #[must_use]
     pub fn on_interrupted(mut self, on_interrupted: OnInterrupted) -> Self {
         self.on_interrupted = on_interrupted;
-        self
-    }
-
-    /// Sets the state and the origin of the sandbox switch. The sandbox is on by default.
-    #[must_use]
-    pub fn sandbox(mut self, sandbox: SandboxSwitch) -> Self {
-        self.sandbox = sandbox;
-        self
-    }
-
-    /// Sets whether `rm` and `mv` inside the project, `git clean` and `git push --force` are
-    /// allowed. They are forbidden by default.
-    #[must_use]
-    pub fn destructive(mut self, destructive: Destructive) -> Self {
-        self.destructive = destructive;
-        self
-    }
-
-    /// Sets the configuration that the caller has loaded. By default, the flow loads it.
-    #[must_use]
-    pub fn config(mut self, config: AgentConfig) -> Self {
-        self.config = Some(config);
-        self
-    }
-
-    /// Sets the clock. The default is the system clock.
-    #[must_use]
-    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
-        self.clock = Arc::new(clock);
         self
     }
 
@@ -210,13 +171,8 @@ impl FlowRun {
     /// The flow could not start: another run is in progress, a file of the project is invalid, a
     /// dependency of the definition is missing, or the interrupted flow is not the one to resume.
     pub async fn run(self, control: &RunControl) -> Result<FlowResult, FlowRunError> {
-        let open_project = OpenProject::options(&self.project)
-            .sandbox(self.sandbox)
-            .destructive(self.destructive)
-            .config(self.config)
-            .clock(self.clock.clone())
-            .open()
-            .await?;
+        let open_project = self.options.open().await?;
+        let project = open_project.project();
         let name = &self.flow.definition().agent().name;
         let recorded = match self.on_interrupted {
             OnInterrupted::Resume => open_project.journal().interrupted_flow(),
@@ -227,12 +183,12 @@ impl FlowRun {
             Some(_) => open_project.resume(self.agents)?,
             None => open_project.start(self.agents)?,
         };
-        let conversations = self.project.conversations_dir().join("flow");
+        let conversations = project.conversations_dir().join("flow");
         let builder = builder.conversations(&conversations);
         let configure = self.configure.into_iter();
         let builder = configure.fold(builder, |builder, configure| configure(builder));
         let sessions = builder.build_sessions()?;
-        let options = FlowOptions::new(sessions, self.project.root()).clock(self.clock);
+        let options = FlowOptions::new(sessions, project.root()).clock(open_project.clock());
         let set_options = self.set_options.into_iter();
         let options = set_options.fold(options, |options, set_option| set_option(options));
         let created = FlowFactory::build(self.flow, options)?;
@@ -266,7 +222,7 @@ fn remove(conversations: &Path) {
 impl fmt::Debug for FlowRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FlowRun")
-            .field("project", &self.project)
+            .field("options", &self.options)
             .field("flow", &self.flow.definition().agent().name)
             .finish_non_exhaustive()
     }

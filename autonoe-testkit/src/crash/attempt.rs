@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use autonoe_core::project::{FileJournal, Journal, ProjectRunError};
+use autonoe_core::project::{
+    FileJournal, Journal, OpenProject, OpenProjectOptions, ProjectRunError,
+};
 use autonoe_core::run::{Durability, JournalError, JournalLine, RunAction, RunJournal};
 use autonoe_core::time::SeededIds;
 use autonoe_core::{Project, ProjectRun, RunControl, RunId, RunReport};
@@ -58,9 +60,9 @@ impl RunAttempt {
         })
     }
 
-    /// Returns the project to run in.
-    pub fn project(&self) -> Project {
-        self.project.clone()
+    /// Returns the project to run in, with the virtual clock of the attempt.
+    pub fn project(&self) -> OpenProjectOptions {
+        OpenProject::options(&self.project).clock(VirtualClock::starting_at(self.begins_at))
     }
 
     /// Returns the number of the first session of this attempt: more than 1 for most resumed
@@ -91,10 +93,6 @@ impl RunAttempt {
         let agents = Arc::new(agents);
         self.lock_agents().push(agents.clone());
         agents
-    }
-
-    pub(super) fn start_time(&self) -> Timestamp {
-        self.begins_at
     }
 
     /// Returns the deviations of this attempt's agents from their scripts.
@@ -182,9 +180,7 @@ pub(super) fn run(
         .expect("a runtime can be made");
     runtime.block_on(async {
         let dropped = Arc::new(Notify::new());
-        let run = make_run(attempt)
-            .clock(Arc::new(VirtualClock::starting_at(attempt.start_time())))
-            .configure(|runner| runner.ids(Arc::new(SeededIds::new(1))));
+        let run = make_run(attempt).configure(|runner| runner.ids(Arc::new(SeededIds::new(1))));
         let run = match ending {
             AttemptEnd::Natural => run,
             AttemptEnd::DropAfter(line) => {
@@ -214,7 +210,7 @@ async fn finish_blocking_work() {
 }
 
 fn with_death(run: ProjectRun, attempt: &RunAttempt, line: usize, death: CrashFn) -> ProjectRun {
-    let project = attempt.project();
+    let project = attempt.project.clone();
     run.configure(move |runner| {
         let journal = FileJournal::open(&project).expect("the run has just opened it");
         runner.journal(Arc::new(TruncatedJournal::new(journal, line, death)))

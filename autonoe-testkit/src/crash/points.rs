@@ -21,7 +21,8 @@ use crate::TempProject;
 /// - its report is the same, or, if a session was lost, reports one part of the cost as unknown.
 ///   The elapsed time may then differ as well.
 ///
-/// Runs use virtual time and seeded ids; clock, ids and journal of the run are set here. Call it
+/// Runs use virtual time and seeded ids: [`RunAttempt::project`](crate::RunAttempt::project) has the
+/// clock, and ids and journal of the run are set here. Call it
 /// from a plain `#[test]`: it creates its own runtimes.
 ///
 /// ```

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use autonoe_core::project::OpenProjectOptions;
 use autonoe_core::run::SessionRunnerBuilder;
 use autonoe_core::{AgentClientFactory, Project, ProjectRun, RunControl, RunReport};
 use serde_json::{Value, json};
@@ -13,11 +14,14 @@ use super::within;
 use crate::EventLog;
 
 /// A complete run with all events that its observers receive.
-#[derive(Debug)]
 pub struct WatchedRun {
-    run: ProjectRun,
+    options: OpenProjectOptions,
+    agents: Arc<dyn AgentClientFactory>,
+    configure: Vec<Configure>,
     log: Arc<EventLog>,
 }
+
+type Configure = Box<dyn FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send>;
 
 impl WatchedRun {
     /// Creates a run of a greeting in a fresh project at `folder`.
@@ -33,13 +37,13 @@ impl WatchedRun {
         fs::write(folder.join(".autonoe/agent.json"), config).expect("writable");
         let project = Project::find(folder, None).expect("a project");
         let log = Arc::new(EventLog::new());
-        let observer = log.clone();
-        let run = ProjectRun::new(project, agents).configure(|runner| {
-            runner
-                .pause_between_sessions(Duration::ZERO)
-                .observer(observer)
-        });
-        Self { run, log }
+        let run = Self {
+            options: project.into(),
+            agents: Arc::new(agents),
+            configure: Vec::new(),
+            log: log.clone(),
+        };
+        run.configure(|runner| runner.pause_between_sessions(Duration::ZERO).observer(log))
     }
 
     /// Creates a run of a greeting in a planned project at `folder`: its ledger has the pending
@@ -65,20 +69,24 @@ impl WatchedRun {
         self.log.clone()
     }
 
-    /// Modifies the run.
+    /// Changes how the project is opened.
     #[must_use]
-    pub fn with(self, change: impl FnOnce(ProjectRun) -> ProjectRun) -> Self {
-        let run = change(self.run);
-        Self { run, ..self }
+    pub fn with_options(
+        mut self,
+        change: impl FnOnce(OpenProjectOptions) -> OpenProjectOptions,
+    ) -> Self {
+        self.options = change(self.options);
+        self
     }
 
     /// Configures the session runner.
     #[must_use]
     pub fn configure(
-        self,
+        mut self,
         configure: impl FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + 'static,
     ) -> Self {
-        self.with(|run| run.configure(configure))
+        self.configure.push(Box::new(configure));
+        self
     }
 
     /// Runs to the end, and returns the report and the end of each session.
@@ -96,7 +104,9 @@ impl WatchedRun {
     ///
     /// If the run does not start, or takes too long.
     pub async fn run_with_control(self, control: &RunControl) -> (RunReport, Vec<Value>) {
-        let report = within(self.run.run(control)).await.expect("it starts");
+        let run = ProjectRun::new(self.options, self.agents);
+        let run = self.configure.into_iter().fold(run, ProjectRun::configure);
+        let report = within(run.run(control)).await.expect("it starts");
         let ended = self.log.json().into_iter();
         let ended = ended.filter(|event| event["event"] == "session_ended");
         (report, ended.collect())

@@ -11,7 +11,7 @@ use autonoe_core::engine::{
 };
 use autonoe_core::event::{Failure, InstructionName};
 use autonoe_core::ledger::LedgerView;
-use autonoe_core::project::{Journal, ProjectSessionHost, RunLock};
+use autonoe_core::project::{Journal, OpenProject, ProjectSessionHost, RunLock};
 use autonoe_core::run::JournalLine;
 use autonoe_core::time::{Epoch, SessionKey};
 use autonoe_core::{Project, RunId, RunReport};
@@ -68,11 +68,12 @@ impl FaultyHost {
             std::fs::create_dir(&folder).expect("it is writable");
         }
         let project = Project::find(&folder, None).expect("it is there");
-        let inner = ProjectSessionHost::new(project.clone(), host_project.agents());
+        let options = OpenProject::options(&project).clock(VirtualClock::new());
+        let inner = ProjectSessionHost::new(options, host_project.agents());
         Arc::new(Self {
             fault,
             project,
-            inner: Arc::new(inner.clock(Arc::new(VirtualClock::new()))),
+            inner: Arc::new(inner),
         })
     }
 

@@ -112,7 +112,7 @@ fn a_run_that_is_not_resumed_at_all_is_found() {
             1 => Mode::Run,
             _ => Mode::Sync,
         };
-        ProjectRun::new(attempt.project(), agents).mode(mode)
+        ProjectRun::new(attempt.project().mode(mode), agents)
     });
 
     let (lines, problems) = found(&crashes.drop_runs());

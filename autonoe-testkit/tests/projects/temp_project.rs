@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use autonoe_core::event::InstructionName;
+use autonoe_core::project::OpenProject;
 use autonoe_core::{ProjectRun, RunControl};
 use autonoe_testkit::{ScriptedBackend, TempProject, VirtualClock};
 use serde_json::json;
@@ -56,11 +57,13 @@ async fn run_results_are_readable() {
     let project = TempProject::new();
     let agents = ScriptedBackend::new([plans(), sets_status("passed")]);
 
-    let report = ProjectRun::new(project.project().clone(), Arc::new(agents))
-        .clock(Arc::new(VirtualClock::new()))
-        .run(&RunControl::new())
-        .await
-        .expect("it starts");
+    let report = ProjectRun::new(
+        OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
+        Arc::new(agents),
+    )
+    .run(&RunControl::new())
+    .await
+    .expect("it starts");
 
     let state = project.ledger().expect("it was saved");
     let reported = report.deliverables.expect("the ledger was read");

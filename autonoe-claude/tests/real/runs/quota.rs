@@ -51,7 +51,7 @@ async fn a_run_waits_for_its_quota_and_continues(build: Build) {
     let setting = Fixture::with_login(build, script, Login::Subscription);
 
     let run = run_planned_in(&setting)
-        .with(|run| run.clock(Arc::new(HastyClock::default())))
+        .with_options(|options| options.clock(Arc::new(HastyClock::default())))
         .configure(|runner| runner.on_quota(OnQuota::Wait));
     let log = run.log();
     let (report, ended) = run.run().await;

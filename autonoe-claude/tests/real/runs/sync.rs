@@ -24,7 +24,7 @@ async fn a_sync_verifies_existing_code_and_writes_nothing(build: Build) {
     let setting = Fixture::new(build, ModelScript::new(turns));
     fs::write(setting.file("hello.txt"), "hello\n").expect("writable");
 
-    let run = run_in(&setting).with(|run| run.mode(Mode::Sync));
+    let run = run_in(&setting).with_options(|options| options.mode(Mode::Sync));
     let (report, ended) = run.run().await;
 
     assert_eq!(report.exit, ExitReason::AllVerified, "{report} {ended:?}");

@@ -50,7 +50,7 @@ async fn a_run_waits_for_its_quota_and_continues() {
     let setting = Fixture::new(script).sandboxed();
 
     let run = run_in(&setting)
-        .with(|run| run.clock(Arc::new(HastyClock::default())))
+        .with_options(|options| options.clock(Arc::new(HastyClock::default())))
         .configure(|runner| runner.on_quota(OnQuota::Wait));
     let log = run.log();
     let (report, ended) = run.run().await;

@@ -25,11 +25,8 @@ impl ProjectSessionHost {
         let found = found.map_err(|error| failed(Failure::from(&error)))?;
         match found.map(|found| found.epoch) {
             Some(latest) if latest > epoch => {
-                let asked = epoch;
-                Err(SessionHostError::Fenced {
-                    requested: asked,
-                    latest,
-                })
+                let requested = epoch;
+                Err(SessionHostError::Fenced { requested, latest })
             }
             latest => Ok(latest),
         }
@@ -59,15 +56,21 @@ impl ProjectSessionHost {
             };
             // Checked again: it may have failed because another caller was first.
             raised.map_err(failed)?;
-            let result =
-                take_over_at(ledger.clone(), self.clock.clone(), epoch, missing, |_| {}).await;
+            let result = take_over_at(
+                ledger.clone(),
+                self.options.clock.clone(),
+                epoch,
+                missing,
+                |_| {},
+            )
+            .await;
             raised = result.map(|_| ());
         }
     }
 
     /// Refuses a project whose ledger is missing although its journal records deliverables.
     async fn check_journal_has_no_deliverables(&self) -> Result<(), Failure> {
-        let project = self.project.clone();
+        let project = self.options.project.clone();
         let unusable = |error: &(dyn std::error::Error + 'static), retry| {
             Failure::from_error("project_unusable", error, retry)
         };

@@ -5,27 +5,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_security::Destructive;
 use tokio_util::sync::CancellationToken;
 
-use super::recorded_ledger::RecordedLedger;
 use super::run_end::RunEndRecorder;
-use super::session_record::SessionRecord;
 use super::session_runner::HostedSessionRunner;
-use crate::agent::AgentClientFactory;
-use crate::agent::SessionReport;
+use crate::agent::{AgentClientFactory, SessionReport};
 use crate::engine::{HostedOutcome, HostedSession, RunProgress, SessionHost, SessionHostError};
 use crate::event::{Failure, Retry};
-use crate::ledger::DeliverableRepository;
-use crate::ledger::LedgerView;
+use crate::ledger::{
+    DeliverableRepository, LedgerView, RepositoryError, RepositoryErrorKind, Snapshot,
+};
 use crate::project::missing_ledger::missing_ledger;
 use crate::project::{
-    AgentConfig, FileDeliverableRepository, Journal, OpenProject, Project, ProjectError,
-    ProjectRunError, SandboxSwitch,
+    FileDeliverableRepository, Journal, OpenProject, OpenProjectOptions, Project, ProjectError,
+    ProjectRunError,
 };
-use crate::run::RunReport;
-use crate::run::SessionRunnerBuilder;
-use crate::time::{Clock, SystemClock};
+use crate::run::{JournalLine, LedgerHistory, RunReport, SessionRunnerBuilder};
 use crate::time::{Epoch, Mode, RunId, SessionKey};
 
 /// The interval at which the host checks again whether another session is done.
@@ -56,8 +51,9 @@ pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// # let dir = tempfile::tempdir()?;
 /// # let agents = Arc::new(ScriptedBackend::new([SessionScript::new("one").says("Done.").ends()]));
 /// # let project = Project::find(dir.path(), None)?;
+/// # use autonoe_core::project::OpenProject;
+/// # let project = OpenProject::options(&project).clock(VirtualClock::new());
 /// let host = ProjectSessionHost::new(project, agents);
-/// # let host = host.clock(VirtualClock::new());
 /// let key = SessionKey { run: RunId::new("shop"), number: 1 };
 /// let epoch = host.claim(&key.run).await?;
 /// let session = HostedSession::new(InstructionName::Coding).prompt("Tidy up.");
@@ -73,67 +69,28 @@ pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct ProjectSessionHost {
-    pub(super) project: Project,
+    pub(super) options: OpenProjectOptions,
     pub(super) agents: Arc<dyn AgentClientFactory>,
-    pub(super) clock: Arc<dyn Clock>,
     pub(super) configure: Arc<Configure>,
-    mode: Mode,
-    sandbox: SandboxSwitch,
-    destructive: Destructive,
-    config: Option<AgentConfig>,
 }
 
 type Configure = dyn Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync;
 
 impl ProjectSessionHost {
-    /// Creates a host that runs sessions of `agents` in `project`.
-    pub fn new(project: Project, agents: impl AgentClientFactory + 'static) -> Self {
+    /// Creates a host that runs sessions of `agents` in a project. Pass a [`Project`](crate::Project),
+    /// or [`OpenProject::options`] with the mode, the configuration or the clock of the runs.
+    ///
+    /// A session of a run in another mode is refused. A configuration that is not passed is loaded
+    /// for each session.
+    pub fn new(
+        project: impl Into<OpenProjectOptions>,
+        agents: impl AgentClientFactory + 'static,
+    ) -> Self {
         Self {
-            project,
+            options: project.into(),
             agents: Arc::new(agents),
-            clock: Arc::new(SystemClock),
             configure: Arc::new(|builder| builder),
-            mode: Mode::Run,
-            sandbox: SandboxSwitch::default(),
-            destructive: Destructive::Forbidden,
-            config: None,
         }
-    }
-
-    /// Sets the mode of the runs; [`Mode::Run`] by default. A session of a run in another mode is
-    /// refused.
-    #[must_use]
-    pub fn mode(mut self, mode: Mode) -> Self {
-        self.mode = mode;
-        self
-    }
-
-    /// Sets whether the sandbox is on, and the source of that setting; it is on by default.
-    #[must_use]
-    pub fn sandbox(mut self, sandbox: SandboxSwitch) -> Self {
-        self.sandbox = sandbox;
-        self
-    }
-
-    /// Sets whether agents may delete and move files of the project; they may not by default.
-    #[must_use]
-    pub fn destructive(mut self, destructive: Destructive) -> Self {
-        self.destructive = destructive;
-        self
-    }
-
-    /// Sets the configuration that the caller has loaded; by default it is loaded for each session.
-    #[must_use]
-    pub fn config(mut self, config: AgentConfig) -> Self {
-        self.config = Some(config);
-        self
-    }
-
-    /// Sets the clock; the system clock by default.
-    #[must_use]
-    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
-        self.clock = Arc::new(clock);
-        self
     }
 
     /// Sets a function that configures each session further, after the files of the project were
@@ -148,7 +105,7 @@ impl ProjectSessionHost {
     }
 
     pub(super) fn ledger(&self) -> Result<Arc<FileDeliverableRepository>, Failure> {
-        let ledger = FileDeliverableRepository::open(&self.project);
+        let ledger = FileDeliverableRepository::open(&self.options.project);
         ledger
             .map(Arc::new)
             .map_err(|error| Failure::from_error("project_unusable", &error, Retry::Permanent))
@@ -163,8 +120,9 @@ impl ProjectSessionHost {
             match known.result {
                 None if journal.has_ended(&key.run) => {
                     let run = &key.run;
-                    let why = format!("the run {run} has ended on this host; start another one");
-                    Err(Failure::permanent("run_ended", why))
+                    let message =
+                        format!("the run {run} has ended on this host; start another one");
+                    Err(Failure::permanent("run_ended", message))
                 }
                 _ => Ok(known),
             }
@@ -180,7 +138,7 @@ impl ProjectSessionHost {
         let unavailable = |error: &(dyn std::error::Error + 'static), retry| {
             Failure::from_error("journal_unavailable", error, retry)
         };
-        let project = self.project.clone();
+        let project = self.options.project.clone();
         let reading =
             tokio::task::spawn_blocking(move || Journal::read_all(&project).map(|it| read(&it)));
         let read = reading
@@ -199,7 +157,7 @@ impl ProjectSessionHost {
     async fn own_ledger(&self, run: &RunId) -> Result<LedgerView, Failure> {
         let found = self.checked_ledger(run).await?;
         found.ok_or_else(|| {
-            let path = self.project.status_path();
+            let path = self.options.project.status_path();
             Failure::from(&missing_ledger(&path, "the run has started with one"))
         })
     }
@@ -214,7 +172,7 @@ impl ProjectSessionHost {
         loop {
             let found = self.ledger()?.load().await;
             let found = found.map_err(|error| Failure::from(&error))?;
-            let checked = recorded.check(&self.project, found);
+            let checked = recorded.check(&self.options.project, found);
             if checked.is_ok() {
                 return checked;
             }
@@ -234,13 +192,7 @@ impl ProjectSessionHost {
 
     /// Opens the project for a session; `None` while another session works there.
     async fn open_project(&self) -> Result<Option<OpenProject>, Failure> {
-        let options = OpenProject::options(&self.project)
-            .mode(self.mode)
-            .sandbox(self.sandbox)
-            .destructive(self.destructive)
-            .config(self.config.clone())
-            .clock(self.clock.clone());
-        match options.open().await {
+        match self.options.clone().open().await {
             Ok(open_project) => Ok(Some(open_project)),
             Err(ProjectRunError::Project(ProjectError::Locked(_))) => Ok(None),
             Err(error) => Err(Failure::from_error(
@@ -285,8 +237,8 @@ impl SessionHost for ProjectSessionHost {
             key: key.clone(),
             failure,
         };
-        if session.mode != self.mode {
-            return Err(failed(wrong_mode(session.mode, self.mode)));
+        if session.mode != self.options.mode {
+            return Err(failed(wrong_mode(session.mode, self.options.mode)));
         }
         let mut open_project = loop {
             // First, so that an overtaken caller cannot record anything after the record was
@@ -305,7 +257,7 @@ impl SessionHost for ProjectSessionHost {
             on_heartbeat(RunProgress::default());
             tokio::select! {
                 () = cancelled.cancelled() => {}
-                () = self.clock.sleep(POLL_INTERVAL) => {}
+                () = self.options.clock.sleep(POLL_INTERVAL) => {}
             }
         };
         // It may have been recorded between the check and the lock.
@@ -344,8 +296,7 @@ impl SessionHost for ProjectSessionHost {
 impl fmt::Debug for ProjectSessionHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProjectSessionHost")
-            .field("project", &self.project)
-            .field("mode", &self.mode)
+            .field("options", &self.options)
             .finish_non_exhaustive()
     }
 }
@@ -356,4 +307,90 @@ fn wrong_mode(run: Mode, host: Mode) -> Failure {
         remedy: Some(format!("start the session host with mode {run}")),
         ..Failure::permanent("wrong_mode", message)
     }
+}
+
+/// The record of one session in a journal.
+struct SessionRecord {
+    /// The result, if it is recorded.
+    result: Option<SessionReport>,
+    /// The number of starts without a recorded result.
+    lost: u32,
+}
+
+impl SessionRecord {
+    fn from_journal(key: &SessionKey, journal: &Journal) -> Self {
+        let result = journal.session_result(key).cloned();
+        let run_entries = journal
+            .entries()
+            .iter()
+            .filter(|entry| entry.run == key.run);
+        let starts = run_entries.filter(|entry| {
+            let JournalLine::SessionStarted { number, .. } = &entry.line else {
+                return false;
+            };
+            *number == key.number
+        });
+        let starts = u32::try_from(starts.count()).unwrap_or(u32::MAX);
+        let lost = starts.saturating_sub(u32::from(result.is_some()));
+        Self { result, lost }
+    }
+}
+
+/// The journal's records of the ledger of a hosted run.
+///
+/// Between two sessions no process holds the run lock or keeps the ledger in memory. The journal has
+/// only its hash, so a ledger that something else changed cannot be restored: it is an error.
+#[derive(Debug, PartialEq, Eq)]
+struct RecordedLedger {
+    history: LedgerHistory,
+    /// A clause that names the recorded deliverables.
+    deliverables: Option<String>,
+    /// Whether the ledger belongs to the run: from its first recorded session to its end.
+    is_owned: bool,
+}
+
+impl RecordedLedger {
+    /// Collects the records of `run` from `journal`.
+    fn from_journal(journal: &Journal, run: &RunId) -> Self {
+        let has_session = journal.entries().iter().any(|entry| {
+            entry.run == *run && matches!(entry.line, JournalLine::SessionEnded { .. })
+        });
+        Self {
+            history: journal.ledger_history(),
+            deliverables: journal.recorded_deliverables(),
+            is_owned: has_session && !journal.has_ended(run),
+        }
+    }
+
+    /// Returns the counts of `found`, the ledger of `project`; `None` if there was never one.
+    ///
+    /// # Errors
+    ///
+    /// The ledger is missing although deliverables are recorded, or something other than the run
+    /// changed it.
+    fn check(
+        &self,
+        project: &Project,
+        found: Option<Snapshot>,
+    ) -> Result<Option<LedgerView>, Failure> {
+        let error = match (found, &self.deliverables) {
+            (Some(found), _) if !self.is_owned || self.history.matches(&found.state.ledger) => {
+                return Ok(Some(found.state.view()));
+            }
+            (Some(_), _) => foreign_change(project),
+            (None, Some(recorded)) => missing_ledger(&project.status_path(), recorded),
+            (None, None) => return Ok(None),
+        };
+        Err(Failure::from(&error))
+    }
+}
+
+fn foreign_change(project: &Project) -> RepositoryError {
+    let message = format!(
+        "something other than the run changed {} between two sessions of the run; the change \
+         was kept. Put the last ledger of the run back, or end this run and start another one, \
+         which accepts the changed ledger",
+        project.status_path().display()
+    );
+    RepositoryError::new(RepositoryErrorKind::ForeignChange, message)
 }

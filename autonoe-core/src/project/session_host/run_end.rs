@@ -39,7 +39,7 @@ impl RunEndRecorder<'_> {
         if !self.is_open().await.map_err(failed)? {
             return Ok(());
         }
-        let began = self.host.clock.now();
+        let started = self.host.options.clock.now();
         loop {
             // This ends the session of a fenced-off caller, which then releases the project.
             self.host.fence(&key, self.epoch).await?;
@@ -47,11 +47,11 @@ impl RunEndRecorder<'_> {
                 Recorded::Done => return Ok(()),
                 // The fence returns the epoch of the new owner.
                 Recorded::Overtaken => continue,
-                Recorded::Locked if self.waited_since(began) >= MAX_WAIT => {
-                    let why = "another one works in the project";
-                    return Err(failed(Failure::retryable("project_in_use", why)));
+                Recorded::Locked if self.waited_since(started) >= MAX_WAIT => {
+                    let message = "another one works in the project";
+                    return Err(failed(Failure::retryable("project_in_use", message)));
                 }
-                Recorded::Locked => self.host.clock.sleep(POLL_INTERVAL).await,
+                Recorded::Locked => self.host.options.clock.sleep(POLL_INTERVAL).await,
             }
         }
     }
@@ -63,17 +63,17 @@ impl RunEndRecorder<'_> {
         self.host.read_journal(is_open).await
     }
 
-    fn waited_since(&self, began: Timestamp) -> Duration {
-        between(began, self.host.clock.now())
+    fn waited_since(&self, started: Timestamp) -> Duration {
+        between(started, self.host.options.clock.now())
     }
 
     async fn write(&self) -> Result<Recorded, Failure> {
         let end = End {
-            project: self.host.project.clone(),
+            project: self.host.options.project.clone(),
             ledger: self.host.ledger()?,
             epoch: self.epoch,
             report: self.report.clone(),
-            at: self.host.clock.now(),
+            at: self.host.options.clock.now(),
         };
         let writing = tokio::task::spawn_blocking(move || end.write());
         writing.await.unwrap_or_else(|error| {

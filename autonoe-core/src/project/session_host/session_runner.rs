@@ -20,7 +20,7 @@ use crate::project::{
 use crate::run::InstructionSource;
 use crate::run::RunControl;
 use crate::session::{FlowStart, OpenSessions, PerformedSession, RecordedFlow, SessionOrder};
-use crate::time::duration::millis::whole_millis;
+use crate::time::millis::whole_millis;
 use crate::time::timestamp::between;
 use crate::time::{Epoch, SessionKey};
 
@@ -50,7 +50,7 @@ impl HostedSessionRunner<'_> {
         let order = self.order(&session).await.map_err(failed)?;
         let flow = self.flow().map_err(failed)?;
         let ledger = self.host.ledger().map_err(failed)?;
-        let project = &self.host.project;
+        let project = &self.host.options.project;
         let journal = match flow {
             Some(_) => FileJournal::open(project),
             None => FileJournal::open_for_new_run(project),
@@ -98,7 +98,7 @@ impl HostedSessionRunner<'_> {
         let prompt = match &session.prompt {
             Some(prompt) => prompt.clone(),
             None => {
-                let texts = ProjectInstructions::new(self.host.project.state_dir());
+                let texts = ProjectInstructions::new(self.host.options.project.state_dir());
                 let text = texts.resolve(name).await;
                 text.map_err(|error| Failure::from(&error))?
             }
@@ -112,14 +112,15 @@ impl HostedSessionRunner<'_> {
     /// Returns the run from its journal, such that its next session has the requested number;
     /// `None` if it has not started.
     fn flow(&self) -> Result<Option<RecordedFlow>, Failure> {
-        let journal = Journal::read_all(&self.host.project).map_err(|error| unusable(&error))?;
+        let journal =
+            Journal::read_all(&self.host.options.project).map_err(|error| unusable(&error))?;
         let flow = journal.flow(&self.key.run);
         Ok(flow.map(|flow| self.numbered(flow)))
     }
 
     fn new_flow(&self) -> RecordedFlow {
         let run = self.key.run.clone();
-        let now = self.host.clock.now();
+        let now = self.host.options.clock.now();
         self.numbered(RecordedFlow::new(run, FlowStart::new(FLOW), now))
     }
 
@@ -139,13 +140,13 @@ impl HostedSessionRunner<'_> {
         control: &RunControl,
         ledger: &FileDeliverableRepository,
     ) -> PerformedSession {
-        let started = self.host.clock.now();
+        let started = self.host.options.clock.now();
         let mut running = pin!(open.run(order));
         loop {
             tokio::select! {
                 biased;
                 performed = &mut running => return performed,
-                () = self.host.clock.sleep(BEAT) => {}
+                () = self.host.options.clock.sleep(BEAT) => {}
             }
             match ledger.load().await {
                 Ok(Some(found)) if found.epoch > self.epoch => control.cancel(),
@@ -168,7 +169,7 @@ impl HostedSessionRunner<'_> {
             total => RunProgress::new(counts.passed as f64 / total as f64),
         };
         at.iteration = self.key.number;
-        at.spent.time = between(started, self.host.clock.now());
+        at.spent.time = between(started, self.host.options.clock.now());
         at
     }
 

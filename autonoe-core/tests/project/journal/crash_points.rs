@@ -101,7 +101,7 @@ fn sync() -> CrashPoints {
                 .costs(CostUsd::from_cents(15))
                 .ends(),
         ]);
-        ProjectRun::new(attempt.project(), agents).mode(Mode::Sync)
+        ProjectRun::new(attempt.project().mode(Mode::Sync), agents)
     })
     .in_project(|| {
         let deliverable = |id: &str, passed: bool| {

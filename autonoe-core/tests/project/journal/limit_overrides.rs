@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::project::{IdleReason, NextAction, RunPreview, RunTimeline, SandboxSwitch};
+use autonoe_core::project::{
+    IdleReason, NextAction, OpenProject, RunPreview, RunTimeline, SandboxSwitch,
+};
 use autonoe_core::run::{JournalLine, LimitOverrides, RunFact};
 use autonoe_core::time::SeededIds;
 use autonoe_core::{Budget, CostUsd, ExitReason, Mode, ProjectRun, RunControl, RunReport};
@@ -42,10 +44,12 @@ fn iterations(max: u32) -> LimitOverrides {
 }
 
 fn run(project: &TempProject, agents: ScriptedBackend, given: LimitOverrides) -> ProjectRun {
-    ProjectRun::new(project.project().clone(), Arc::new(agents))
-        .clock(Arc::new(VirtualClock::new()))
-        .limits(given)
-        .configure(|runner| runner.ids(Arc::new(SeededIds::new(7))))
+    ProjectRun::new(
+        OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
+        Arc::new(agents),
+    )
+    .limits(given)
+    .configure(|runner| runner.ids(Arc::new(SeededIds::new(7))))
 }
 
 /// Plans, passes A, and is interrupted in session 3.

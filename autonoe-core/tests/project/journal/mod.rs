@@ -12,6 +12,7 @@ mod writing;
 
 use std::sync::Arc;
 
+use autonoe_core::project::OpenProject;
 use autonoe_core::time::SeededIds;
 use autonoe_core::{CostUsd, OnQuota, ProjectRun, RunControl, RunReport};
 use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
@@ -61,13 +62,15 @@ fn scripts_with_quota_back_at(reset: &str) -> Vec<SessionScript> {
 }
 
 fn run(project: &TempProject, agents: ScriptedBackend) -> ProjectRun {
-    ProjectRun::new(project.project().clone(), Arc::new(agents))
-        .clock(Arc::new(VirtualClock::new()))
-        .configure(|runner| {
-            runner
-                .ids(Arc::new(SeededIds::new(7)))
-                .on_quota(OnQuota::Wait)
-        })
+    ProjectRun::new(
+        OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
+        Arc::new(agents),
+    )
+    .configure(|runner| {
+        runner
+            .ids(Arc::new(SeededIds::new(7)))
+            .on_quota(OnQuota::Wait)
+    })
 }
 
 async fn whole_run(project: &TempProject) -> RunReport {

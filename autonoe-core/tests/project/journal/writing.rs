@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
 
-use autonoe_core::project::{FileJournal, RunStopReason};
+use autonoe_core::project::{FileJournal, OpenProject, RunStopReason};
 use autonoe_core::{ExitReason, Mode, OnQuota, ProjectRun, RunControl};
 use autonoe_testkit::{ScriptedBackend, TempProject, VirtualClock};
 
@@ -81,11 +81,13 @@ async fn no_run_is_mistaken_for_another_one_in_the_same_journal() {
     let mut reports = Vec::new();
     for scripts in [scripts(), Vec::new(), Vec::new()] {
         let agents = Arc::new(ScriptedBackend::new(scripts));
-        let report = ProjectRun::new(project.project().clone(), agents)
-            .clock(Arc::new(VirtualClock::new()))
-            .configure(|runner| runner.on_quota(OnQuota::Wait))
-            .run(&RunControl::new())
-            .await;
+        let report = ProjectRun::new(
+            OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
+            agents,
+        )
+        .configure(|runner| runner.on_quota(OnQuota::Wait))
+        .run(&RunControl::new())
+        .await;
         reports.push(report.expect("it starts"));
     }
 

@@ -40,11 +40,10 @@ pub(super) fn steps() -> Value {
 
 fn flow_run(project: &TempProject, agents: ScriptedBackend) -> FlowRun {
     FlowRun::new(
-        project.project().clone(),
+        OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
         review(project.project()),
         Arc::new(agents),
     )
-    .clock(Arc::new(VirtualClock::new()))
 }
 
 async fn start(run: FlowRun) -> Result<FlowResult, FlowRunError> {
@@ -228,11 +227,10 @@ async fn an_interrupted_flow_of_another_name_stays_unchanged() {
     ]));
 
     let run = FlowRun::new(
-        project.project().clone(),
+        OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
         flow.validated().expect("valid"),
         agents,
-    )
-    .clock(Arc::new(VirtualClock::new()));
+    );
 
     assert_eq!(start(run).await.expect("it begins").iterations(), 2);
 }
@@ -417,22 +415,22 @@ async fn a_judge_of_a_resumed_flow_receives_the_same_response() {
     let lost = [works(), SessionScript::new("lost").hangs()];
     let first = Arc::new(ScriptedBackend::new(lost).unverified());
     let run = FlowRun::new(
-        project.project().clone(),
+        OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
         review(project.project()),
         first.clone(),
     );
-    hang(run.clock(Arc::new(VirtualClock::new()))).await;
+    hang(run).await;
     let second = Arc::new(ScriptedBackend::resuming_at(
         2,
         [works(), super::judges(true)],
     ));
     let run = FlowRun::new(
-        project.project().clone(),
+        OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
         review(project.project()),
         second.clone(),
     );
 
-    let result = start(run.clock(Arc::new(VirtualClock::new()))).await;
+    let result = start(run).await;
 
     assert!(result.expect("it resumes").is_success());
     let prompts = [first.prompts()[1].clone(), second.prompts()[0].clone()];

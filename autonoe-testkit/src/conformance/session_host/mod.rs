@@ -28,7 +28,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// ```
 /// use std::sync::Arc;
 ///
-/// use autonoe_core::project::ProjectSessionHost;
+/// use autonoe_core::project::{OpenProject, ProjectSessionHost};
 /// use autonoe_core::Project;
 /// use autonoe_testkit::{VirtualClock, conformance};
 ///
@@ -36,8 +36,8 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// #     .block_on(async {
 /// let report = conformance::session_host(async |host_project| {
 ///     let project = Project::find(host_project.project(), None).expect("it is there");
-///     let host = ProjectSessionHost::new(project, host_project.agents());
-///     Arc::new(host.clock(Arc::new(VirtualClock::new()))) as Arc<_>
+///     let options = OpenProject::options(&project).clock(VirtualClock::new());
+///     Arc::new(ProjectSessionHost::new(options, host_project.agents())) as Arc<_>
 /// });
 ///
 /// report.await.assert();

@@ -13,7 +13,7 @@ use autonoe_app::{
     AlertSource, ChosenBackend, ModelsFile, RunAlerts, flow_commands, flow_notifiers, load_config,
     missing_keys, sandbox_switch, without_keys,
 };
-use autonoe_core::project::{EffectiveConfig, ProjectError, RunLock};
+use autonoe_core::project::{EffectiveConfig, OpenProject, ProjectError, RunLock};
 use autonoe_core::session::RecordedFlow;
 use autonoe_core::{Budget, Mode, Project, RunControl};
 use autonoe_flow::run::OnInterrupted;
@@ -102,16 +102,17 @@ fn run_flow(
     let limits = limits(&agent, resumed);
     let control = RunControl::new();
     let journal = project.journal_path();
-    let mut run = FlowRun::new(project, flow, built.agents)
+    let options = OpenProject::options(&project)
+        .sandbox(switch)
+        .destructive(args.destructive())
+        .config(config);
+    let mut run = FlowRun::new(options, flow, built.agents)
         .parameters(values)
         .on_interrupted(if args.anew {
             OnInterrupted::StartNew
         } else {
             OnInterrupted::Resume
         })
-        .sandbox(switch)
-        .destructive(args.destructive())
-        .config(config)
         .commands(Arc::new(commands))
         .notifiers(notifiers)
         .observer(run_ui.flow_lines())
