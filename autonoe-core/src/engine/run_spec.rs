@@ -50,15 +50,15 @@ impl RunSpec {
     /// submission. The trace of a [`SessionsRun`](super::SessionsRun) is not part of the work:
     /// each process that submits has its own.
     pub fn is_same_work(&self, other: &Self) -> bool {
-        let (Value::Object(ours), Value::Object(theirs)) = (&self.input, &other.input) else {
+        let (Value::Object(input), Value::Object(other_input)) = (&self.input, &other.input) else {
             return self == other;
         };
         if self.id != other.id || self.job != other.job || self.job != SESSIONS_JOB {
             return self == other;
         }
         let work = |(name, _): &(&String, &Value)| name.as_str() != "trace";
-        let (ours, theirs) = (ours.iter().filter(work), theirs.iter().filter(work));
-        ours.eq(theirs)
+        let (input, other_input) = (input.iter().filter(work), other_input.iter().filter(work));
+        input.eq(other_input)
     }
 }
 

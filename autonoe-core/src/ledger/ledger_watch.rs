@@ -96,14 +96,14 @@ impl fmt::Display for ForeignLedger {
 /// Cheap to clone; clones share the signal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FatalSignal {
-    why: Arc<OnceLock<Failure>>,
+    failure: Arc<OnceLock<Failure>>,
     raised_token: CancellationToken,
 }
 
 impl FatalSignal {
     /// Raises the signal. The first reason is kept.
-    pub(crate) fn raise(&self, why: Failure) {
-        let _ = self.why.set(why);
+    pub(crate) fn raise(&self, failure: Failure) {
+        let _ = self.failure.set(failure);
         self.raised_token.cancel();
     }
 
@@ -114,7 +114,7 @@ impl FatalSignal {
 
     /// Returns the reason, if the signal was raised.
     pub(crate) fn failure(&self) -> Option<&Failure> {
-        self.why.get()
+        self.failure.get()
     }
 }
 

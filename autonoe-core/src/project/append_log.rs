@@ -246,16 +246,16 @@ impl<T: LogEntry> AppendLog<T> {
 /// The maximum size of a file that [`AppendLog::read`] reads, in bytes.
 const LARGEST: u64 = 256 * 1024 * 1024;
 
-/// Renames the log at `path` to the first of `kept` rotated logs if it has `large` bytes or more.
+/// Renames the log at `path` to the first of `count` rotated logs if it has `large` bytes or more.
 /// The oldest one is deleted.
-pub(super) fn rotate(path: &Path, large: u64, kept: u32) -> io::Result<()> {
+pub(super) fn rotate(path: &Path, large: u64, count: u32) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(found) if found.len() >= large => {}
         Ok(_) => return Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     }
-    for number in (1..kept).rev() {
+    for number in (1..count).rev() {
         let from = rotated(path, number);
         if from.exists() {
             fs::rename(from, rotated(path, number + 1))?;

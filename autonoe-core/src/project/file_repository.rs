@@ -175,7 +175,7 @@ impl FileDeliverableRepository {
         let found = self.file.read().map_err(|unread| self.unread(unread))?;
         let found = found.map(|bytes| self.parse(&bytes)).transpose()?;
         if found.is_some_and(|found| found.epoch > epoch) {
-            return Err(self.taken_over());
+            return Err(self.fenced_by_other_run());
         }
         let done = work();
         drop(turn);
@@ -213,18 +213,18 @@ impl FileDeliverableRepository {
         }
         self.check_folder_or_rescue(hold, expected)?;
         let inspect = || inspect(&self.file).map_err(|error| self.unavailable(error));
-        let ours = |snapshot| OwnedLedger {
+        let owned = |snapshot| OwnedLedger {
             snapshot: Some(snapshot),
             foreign: None,
         };
         // Without the write lock, which any process could hold. An unchanged ledger needs no lock.
         if let Some(snapshot) = recognised(&inspect()?, saved, expected) {
-            return Ok(ours(snapshot));
+            return Ok(owned(snapshot));
         }
         let turn = self.file.lock().map_err(|error| self.unavailable(error))?;
         let found = inspect()?;
         if let Some(snapshot) = recognised(&found, saved, expected) {
-            return Ok(ours(snapshot));
+            return Ok(owned(snapshot));
         }
         // After the look: the ledger that another run writes once the run lock is free is not
         // foreign.
@@ -232,7 +232,7 @@ impl FileDeliverableRepository {
             return Err(self.released());
         }
         match takeover(&found, hold, saved) {
-            Some(Takeover::SameLedger) => return Err(self.taken_over()),
+            Some(Takeover::SameLedger) => return Err(self.fenced_by_other_run()),
             Some(Takeover::OtherLedger) => return Err(self.fenced(hold, expected)),
             None => {}
         }
@@ -304,7 +304,7 @@ impl FileDeliverableRepository {
             .as_ref()
             .is_some_and(|(epoch, _)| fence.epoch < *epoch)
         {
-            return Err(self.taken_over());
+            return Err(self.fenced_by_other_run());
         }
         if latest.map(|(_, revision)| revision) != fence.base {
             let message = format!("{} has changed since it was read", self.name());
@@ -313,7 +313,7 @@ impl FileDeliverableRepository {
         Ok(())
     }
 
-    fn taken_over(&self) -> RepositoryError {
+    fn fenced_by_other_run(&self) -> RepositoryError {
         let message = format!("another run has taken over {}", self.name());
         RepositoryError::new(RepositoryErrorKind::Fenced, message)
     }
@@ -323,7 +323,7 @@ impl FileDeliverableRepository {
     /// The other ledger may be a forgery next to a forged lock file, so this one must not be lost.
     fn fenced(&self, hold: &LedgerHold, expected: &Expected) -> RepositoryError {
         let (message, failure) = match hold.keep_fenced(self.file.path(), &expected.last) {
-            Ok(kept) => (format!("the ledger of this run is kept as {kept}"), None),
+            Ok(name) => (format!("the ledger of this run is kept as {name}"), None),
             Err(error) => (
                 "the ledger of this run could not be kept".to_owned(),
                 Some(error),
@@ -359,12 +359,12 @@ impl FileDeliverableRepository {
     }
 
     fn unread(&self, unread: ReadError) -> RepositoryError {
-        let what = match unread {
+        let problem = match unread {
             ReadError::NotAFile(found) => format!("is {}", found.instead_of("a file")),
             ReadError::TooLarge => "is larger than 64 MiB".to_owned(),
             ReadError::Refused(error) => return self.unavailable(error),
         };
-        let message = format!("{} {what}; move it away", self.name());
+        let message = format!("{} {problem}; move it away", self.name());
         RepositoryError::new(RepositoryErrorKind::Unavailable, message)
     }
 

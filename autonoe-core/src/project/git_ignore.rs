@@ -45,8 +45,9 @@ pub(super) fn write_git_ignore(dir: &Path) -> Result<(), ProjectError> {
 }
 
 fn add_missing_lines(path: &Path) -> Result<(), ProjectError> {
-    let is_ours = |text: &String| text.lines().next() == TEXT.lines().next();
-    let Ok(Some(text)) = read_text_file(path, LARGEST).map(|text| text.filter(is_ours)) else {
+    let is_by_autonoe = |text: &String| text.lines().next() == TEXT.lines().next();
+    let Ok(Some(text)) = read_text_file(path, LARGEST).map(|text| text.filter(is_by_autonoe))
+    else {
         return Ok(());
     };
     let missing: Vec<_> = TEXT

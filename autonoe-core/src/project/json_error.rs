@@ -67,9 +67,9 @@ fn plain_words(message: &str) -> String {
             expected_name(expected)
         );
     }
-    for (start, what) in [("unknown field ", "field"), ("unknown variant ", "name")] {
+    for (start, noun) in [("unknown field ", "field"), ("unknown variant ", "name")] {
         if let Some(rest) = message.strip_prefix(start) {
-            return unknown(what, rest);
+            return unknown(noun, rest);
         }
     }
     if let Some(field) = message.strip_prefix("missing field ") {
@@ -91,7 +91,7 @@ fn plain_words(message: &str) -> String {
     .to_owned()
 }
 
-fn unknown(what: &str, rest: &str) -> String {
+fn unknown(noun: &str, rest: &str) -> String {
     let expected = rest
         .split_once(", expected one of ")
         .or_else(|| rest.split_once(", expected "));
@@ -100,13 +100,13 @@ fn unknown(what: &str, rest: &str) -> String {
             let known = known.replace("` or `", "` and `");
             let is_one = !known.contains("` and `") && !known.contains("`, `");
             let are = if is_one { "is" } else { "are" };
-            format!("unknown {what} {name}; known {are} {known}")
+            format!("unknown {noun} {name}; known {are} {known}")
         }
         // A part of a file has its own reader, whose message is already rewritten.
-        None if rest.contains("; ") => format!("unknown {what} {rest}"),
+        None if rest.contains("; ") => format!("unknown {noun} {rest}"),
         None => {
             let (name, _) = rest.split_once(", ").unwrap_or((rest, ""));
-            format!("unknown {what} {name}; none is allowed here")
+            format!("unknown {noun} {name}; none is allowed here")
         }
     }
 }

@@ -72,8 +72,8 @@ impl Project {
             fs::canonicalize(&path).map_err(|source| ProjectError::unreadable(&path, source))?;
         fs::read_dir(&root).map_err(|source| ProjectError::unreadable(&root, source))?;
         // Without its `..`, a path through a symlink may lead to another place.
-        let leads_here = |link: &PathBuf| fs::canonicalize(link).is_ok_and(|real| real == root);
-        let link = Some(normalise(&path)).filter(|link| *link != root && leads_here(link));
+        let points_here = |link: &PathBuf| fs::canonicalize(link).is_ok_and(|real| real == root);
+        let link = Some(normalise(&path)).filter(|link| *link != root && points_here(link));
         Ok(Self { root, link })
     }
 
@@ -312,16 +312,16 @@ fn write_test_file(folder: &Path) -> Result<(), ProjectError> {
 /// Creates a file with an unused name, so that no existing file is touched.
 fn new_file_in(folder: &Path) -> io::Result<(PathBuf, File)> {
     let process = std::process::id();
-    let mut taken = io::Error::from(io::ErrorKind::AlreadyExists);
+    let mut exists_error = io::Error::from(io::ErrorKind::AlreadyExists);
     for number in 0..16 {
         let path = folder.join(format!(".autonoe-try-{process}-{number}"));
         match OpenOptions::new().write(true).create_new(true).open(&path) {
             Ok(file) => return Ok((path, file)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => taken = error,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => exists_error = error,
             Err(error) => return Err(error),
         }
     }
-    Err(taken)
+    Err(exists_error)
 }
 
 #[cfg(test)]
@@ -332,13 +332,13 @@ mod tests {
     fn a_name_that_is_taken_is_left_alone() {
         let dir = tempfile::tempdir().expect("a folder");
         let process = std::process::id();
-        let taken = dir.path().join(format!(".autonoe-try-{process}-0"));
-        fs::write(&taken, "somebody's").expect("writable");
+        let used_path = dir.path().join(format!(".autonoe-try-{process}-0"));
+        fs::write(&used_path, "somebody's").expect("writable");
 
         let tried = write_test_file(dir.path());
 
         assert!(tried.is_ok(), "{tried:?}");
-        assert_eq!(fs::read_to_string(taken).expect("there"), "somebody's");
+        assert_eq!(fs::read_to_string(used_path).expect("there"), "somebody's");
         assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 1);
     }
 }

@@ -84,9 +84,9 @@ impl LedgerHold {
     /// Returns whether the lock file is still the held one. Otherwise another run may hold a new
     /// one.
     pub(super) fn is_in_place(&self) -> bool {
-        let ours = self.lock.metadata().map(|found| identity(&found));
+        let own = self.lock.metadata().map(|found| identity(&found));
         let found = fs::symlink_metadata(&self.lock_path).map(|found| identity(&found));
-        matches!((ours, found), (Ok(ours), Ok(found)) if ours == found)
+        matches!((own, found), (Ok(own), Ok(found)) if own == found)
     }
 
     /// Writes the ledger again after the state folder was removed. Does nothing if the folder or
@@ -184,13 +184,13 @@ fn keep_entry(path: &Path) -> io::Result<String> {
     let mut number = 1;
     loop {
         let name = format!("status.foreign-{number}.json");
-        let kept = path.with_file_name(&name);
+        let copy = path.with_file_name(&name);
         // A second name, so that a kill before the restored ledger is in place leaves no gap.
-        match fs::hard_link(path, &kept) {
+        match fs::hard_link(path, &copy) {
             Ok(()) => return Ok(name),
-            Err(_) if exists_no_follow(&kept) => number += 1,
+            Err(_) if exists_no_follow(&copy) => number += 1,
             // A folder can have only one name, and so can every file on some file systems.
-            Err(_) => return fs::rename(path, &kept).map(|()| name),
+            Err(_) => return fs::rename(path, &copy).map(|()| name),
         }
     }
 }
@@ -221,14 +221,14 @@ mod tests {
             fs::write(&path, text).expect("writable");
             let file = StatusFile::new(&path);
             let found = inspect(&file).expect("readable");
-            let kept = keep_foreign(&file, &found).expect("it is kept").saved_as;
-            fs::remove_file(&path).expect("ours");
-            kept.expect("it has a name")
+            let saved = keep_foreign(&file, &found).expect("it is kept");
+            fs::remove_file(&path).expect("writable");
+            saved.saved_as.expect("it has a name")
         });
 
         assert_eq!(names, ["status.foreign-1.json", "status.foreign-2.json"]);
-        let kept = names.map(|name| fs::read_to_string(dir.path().join(name)).expect("there"));
-        assert_eq!(kept, ["one", "two"]);
+        let contents = names.map(|name| fs::read_to_string(dir.path().join(name)).expect("there"));
+        assert_eq!(contents, ["one", "two"]);
     }
 
     #[test]
@@ -241,11 +241,11 @@ mod tests {
         let file = StatusFile::new(&path);
         let found = inspect(&file).expect("readable");
 
-        let kept = keep_foreign(&file, &found).expect("it is kept").saved_as;
+        let saved_as = keep_foreign(&file, &found).expect("it is kept").saved_as;
         open.write_all(b" and changed").expect("writable");
 
-        let kept = dir.path().join(kept.expect("it has a name"));
-        assert_eq!(fs::read_to_string(kept).expect("there"), "forged");
+        let copy = dir.path().join(saved_as.expect("it has a name"));
+        assert_eq!(fs::read_to_string(copy).expect("there"), "forged");
     }
 
     #[test]

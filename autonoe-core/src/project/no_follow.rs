@@ -178,9 +178,9 @@ pub fn remove_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-fn not(found: &Metadata, wanted: &str) -> io::Error {
+fn not(found: &Metadata, expected: &str) -> io::Error {
     let found = FileKind::from_file_type(found.file_type());
-    io::Error::other(format!("it is {}", found.instead_of(wanted)))
+    io::Error::other(format!("it is {}", found.instead_of(expected)))
 }
 
 #[cfg(all(test, unix))]
@@ -192,19 +192,19 @@ mod tests {
 
     use super::*;
 
-    /// Creates a folder with a file `mine`, and a link `link` to the path `to`.
+    /// Creates a folder with a file `file`, and a link `link` to the path `to`.
     fn linked(to: &str) -> (tempfile::TempDir, PathBuf, PathBuf) {
         let dir = tempfile::tempdir().expect("a folder");
-        let (mine, link) = (dir.path().join("mine"), dir.path().join("link"));
-        fs::write(&mine, "mine").expect("writable");
+        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+        fs::write(&file, "content").expect("writable");
         symlink(dir.path().join(to), &link).expect("writable");
-        (dir, mine, link)
+        (dir, file, link)
     }
 
     #[test]
     fn a_link_to_a_file_to_a_folder_or_to_nothing_is_refused() {
-        for to in ["mine", ".", "missing"] {
-            let (dir, mine, link) = linked(to);
+        for to in ["file", ".", "missing"] {
+            let (dir, file, link) = linked(to);
 
             let opened = open_file_to_append(&link);
             let new = write_new_file(&link, b"new");
@@ -215,37 +215,37 @@ mod tests {
             assert_eq!(new.expect_err("a link").kind(), ErrorKind::AlreadyExists);
             let error = folder.expect_err("a link").to_string();
             assert_eq!(error, "it is a symlink and not a folder", "{to}");
-            assert_eq!(fs::read(mine).expect("there"), b"mine");
+            assert_eq!(fs::read(file).expect("there"), b"content");
             assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 2, "{to}");
         }
     }
 
     #[test]
-    fn a_folder_is_removed_without_what_its_links_lead_to() {
-        let (dir, mine, link) = linked("kept");
-        let kept = dir.path().join("kept");
+    fn a_folder_is_removed_without_the_targets_of_its_links() {
+        let (dir, file, link) = linked("outside");
+        let outside = dir.path().join("outside");
         let folder = dir.path().join("folder/below");
-        fs::create_dir_all(&kept).expect("writable");
+        fs::create_dir_all(&outside).expect("writable");
         fs::create_dir_all(&folder).expect("writable");
-        symlink(&kept, folder.join("link")).expect("writable");
-        fs::write(kept.join("file"), "kept").expect("writable");
+        symlink(&outside, folder.join("link")).expect("writable");
+        fs::write(outside.join("file"), "content").expect("writable");
 
         for path in [&folder, &folder, &link] {
             remove_folder(path).expect("ours");
         }
 
         assert!(!folder.exists() && fs::symlink_metadata(&link).is_err());
-        assert_eq!(fs::read(kept.join("file")).expect("there"), b"kept");
-        assert!(remove_folder(&mine).is_err(), "a file is not a folder");
-        assert_eq!(fs::read(mine).expect("there"), b"mine");
+        assert_eq!(fs::read(outside.join("file")).expect("there"), b"content");
+        assert!(remove_folder(&file).is_err(), "a file is not a folder");
+        assert_eq!(fs::read(file).expect("there"), b"content");
     }
 
     #[test]
     fn a_pipe_and_a_folder_are_refused_without_waiting() {
         let dir = tempfile::tempdir().expect("a folder");
         let pipe = dir.path().join("pipe");
-        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
-        assert!(made.expect("it is installed").success());
+        let status = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(status.expect("it is installed").success());
 
         assert!(open_file_to_append(&pipe).is_err());
         assert!(open_file_to_append(dir.path()).is_err());

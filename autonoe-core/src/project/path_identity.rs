@@ -39,14 +39,14 @@ impl PathIdentity {
         match fs::symlink_metadata(&self.path) {
             Ok(found) if identity(&found) == self.identity => Ok(found),
             Ok(_) => Err(ProjectError::Replaced { path: path() }),
-            Err(error) if is_gone(&error) => Err(ProjectError::Removed { path: path() }),
+            Err(error) if is_missing(&error) => Err(ProjectError::Removed { path: path() }),
             Err(source) => Err(ProjectError::unreadable(&self.path, source)),
         }
     }
 }
 
 /// Returns whether there is nothing at the path, also if a folder above it is now a file.
-fn is_gone(error: &io::Error) -> bool {
+fn is_missing(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory

@@ -104,12 +104,12 @@ impl RunPreview {
         mode: Mode,
         sandbox: SandboxSwitch,
     ) -> Result<Self, ProjectRunError> {
-        let given = LimitOverrides::default();
-        Self::with_limits(project, mode, sandbox, &given, Timestamp::UNIX_EPOCH)
+        let overrides = LimitOverrides::default();
+        Self::with_limits(project, mode, sandbox, &overrides, Timestamp::UNIX_EPOCH)
     }
 
     /// Returns the preview of a run of `mode` in `project` that starts at `now` with the limits
-    /// `given`.
+    /// `overrides`.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl RunPreview {
         project: &Project,
         mode: Mode,
         sandbox: SandboxSwitch,
-        given: &LimitOverrides,
+        overrides: &LimitOverrides,
         now: Timestamp,
     ) -> Result<Self, ProjectRunError> {
         project.specification()?;
@@ -134,7 +134,7 @@ impl RunPreview {
         let interrupted = Journal::read(&project.journal_path())?
             .interrupted_run()
             .filter(|recorded| recorded.mode() == mode)
-            .map(|recorded| recorded.with_limits(given.clone()));
+            .map(|recorded| recorded.with_limits(overrides.clone()));
         let next = match &interrupted {
             Some(recorded) => after(recorded, now, ledger, project)?,
             None => first(mode, ledger.unwrap_or_default(), project)?,

@@ -196,12 +196,12 @@ impl FileKind {
         }
     }
 
-    /// Returns a clause that names the kind, and says that it is not `wanted`.
-    pub(super) fn instead_of(self, wanted: &str) -> String {
+    /// Returns a clause that names the kind, and says that it is not `expected`.
+    pub(super) fn instead_of(self, expected: &str) -> String {
         match self {
             // A symlink to the wanted kind would be accepted.
             Self::BrokenSymlink => self.to_string(),
-            _ => format!("{self} and not {wanted}"),
+            _ => format!("{self} and not {expected}"),
         }
     }
 }

@@ -228,10 +228,10 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Sets the limits that are `Some` in `given` and keeps the others.
+    /// Sets the limits that are `Some` in `overrides` and keeps the others.
     #[must_use]
-    pub fn limits(mut self, given: &LimitOverrides) -> Self {
-        self.limits = given.apply_to(&self.limits);
+    pub fn limits(mut self, overrides: &LimitOverrides) -> Self {
+        self.limits = overrides.apply_to(&self.limits);
         self
     }
 

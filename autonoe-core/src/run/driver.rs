@@ -42,9 +42,9 @@ pub(crate) struct RunDriver {
 /// The way a run starts in this process.
 pub(super) enum RunStartMode {
     New,
-    /// The run was interrupted; `given` are the limits of this start.
+    /// The run was interrupted; `overrides` are the limits of this start.
     Resumed {
-        given: LimitOverrides,
+        overrides: LimitOverrides,
     },
 }
 
@@ -145,8 +145,8 @@ impl RunDriver {
             let error = Failure::from(&error);
             return self.machine.apply(RunFact::Failed { error });
         }
-        if let RunStartMode::Resumed { given } = &self.start_mode
-            && let Some(fact) = given.as_fact(self.machine.limits(), started, ledger)
+        if let RunStartMode::Resumed { overrides } = &self.start_mode
+            && let Some(fact) = overrides.as_fact(self.machine.limits(), started, ledger)
             && let end @ RunAction::Finish { .. } = self.apply(fact)
         {
             return end;
@@ -343,7 +343,7 @@ impl RunDriver {
         let limits = self.machine.limits();
         match &self.start_mode {
             RunStartMode::New => limits.clone(),
-            RunStartMode::Resumed { given } => given.apply_to(limits),
+            RunStartMode::Resumed { overrides } => overrides.apply_to(limits),
         }
     }
 

@@ -78,13 +78,13 @@ impl RecordedRun {
     /// # let started = JournalLine::RunStarted { limits: RunLimits::new(Mode::Run), epoch: Epoch(1) };
     /// # let interrupted = RecordedRun::replay(RunId::new("run"), [&started]).expect("it was
     /// interrupted");
-    /// let given = LimitOverrides { max_iterations: Some(3), ..LimitOverrides::default() };
+    /// let overrides = LimitOverrides { max_iterations: Some(3), ..LimitOverrides::default() };
     ///
-    /// assert_eq!(interrupted.with_limits(given).limits().max_iterations, Some(3));
+    /// assert_eq!(interrupted.with_limits(overrides).limits().max_iterations, Some(3));
     /// ```
     #[must_use]
-    pub fn with_limits(mut self, given: LimitOverrides) -> Self {
-        self.overrides = given;
+    pub fn with_limits(mut self, overrides: LimitOverrides) -> Self {
+        self.overrides = overrides;
         self
     }
 

@@ -155,9 +155,9 @@ impl SessionRunner {
         let RecordedRun {
             run,
             machine,
-            overrides: given,
+            overrides,
         } = recorded;
-        let start_mode = RunStartMode::Resumed { given };
+        let start_mode = RunStartMode::Resumed { overrides };
         let driver = RunDriver::new(self, control, run, machine, start_mode);
         driver.run().await
     }

@@ -26,7 +26,7 @@ pub(super) fn toolbox(
     if is_read_only(task) {
         tools.retain(|tool| tool.definition().effect == ToolEffect::ReadOnly);
     }
-    if let Some(name) = taken_name(parts.tools.iter().chain(&task.overrides.tools)) {
+    if let Some(name) = duplicate_tool_name(parts.tools.iter().chain(&task.overrides.tools)) {
         let message = format!("the tool name {name:?} is taken");
         return Err(Failure::permanent("tool_name_taken", message));
     }
@@ -98,15 +98,17 @@ fn is_read_only(task: &SessionTask<'_>) -> bool {
     matches!(task.overrides.access, SessionAccess::ReadOnly(_))
 }
 
-/// Returns the first tool name that is already taken by a deliverable tool or by another tool.
-pub(super) fn taken_name<'a>(tools: impl IntoIterator<Item = &'a Arc<dyn Tool>>) -> Option<String> {
-    let mut taken: HashSet<&str> = DELIVERABLE_TOOLS.into_iter().collect();
+/// Returns the first tool name that a deliverable tool or another tool already has.
+pub(super) fn duplicate_tool_name<'a>(
+    tools: impl IntoIterator<Item = &'a Arc<dyn Tool>>,
+) -> Option<String> {
+    let mut used_names: HashSet<&str> = DELIVERABLE_TOOLS.into_iter().collect();
     let names = tools
         .into_iter()
         .map(|tool| tool.definition().name.as_str());
     names
         .into_iter()
-        .find(|name| !taken.insert(name))
+        .find(|name| !used_names.insert(name))
         .map(str::to_owned)
 }
 

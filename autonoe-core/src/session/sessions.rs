@@ -244,7 +244,7 @@ impl Sessions {
         open.watch_budget(budget);
         let prepared = setting.prepare(&budget, time_left, acquire).await;
         let failed = |error| FlowExit::Failed { error };
-        let (capabilities, taken_over) = prepared.map_err(|not_ready| match not_ready {
+        let (capabilities, ledger) = prepared.map_err(|not_ready| match not_ready {
             StartError::Cancelled => FlowExit::Interrupted,
             StartError::TimeBudgetSpent => FlowExit::BudgetExceeded {
                 budget: BudgetKind::Time,
@@ -252,10 +252,10 @@ impl Sessions {
             StartError::Failed(error) => failed(error),
         })?;
         open.capabilities = match self.parts.conversations {
-            Some(_) => capabilities.given_conversation_dir(),
+            Some(_) => capabilities.with_conversation_dir(),
             None => capabilities,
         };
-        let (store, history) = taken_over.unzip();
+        let (store, history) = ledger.unzip();
         let history = history.flatten();
         open.store = store.map(|store| setting.watch_ledger(store, history.as_ref()));
         let epoch = open.epoch();

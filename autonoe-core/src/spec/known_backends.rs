@@ -72,10 +72,10 @@ pub fn plain_backend(tag: &str) -> Result<Arc<dyn BackendSpec>, Vec<String>> {
 /// ```
 pub async fn probe_backends(context_of: impl Fn(&str) -> Option<SpecContext>) -> Vec<BackendProbe> {
     let entries = registered_specs(SpecPort::Backend);
-    let wanted = entries
+    let backends = entries
         .iter()
         .filter_map(|entry| Some((entry.tag, context_of(entry.tag)?)));
-    let probes = wanted.map(|(tag, context)| async move {
+    let probes = backends.map(|(tag, context)| async move {
         match plain_backend(tag) {
             Ok(spec) => spec.probe(&context).await,
             Err(fields) => BackendProbe::incomplete(tag, fields),

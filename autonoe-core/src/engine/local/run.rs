@@ -145,7 +145,7 @@ impl Drop for Ending {
 /// The state of a run.
 #[derive(Debug, Default)]
 pub(super) struct RunState {
-    has_begun: bool,
+    has_started: bool,
     is_paused: bool,
     /// The reason of the first cancellation.
     cancelled: Option<String>,
@@ -159,7 +159,7 @@ impl RunState {
         match &self.cancelled {
             Some(reason) => Err(reason.clone()),
             None => {
-                self.has_begun = true;
+                self.has_started = true;
                 Ok(())
             }
         }
@@ -221,7 +221,7 @@ impl RunState {
                 cancelled: Some(_), ..
             } => RunPhase::Stopping,
             Self {
-                has_begun: false, ..
+                has_started: false, ..
             } => RunPhase::Waiting,
             Self {
                 is_paused: true, ..

@@ -104,7 +104,7 @@ impl TypedTool for VerifyList {
         };
         let matching = |deliverable: &Deliverable, state: &LedgerState| {
             has_status(deliverable, status)
-                && verified.is_none_or(|wanted| is_verified(deliverable, state) == wanted)
+                && verified.is_none_or(|expected| is_verified(deliverable, state) == expected)
         };
         list(&self.0, input.limit, matching, |deliverable, state| {
             let mut value = render(deliverable);
@@ -147,8 +147,8 @@ async fn list(
     Ok(ToolOutput::json(&json!({"deliverables": first, "total": total})).with_title(title))
 }
 
-fn has_status(deliverable: &Deliverable, wanted: Option<DeliverableStatus>) -> bool {
-    wanted.is_none_or(|status| deliverable.status() == status)
+fn has_status(deliverable: &Deliverable, expected: Option<DeliverableStatus>) -> bool {
+    expected.is_none_or(|status| deliverable.status() == status)
 }
 
 fn render(deliverable: &Deliverable) -> Value {

@@ -277,7 +277,7 @@ fn known_names(message: &str, rest: &str) -> Option<String> {
     let unknown = message.split('`').nth(1);
     match unknown.filter(|_| message.starts_with("unknown ")) {
         Some(name) => match suggest(name, known) {
-            Some(meant) => Some(format!("did you mean `{meant}`?")),
+            Some(suggestion) => Some(format!("did you mean `{suggestion}`?")),
             None => Some(rest.to_owned()),
         },
         None => Some(rest.to_owned()),

@@ -76,11 +76,12 @@ pub(super) fn variables<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String
 pub(super) fn rules<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PermissionRule>, D::Error> {
     items(from, |text: String| {
         text.parse::<PermissionRule>().map_err(|invalid| {
-            let meant = text.split_once('(').and_then(|(name, pattern)| {
-                let meant = suggest(name, WITH_PATTERN).filter(|meant| *meant != name)?;
-                Some(format!("did you mean `{meant}({pattern}`?"))
+            let suggestion = text.split_once('(').and_then(|(name, pattern)| {
+                let known_name =
+                    suggest(name, WITH_PATTERN).filter(|known_name| *known_name != name)?;
+                Some(format!("did you mean `{known_name}({pattern}`?"))
             });
-            let hint = meant.unwrap_or_else(|| {
+            let hint = suggestion.unwrap_or_else(|| {
                 "a rule is like Read(./docs/**), Bash(npm run *) or WebFetch(domain:docs.rs)"
                     .to_owned()
             });

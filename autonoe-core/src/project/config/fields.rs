@@ -238,16 +238,18 @@ fn unknown_field(file: &ConfigFile, name: &str) -> Result<IgnoredField, ConfigEr
             .iter()
             .any(|field| field.name == name && field.restricts)
     };
-    let meant = suggest(name, names);
+    let suggestion = suggest(name, names);
     let lower = name.to_lowercase().replace(['_', '-'], "");
     let forbids = FORBIDDING.iter().any(|start| lower.starts_with(start));
-    match meant {
+    match suggestion {
         _ if forbids => {
             let hint = "to forbid something, add a hook of the type `core-deny-tool`";
             Err(unknown(hint.to_owned()))
         }
-        Some(meant) if restricts(meant) => Err(unknown(format!("did you mean `{meant}`?"))),
-        Some(meant) => no_effect(format!("did you mean `{meant}`?")),
+        Some(suggestion) if restricts(suggestion) => {
+            Err(unknown(format!("did you mean `{suggestion}`?")))
+        }
+        Some(suggestion) => no_effect(format!("did you mean `{suggestion}`?")),
         None => no_effect(format!("known are {}", names.join(", "))),
     }
 }

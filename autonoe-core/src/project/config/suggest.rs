@@ -29,8 +29,8 @@ pub fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 
 /// Returns a hint for the unknown `word`: the similar word, or else the known words.
 pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
-    if let Some(meant) = suggest(word, known.clone()) {
-        return format!("did you mean `{meant}`?");
+    if let Some(suggestion) = suggest(word, known.clone()) {
+        return format!("did you mean `{suggestion}`?");
     }
     let known: Vec<&str> = known.into_iter().take(MOST_LISTED).collect();
     match known.as_slice() {
@@ -48,7 +48,7 @@ mod tests {
     fn suggestions_are_made_for_typos_only() {
         const KNOWN: [&str; 4] = ["profile", "permissions", "mcpServers", "review"];
 
-        for (word, meant) in [
+        for (word, suggestion) in [
             ("profil", Some("profile")),
             ("porfile", Some("profile")),
             ("Profile", Some("profile")),
@@ -60,7 +60,7 @@ mod tests {
             ("x", None),
             ("", None),
         ] {
-            assert_eq!(suggest(word, KNOWN), meant, "{word}");
+            assert_eq!(suggest(word, KNOWN), suggestion, "{word}");
         }
     }
 

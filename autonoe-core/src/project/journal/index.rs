@@ -222,8 +222,8 @@ impl RunEntries<'_> {
                 self.lines = None;
                 continue;
             };
-            let wanted = self.run.as_ref();
-            let is_other = |run: &str| wanted.is_some_and(|wanted| wanted.as_str() != run);
+            let run_id = self.run.as_ref();
+            let is_other = |run: &str| run_id.is_some_and(|id| id.as_str() != run);
             if parse_run(line).is_some_and(is_other) {
                 continue;
             }

@@ -292,11 +292,11 @@ pub(in crate::project) fn unread(path: &Path, unread: ReadError) -> JournalReadE
 pub(in crate::project) fn corrupt(
     path: &Path,
     number: usize,
-    what: impl Into<String>,
+    reason: impl Into<String>,
 ) -> JournalReadError {
     JournalReadError::Corrupt {
         path: path.to_owned(),
         number,
-        source: what.into().into(),
+        source: reason.into().into(),
     }
 }

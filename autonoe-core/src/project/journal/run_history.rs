@@ -45,7 +45,7 @@ pub struct RunHistory {
     pub resumed: u32,
     /// Its sessions, in order. A session that was run again is listed once.
     pub sessions: Vec<SessionHistory>,
-    why: RunStopReason,
+    stop_reason: RunStopReason,
 }
 
 /// The reason why a run is no longer running.
@@ -93,7 +93,7 @@ impl RunHistory {
     /// Returns the reason why the run stopped. A running run looks like an interrupted one; the run
     /// lock distinguishes them.
     pub fn stop_reason(&self) -> &RunStopReason {
-        &self.why
+        &self.stop_reason
     }
 
     /// Returns the cost of its sessions. A session that was lost with its process is an unknown
@@ -235,7 +235,7 @@ impl RunHistoryBuilder {
                 last_line_at: None,
                 resumed: 0,
                 sessions: Vec::new(),
-                why: RunStopReason::Interrupted(RunAction::Continue),
+                stop_reason: RunStopReason::Interrupted(RunAction::Continue),
             },
             ended: None,
             machine: None,
@@ -308,7 +308,7 @@ impl RunHistoryBuilder {
 
     /// Returns the history so far.
     pub fn build(mut self) -> RunHistory {
-        self.run_history.why = self.stop_reason();
+        self.run_history.stop_reason = self.stop_reason();
         self.run_history
     }
 }

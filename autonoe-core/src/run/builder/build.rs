@@ -9,7 +9,7 @@ use crate::gate::{Gate, Grants, PreToolUseHook};
 use crate::run::Workflow;
 use crate::run::build_error::BuildError;
 use crate::run::runner::{RunInputs, RunParts, SessionRunner};
-use crate::run::session_setup::taken_name;
+use crate::run::session_setup::duplicate_tool_name;
 use crate::time::RandomIds;
 use crate::tool::Toolbox;
 
@@ -121,7 +121,7 @@ impl SessionRunnerBuilder {
         {
             return Err(BuildError::ReservedServerName { name: name.clone() });
         }
-        if let Some(name) = taken_name(&self.tools) {
+        if let Some(name) = duplicate_tool_name(&self.tools) {
             return Err(BuildError::ReservedToolName { name });
         }
         let (guards, grants) = (self.all_guards()?, self.grants());

@@ -277,11 +277,11 @@ impl RunMachine {
     pub(super) fn change_limits(
         &mut self,
         at: Timestamp,
-        given: &LimitOverrides,
+        overrides: &LimitOverrides,
         ledger: LedgerView,
     ) -> RunAction {
-        self.limits = given.apply_to(&self.limits);
-        if given.budget.time.is_some() && self.started_at.is_some() {
+        self.limits = overrides.apply_to(&self.limits);
+        if overrides.budget.time.is_some() && self.started_at.is_some() {
             self.time_budget_start = Some(at);
         }
         let now = PendingWait::new(WaitReason::Pause, at);

@@ -30,12 +30,12 @@ impl Violations {
         self.texts
     }
 
-    fn add(&mut self, what: impl AsRef<str>) {
-        let what = what.as_ref();
+    fn add(&mut self, problem: impl AsRef<str>) {
+        let problem = problem.as_ref();
         self.texts.push(if self.path.is_empty() {
-            what.to_owned()
+            problem.to_owned()
         } else {
-            format!("/{}: {what}", self.path.join("/"))
+            format!("/{}: {problem}", self.path.join("/"))
         });
     }
 }
@@ -317,7 +317,7 @@ impl<'s> Check<'s> {
     }
 }
 
-fn count(keyword: &str, limit: &Value, has: usize, what: &str, to: &mut Violations) {
+fn count(keyword: &str, limit: &Value, has: usize, unit: &str, to: &mut Violations) {
     let (has, limit) = (has as u64, limit.as_u64().unwrap_or_default());
     let wrong = if keyword.starts_with("min") {
         has < limit
@@ -331,7 +331,7 @@ fn count(keyword: &str, limit: &Value, has: usize, what: &str, to: &mut Violatio
             "most"
         };
         to.add(format!(
-            "it has {has} {what} and must have at {bound} {limit}"
+            "it has {has} {unit} and must have at {bound} {limit}"
         ));
     }
 }

@@ -102,9 +102,9 @@ impl RegisteredTool {
         })
     }
 
-    fn assist_error(&self, why: &str) -> ToolError {
+    fn assist_error(&self, reason: &str) -> ToolError {
         let name = &self.definition().name;
-        let message = format!("the tool {name} could not get help from a model: {why}");
+        let message = format!("the tool {name} could not get help from a model: {reason}");
         ToolError::new(ToolErrorCode::LLM_ASSIST_REQUIRED, message)
     }
 }

@@ -242,10 +242,10 @@ impl RunTimelineBuilder {
         });
     }
 
-    fn begin_idle(&mut self, at: Timestamp, why: IdleReason) {
+    fn begin_idle(&mut self, at: Timestamp, reason: IdleReason) {
         self.end_idle(at);
         self.timeline.idle.push(IdleSpan {
-            reason: why,
+            reason,
             from: at,
             until: None,
         });
