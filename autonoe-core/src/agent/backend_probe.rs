@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_summary_is_the_first_problem_or_what_was_found() {
+    fn the_summary_is_the_first_problem_or_the_probe_result() {
         let good = || ProbeFinding::good("program", "it is there");
         let problem = |found: &str| ProbeFinding::problem("x", found, "mend it");
         let probe = || BackendProbe::new("x");

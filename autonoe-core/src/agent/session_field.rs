@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_codes_tell_the_fields_apart() {
+    fn names_and_codes_are_unique_per_field() {
         let names: BTreeSet<_> = SessionField::ALL.map(SessionField::name).into();
         let codes: BTreeSet<_> = SessionField::ALL.map(SessionField::code).into();
 

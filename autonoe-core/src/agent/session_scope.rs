@@ -76,11 +76,11 @@ mod tests {
             events.child().model_call(&request),
         );
         ended.ended(&ModelAnswer::new("", TokenUsage::default()));
-        let (hidden, shown) = (events.progress("one"), events.progress("two"));
+        let (hidden, visible) = (events.progress("one"), events.progress("two"));
         drop(hidden);
         drop(scope);
         drop(open);
-        drop(shown);
+        drop(visible);
         events.debug("I am still here", None);
 
         assert_eq!(

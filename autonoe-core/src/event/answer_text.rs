@@ -158,7 +158,7 @@ mod tests {
             SessionReport::completed(),
         );
         let none = || Value::Null;
-        let asked = ModelCallRequest::new("m", ModelMessages::new(0, &none));
+        let request = ModelCallRequest::new("m", ModelMessages::new(0, &none));
         let mut texts = Vec::new();
         for event in events {
             let chunk = |part, text: &'static str| RunEventKind::ModelChunk { part, text };
@@ -171,7 +171,7 @@ mod tests {
                 Chunk(text) => (model, chunk(ModelPart::Text, text)),
                 Thought(text) => (model, chunk(ModelPart::Thinking, text)),
                 ChunkOfHelper(text) => (tool.child(SpanId(5)), chunk(ModelPart::Text, text)),
-                ModelStarts => (model, RunEventKind::ModelStarted { request: &asked }),
+                ModelStarts => (model, RunEventKind::ModelStarted { request: &request }),
                 ModelFails => (
                     model,
                     RunEventKind::ModelFailed {

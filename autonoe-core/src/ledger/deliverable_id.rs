@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn texts_with_hidden_characters_or_blanks_are_rejected() {
-        for (text, what) in [
+        for (text, case) in [
             ("", "empty"),
             (" ", "blank"),
             (" DL-001", "a blank before it"),
@@ -139,7 +139,7 @@ mod tests {
         ] {
             let result = DeliverableId::new(text);
 
-            assert!(result.is_err(), "{what}: {text:?} was accepted");
+            assert!(result.is_err(), "{case}: {text:?} was accepted");
         }
     }
 

@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_is_written_as_16_digits_and_read_again() {
+    fn a_hash_round_trips_as_16_digits() {
         let hash = LedgerHash(0x2a);
 
         let written = serde_json::to_value(hash).expect("a string");

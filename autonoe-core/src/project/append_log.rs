@@ -514,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_could_not_be_read_again_is_refused() {
+    fn an_entry_that_could_not_be_read_back_is_refused() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("log.jsonl");
         let log = Log::open(&path).expect("writable");

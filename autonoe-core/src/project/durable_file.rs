@@ -93,10 +93,10 @@ mod tests {
                 thread::spawn(move || create_file_durably(&path, &[maker; 4096]).map(|()| maker))
             })
             .collect();
-        let made = makers
+        let results = makers
             .into_iter()
             .map(|maker| maker.join().expect("no panic"));
-        let (first, others): (Vec<_>, Vec<_>) = made.partition(Result::is_ok);
+        let (first, others): (Vec<_>, Vec<_>) = results.partition(Result::is_ok);
 
         assert_eq!(first.len(), 1);
         let kinds = others.iter().filter_map(|other| other.as_ref().err());

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_of_ours_gets_the_lines_that_it_does_not_have() {
+    fn missing_lines_are_added_to_a_file_of_autonoe() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join(".gitignore");
         let older = TEXT.replace("/conversations/\n", "");

@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_in_a_value_is_not_taken_for_a_position() {
+    fn a_field_name_is_not_read_as_a_position() {
         let value = serde_json::json!({"name": 1, "x at line 3": 2});
         let error = serde_json::from_value::<Part>(value).expect_err("it is wrong");
 

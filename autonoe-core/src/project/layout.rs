@@ -329,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_is_taken_is_left_alone() {
+    fn a_writability_check_leaves_existing_files_unchanged() {
         let dir = tempfile::tempdir().expect("a folder");
         let process = std::process::id();
         let used_path = dir.path().join(format!(".autonoe-try-{process}-0"));

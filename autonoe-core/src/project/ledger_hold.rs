@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_has_the_foreign_file_open_cannot_change_what_is_kept() {
+    fn a_process_with_the_foreign_file_open_cannot_change_the_saved_copy() {
         use std::io::Write;
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("status.json");

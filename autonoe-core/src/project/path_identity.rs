@@ -79,18 +79,18 @@ mod tests {
     #[test]
     fn a_moved_removed_or_replaced_file_is_detected() {
         let folder = tempfile::tempdir().expect("a folder");
-        let [path, aside] = ["file", "aside"].map(|name| folder.path().join(name));
+        let [path, moved] = ["file", "moved"].map(|name| folder.path().join(name));
         fs::write(&path, "one").expect("writable");
         let anchor = PathIdentity::new(&path).expect("it is there");
         assert_eq!(anchor.check().expect("the same").len(), 3);
 
         fs::write(&path, "longer").expect("writable");
         assert!(anchor.check().is_ok(), "another content is another matter");
-        fs::rename(&path, &aside).expect("ours");
+        fs::rename(&path, &moved).expect("ours");
         assert!(matches!(anchor.check(), Err(ProjectError::Removed { .. })));
         fs::write(&path, "other").expect("writable");
         assert!(matches!(anchor.check(), Err(ProjectError::Replaced { .. })));
-        fs::rename(&aside, &path).expect("ours");
+        fs::rename(&moved, &path).expect("ours");
         assert!(anchor.check().is_ok(), "it was put back");
     }
 
@@ -98,11 +98,11 @@ mod tests {
     #[test]
     fn a_symlink_to_the_original_file_counts_as_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
-        let [path, aside] = ["file", "aside"].map(|name| folder.path().join(name));
+        let [path, moved] = ["file", "moved"].map(|name| folder.path().join(name));
         fs::write(&path, "one").expect("writable");
         let anchor = PathIdentity::new(&path).expect("it is there");
-        fs::rename(&path, &aside).expect("ours");
-        std::os::unix::fs::symlink(&aside, &path).expect("writable");
+        fs::rename(&path, &moved).expect("ours");
+        std::os::unix::fs::symlink(&moved, &path).expect("writable");
 
         assert!(matches!(anchor.check(), Err(ProjectError::Replaced { .. })));
     }

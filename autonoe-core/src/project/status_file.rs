@@ -184,12 +184,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_revision_can_be_parsed_again() {
+    fn a_revision_round_trips() {
         let revision = FileRevision::new(Epoch(3), 17, b"a ledger");
 
-        let again = FileRevision::read(&revision.into());
+        let parsed = FileRevision::read(&revision.into());
 
-        assert_eq!(again, Some(revision));
+        assert_eq!(parsed, Some(revision));
         assert!(revision.is_of(b"a ledger"));
         assert!(!revision.is_of(b"a ledgar"));
     }

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_metadata_field_that_came_with_the_ledger_is_not_written_twice() {
+    fn an_existing_metadata_field_is_not_written_twice() {
         let state: LedgerState = serde_json::from_value(json!({
             "ledger": {"deliverables": [], "epoch": 7, "revision": 8, "verification": {}, "x": 1},
             "verification": {"verified": []},

@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stalled_run_reports_how_many_sessions_changed_nothing() {
+    fn a_stalled_run_reports_the_number_of_sessions_without_progress() {
         for (sessions, mode, text) in [
             (
                 5,

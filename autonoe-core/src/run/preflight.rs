@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_only_limits_that_could_be_kept() {
+    fn a_refusal_suggests_only_enforceable_limits() {
         for (tokens, limits) in [
             (TokenReports::None, "limit time instead"),
             (TokenReports::EachTurn, "limit tokens or time instead"),

@@ -284,7 +284,7 @@ mod tests {
     use crate::time::SystemClock;
 
     #[test]
-    fn a_ledger_that_the_caller_has_seen_is_not_created_again() {
+    fn a_missing_ledger_is_created_only_on_request() {
         let repository = Arc::new(MemoryRepository::new());
         let take_over = |missing| {
             let taking = take_over_at(repository.clone(), SystemClock, Epoch(1), missing, |_| {});

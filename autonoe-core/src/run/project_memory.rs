@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn links_that_lead_outside_are_not_followed() {
+    fn links_to_outside_are_not_followed() {
         let direct = memory(|project| symlink("../outside.md", project.join(NAME)));
         let absolute = memory(|project| symlink("/etc/passwd", project.join(NAME)));
         let by_folder = memory(|project| {

@@ -171,7 +171,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn a_symlink_does_not_lead_around_a_rule() {
+    async fn a_symlink_does_not_bypass_a_rule() {
         let dir = tempfile::tempdir().expect("a directory can be made");
         std::fs::create_dir(dir.path().join("secrets")).expect("it can be made");
         std::os::unix::fs::symlink("secrets", dir.path().join("s")).expect("it can be made");

@@ -251,7 +251,7 @@ mod tests {
 
     // Shows: framework/tools/call-ids-of-served-tools
     #[test]
-    fn a_call_whose_input_was_not_announced_gets_the_id_of_the_first_one() {
+    fn a_call_with_an_unannounced_input_gets_the_id_of_the_first_call() {
         let records = CallRecords::default();
         records.announce("other", "create", &json!({"limit": 3}));
         records.announce("a", LIST, &json!({}));

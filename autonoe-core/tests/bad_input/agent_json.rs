@@ -5,11 +5,11 @@ use crate::bad_input::case::Case;
 use crate::bad_input::other_process::Limits;
 
 const FILE: &str = ".autonoe/agent.json";
-const WHO: [Attempt; 2] = [Config, Run];
+const ATTEMPTS: [Attempt; 2] = [Config, Run];
 
 pub(crate) fn cases() -> Vec<Case> {
-    let texts = TEXTS.iter().map(|(what, text)| {
-        Case::new(format!("agent.json {what}"), WHO, |folder| {
+    let texts = TEXTS.iter().map(|(defect, text)| {
+        Case::new(format!("agent.json {defect}"), ATTEMPTS, |folder| {
             folder.write(FILE, text.as_bytes());
         })
     });
@@ -77,33 +77,33 @@ fn others() -> Vec<Case> {
                 folder.write(FILE, text.as_bytes());
             },
         ),
-        Case::new("agent.json is not UTF-8", WHO, |folder| {
+        Case::new("agent.json is not UTF-8", ATTEMPTS, |folder| {
             folder.write(FILE, b"{\n  \"profile\": \"\xff\"\n}\n");
         }),
-        Case::new("agent.json is nested too deeply", WHO, |folder| {
+        Case::new("agent.json is nested too deeply", ATTEMPTS, |folder| {
             folder.write(FILE, "[".repeat(300_000).as_bytes());
         }),
-        Case::new("agent.json is huge", WHO, |folder| {
+        Case::new("agent.json is huge", ATTEMPTS, |folder| {
             folder.make_huge(FILE, 64 << 30);
         })
         .within(Limits::Memory(4 << 20)),
-        Case::new("agent.json is a folder", WHO, |folder| {
+        Case::new("agent.json is a folder", ATTEMPTS, |folder| {
             folder.put_folder(FILE);
         }),
-        Case::new("agent.json is a pipe", WHO, |folder| {
+        Case::new("agent.json is a pipe", ATTEMPTS, |folder| {
             folder.put_pipe(FILE);
         }),
-        Case::new("agent.json is a socket", WHO, |folder| {
+        Case::new("agent.json is a socket", ATTEMPTS, |folder| {
             folder.put_socket(FILE);
         }),
         Case::new(
             "agent.json is a symlink that leads nowhere",
-            WHO,
+            ATTEMPTS,
             |folder| {
                 folder.put_symlink(FILE, "gone");
             },
         ),
-        Case::new("agent.json cannot be read", WHO, |_| {})
+        Case::new("agent.json cannot be read", ATTEMPTS, |_| {})
             .forbidding(|folder| folder.allow(FILE, 0o000)),
     ]
 }

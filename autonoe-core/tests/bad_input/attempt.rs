@@ -39,7 +39,7 @@ pub(crate) enum Attempt {
     Load,
     Save,
     CreateTwice,
-    CreateTaken,
+    CreateExisting,
     Run,
 }
 
@@ -56,7 +56,7 @@ impl Attempt {
         Self::Load,
         Self::Save,
         Self::CreateTwice,
-        Self::CreateTaken,
+        Self::CreateExisting,
         Self::Run,
     ];
 
@@ -101,7 +101,7 @@ impl Attempt {
             Self::Load => drop(ledger_store(&project)?.read().await?),
             Self::Save => save(&ledger_store(&project)?).await?,
             Self::CreateTwice => create(&ledger_store(&project)?, ["DL-NEW", "DL-NEW"]).await?,
-            Self::CreateTaken => create(&ledger_store(&project)?, ["DL-NEW", "DL-000"]).await?,
+            Self::CreateExisting => create(&ledger_store(&project)?, ["DL-NEW", "DL-000"]).await?,
             Self::Run => return run(project).await,
         }
         Ok("nothing".to_owned())

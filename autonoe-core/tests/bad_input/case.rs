@@ -19,12 +19,12 @@ pub(crate) struct Case {
     attempts: Vec<Attempt>,
     deliverables: usize,
     damage: Change,
-    who: Who,
+    executor: Executor,
     may_change: Option<&'static str>,
 }
 
-enum Who {
-    Ourselves,
+enum Executor {
+    OwnProcess,
     /// An ordinary user, after the permissions were changed.
     User {
         forbid: Change,
@@ -43,14 +43,14 @@ impl Case {
             attempts: attempts.into(),
             deliverables: 3,
             damage: Box::new(damage),
-            who: Who::Ourselves,
+            executor: Executor::OwnProcess,
             may_change: None,
         }
     }
 
     /// Runs the operations as an ordinary user, after `forbid` has removed permissions.
     pub(crate) fn forbidding(mut self, forbid: impl Fn(&Folder) + 'static) -> Self {
-        self.who = Who::User {
+        self.executor = Executor::User {
             forbid: Box::new(forbid),
             limits: Limits::Nothing,
         };
@@ -59,7 +59,7 @@ impl Case {
 
     /// Runs the operations in a process with these limits.
     pub(crate) fn within(mut self, limits: Limits) -> Self {
-        self.who = Who::User {
+        self.executor = Executor::User {
             forbid: Box::new(|_| {}),
             limits,
         };
@@ -86,20 +86,22 @@ impl Case {
         let mut messages: Vec<(String, String)> = Vec::new();
         for attempt in &self.attempts {
             let before = self.protected_files(&folder);
-            let message = self.who.tries(*attempt, &folder);
+            let message = self.executor.tries(*attempt, &folder);
             let after = self.protected_files(&folder);
-            let at = format!("{}: {attempt:?} said {message:?}", self.name);
+            let at = format!("{}: {attempt:?} returned {message:?}", self.name);
             assert_eq!(differences(&before, &after), [""; 0], "{at}");
             let message = without_varying_parts(&message, folder.outer());
             assert_eq!(complaint(&message), None, "{at}");
             match messages.last_mut() {
-                Some((who, last)) if *last == message => who.push_str(&format!(", {attempt:?}")),
+                Some((names, last)) if *last == message => {
+                    names.push_str(&format!(", {attempt:?}"))
+                }
                 _ => messages.push((attempt.name(), message)),
             }
         }
         let messages: String = messages
             .iter()
-            .map(|(who, message)| format!("{who}:\n  {}\n", message.replace('\n', "\n  ")))
+            .map(|(names, message)| format!("{names}:\n  {}\n", message.replace('\n', "\n  ")))
             .collect();
         format!("# {}\n{messages}", self.name)
     }
@@ -113,10 +115,10 @@ impl Case {
     }
 }
 
-impl Who {
+impl Executor {
     fn tries(&self, attempt: Attempt, folder: &Folder) -> String {
         match self {
-            Self::Ourselves => attempt.message_in_time(folder.project_dir()),
+            Self::OwnProcess => attempt.message_in_time(folder.project_dir()),
             Self::User { forbid, limits } => {
                 let user = OrdinaryUser::new();
                 folder.open_up();

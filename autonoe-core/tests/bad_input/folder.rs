@@ -88,8 +88,8 @@ impl Folder {
     /// Creates a pipe: opening it blocks until another process opens the other end.
     pub(crate) fn put_pipe(&self, name: &str) {
         self.remove(name);
-        let made = Command::new("mkfifo").arg(self.path(name)).status();
-        assert!(made.expect("mkfifo is there").success());
+        let status = Command::new("mkfifo").arg(self.path(name)).status();
+        assert!(status.expect("mkfifo is there").success());
     }
 
     /// Creates a socket without a listener.

@@ -9,12 +9,12 @@ const FILE: &str = ".autonoe/journal.jsonl";
 /// The operations that read the content of the file.
 const READERS: [Attempt; 2] = [ReadJournal, Run];
 /// The operations that open the file.
-const WHO: [Attempt; 4] = [ReadJournal, OpenJournal, AppendToJournal, Run];
+const ATTEMPTS: [Attempt; 4] = [ReadJournal, OpenJournal, AppendToJournal, Run];
 
 pub(crate) fn cases() -> Vec<Case> {
-    let lines = LINES.iter().map(|(what, line)| {
+    let lines = LINES.iter().map(|(defect, line)| {
         Case::new(
-            format!("the second line of the journal {what}"),
+            format!("the second line of the journal {defect}"),
             READERS,
             |folder| {
                 put_second_line(folder, line.as_bytes());
@@ -101,7 +101,7 @@ fn others() -> Vec<Case> {
         ),
         Case::new(
             "the journal ends with something that is no line of it",
-            WHO,
+            ATTEMPTS,
             |folder| {
                 let text = folder.read(FILE);
                 folder.write(FILE, format!("{text}notes of a person").as_bytes());
@@ -111,27 +111,27 @@ fn others() -> Vec<Case> {
             folder.make_huge(FILE, 64 << 30);
         })
         .within(Limits::Memory(4 << 20)),
-        Case::new("the journal is a folder", WHO, |folder| {
+        Case::new("the journal is a folder", ATTEMPTS, |folder| {
             folder.put_folder(FILE);
         }),
-        Case::new("the journal is a pipe", WHO, |folder| {
+        Case::new("the journal is a pipe", ATTEMPTS, |folder| {
             folder.put_pipe(FILE);
         }),
         Case::new(
             "the journal is a symlink to a file of somebody",
-            WHO,
+            ATTEMPTS,
             |folder| {
                 folder.put_symlink(FILE, "../../foreign");
             },
         ),
         Case::new(
             "the journal is a symlink that leads nowhere",
-            WHO,
+            ATTEMPTS,
             |folder| {
                 folder.put_symlink(FILE, "../../gone");
             },
         ),
-        Case::new("the journal cannot be read", WHO, |_| {})
+        Case::new("the journal cannot be read", ATTEMPTS, |_| {})
             .forbidding(|folder| folder.allow(FILE, 0o000)),
         Case::new(
             "the journal is read-only",

@@ -20,35 +20,35 @@ pub(crate) fn cases() -> Vec<Case> {
     });
     files
         .into_iter()
-        .flat_map(|(file, who)| of_file(file, who))
+        .flat_map(|(file, attempts)| of_file(file, attempts))
         .chain([held])
         .collect()
 }
 
-fn of_file(file: &'static str, who: [Attempt; 3]) -> Vec<Case> {
-    let named = |what: &str| format!("{} {what}", file.trim_start_matches(".autonoe/"));
+fn of_file(file: &'static str, attempts: [Attempt; 3]) -> Vec<Case> {
+    let named = |defect: &str| format!("{} {defect}", file.trim_start_matches(".autonoe/"));
     vec![
-        Case::new(named("is a folder"), who, move |folder| {
+        Case::new(named("is a folder"), attempts, move |folder| {
             folder.put_folder(file);
         }),
-        Case::new(named("is a pipe"), who, move |folder| {
+        Case::new(named("is a pipe"), attempts, move |folder| {
             folder.put_pipe(file);
         }),
         Case::new(
             named("is a symlink to a file of somebody"),
-            who,
+            attempts,
             move |folder| {
                 folder.put_symlink(file, "../../foreign");
             },
         ),
         Case::new(
             named("is a symlink that leads nowhere"),
-            who,
+            attempts,
             move |folder| {
                 folder.put_symlink(file, "../../gone");
             },
         ),
-        Case::new(named("is read-only"), who, |_| {})
+        Case::new(named("is read-only"), attempts, |_| {})
             .forbidding(move |folder| folder.allow(file, 0o444)),
     ]
 }

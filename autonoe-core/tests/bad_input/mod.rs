@@ -42,9 +42,9 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn every_defect_is_reported_and_changes_nothing() {
-    let told: Vec<String> = cases().iter().map(Case::try_out).collect();
+    let messages: Vec<String> = cases().iter().map(Case::try_out).collect();
 
-    insta::assert_snapshot!("messages", told.join("\n"));
+    insta::assert_snapshot!("messages", messages.join("\n"));
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn without_a_defect_nothing_is_reported() {
         let expected = match attempt {
             Attempt::Run => "all achievable deliverables passed",
             // These operations are defects themselves.
-            Attempt::CreateTwice | Attempt::CreateTaken => continue,
+            Attempt::CreateTwice | Attempt::CreateExisting => continue,
             _ => "nothing",
         };
         let folder = Folder::new(3);

@@ -10,10 +10,10 @@ use crate::bad_input::attempt::Attempt;
 
 /// The environment variables that make this test program perform an operation.
 const DIR: &str = "AUTONOE_TEST_TRY_DIR";
-const WHAT: &str = "AUTONOE_TEST_TRY";
+const ATTEMPT: &str = "AUTONOE_TEST_TRY";
 
 /// The prefix of the message in the output of the process.
-const SAID: &str = "it said: ";
+const MESSAGE_PREFIX: &str = "message: ";
 
 /// The limits of the process.
 #[derive(Clone, Copy, Debug)]
@@ -68,12 +68,15 @@ impl OrdinaryUser {
             .args(&words[1..])
             .current_dir("/")
             .env(DIR, dir)
-            .env(WHAT, attempt.name())
+            .env(ATTEMPT, attempt.name())
             .output()
             .expect("timeout is there");
         let text = String::from_utf8_lossy(&output.stdout);
-        let message = text.lines().find_map(|line| line.strip_prefix(SAID));
-        let message = message.unwrap_or_else(|| panic!("{attempt:?} told nothing: {output:?}"));
+        let message = text
+            .lines()
+            .find_map(|line| line.strip_prefix(MESSAGE_PREFIX));
+        let message =
+            message.unwrap_or_else(|| panic!("{attempt:?} printed no message: {output:?}"));
         serde_json::from_str(message).expect("a text")
     }
 }
@@ -81,14 +84,14 @@ impl OrdinaryUser {
 /// Runs in the other process.
 #[test]
 fn child_process_runs_the_attempt() {
-    let (Some(dir), Ok(what)) = (std::env::var_os(DIR), std::env::var(WHAT)) else {
+    let (Some(dir), Ok(name)) = (std::env::var_os(DIR), std::env::var(ATTEMPT)) else {
         return;
     };
-    let attempt = Attempt::from_name(&what).expect("it is known");
+    let attempt = Attempt::from_name(&name).expect("it is known");
 
     let message = attempt.message(dir.as_ref());
 
-    println!("\n{SAID}{}", serde_json::json!(message));
+    println!("\n{MESSAGE_PREFIX}{}", serde_json::json!(message));
 }
 
 /// Returns whether this is root, for whom no access would be refused.

@@ -39,48 +39,54 @@ fn project() -> Vec<Case> {
 }
 
 fn specification() -> Vec<Case> {
-    let who = [Specification, Run];
+    let attempts = [Specification, Run];
     vec![
-        Case::new("SPEC.md is missing", who, |folder| folder.remove("SPEC.md")),
-        Case::new("SPEC.md is a folder", who, |folder| {
+        Case::new("SPEC.md is missing", attempts, |folder| {
+            folder.remove("SPEC.md")
+        }),
+        Case::new("SPEC.md is a folder", attempts, |folder| {
             folder.put_folder("SPEC.md");
         }),
-        Case::new("SPEC.md is a pipe", who, |folder| {
+        Case::new("SPEC.md is a pipe", attempts, |folder| {
             folder.put_pipe("SPEC.md");
         }),
-        Case::new("SPEC.md is a socket", who, |folder| {
+        Case::new("SPEC.md is a socket", attempts, |folder| {
             folder.put_socket("SPEC.md");
         }),
         Case::new(
             "SPEC.md is a symlink to a device without an end",
-            who,
+            attempts,
             |folder| {
                 folder.put_symlink("SPEC.md", "/dev/zero");
             },
         ),
-        Case::new("SPEC.md is empty", who, |folder| {
+        Case::new("SPEC.md is empty", attempts, |folder| {
             folder.write("SPEC.md", b"");
         }),
-        Case::new("SPEC.md is blank", who, |folder| {
+        Case::new("SPEC.md is blank", attempts, |folder| {
             folder.write("SPEC.md", "\u{feff} \r\n\t\u{a0}\u{200b}\n".as_bytes());
         }),
-        Case::new("SPEC.md is not UTF-8", who, |folder| {
+        Case::new("SPEC.md is not UTF-8", attempts, |folder| {
             folder.write("SPEC.md", b"# Shop\n\nCaf\xe9\n");
         }),
-        Case::new("SPEC.md is huge", who, |folder| {
+        Case::new("SPEC.md is huge", attempts, |folder| {
             folder.make_huge("SPEC.md", 64 << 30);
         })
         .within(Limits::Memory(4 << 20)),
-        Case::new("SPEC.md is a symlink that leads nowhere", who, |folder| {
-            folder.put_symlink("SPEC.md", "gone");
-        }),
-        Case::new("SPEC.md cannot be read", who, |_| {})
+        Case::new(
+            "SPEC.md is a symlink that leads nowhere",
+            attempts,
+            |folder| {
+                folder.put_symlink("SPEC.md", "gone");
+            },
+        ),
+        Case::new("SPEC.md cannot be read", attempts, |_| {})
             .forbidding(|folder| folder.allow("SPEC.md", 0o000)),
     ]
 }
 
 fn state_folder() -> Vec<Case> {
-    let who = [Lock, CheckWritable, OpenJournal, Load, Save, Run];
+    let attempts = [Lock, CheckWritable, OpenJournal, Load, Save, Run];
     let all = [
         Lock,
         CheckWritable,
@@ -92,25 +98,29 @@ fn state_folder() -> Vec<Case> {
         Run,
     ];
     vec![
-        Case::new(".autonoe is a symlink to a folder", who, |folder| {
+        Case::new(".autonoe is a symlink to a folder", attempts, |folder| {
             fs::rename(folder.path(".autonoe"), folder.path("elsewhere")).expect("ours");
             folder.put_symlink(".autonoe", "elsewhere");
         }),
-        Case::new(".autonoe is a symlink that leads nowhere", who, |folder| {
-            folder.put_symlink(".autonoe", "gone");
-        }),
+        Case::new(
+            ".autonoe is a symlink that leads nowhere",
+            attempts,
+            |folder| {
+                folder.put_symlink(".autonoe", "gone");
+            },
+        ),
         Case::new(".autonoe is a file", all, |folder| {
             folder.remove(".autonoe");
             folder.write(".autonoe", b"x");
         }),
         Case::new(".autonoe cannot be read", all, |_| {})
             .forbidding(|folder| folder.allow(".autonoe", 0o000)),
-        Case::new(".autonoe is read-only", who, |folder| {
+        Case::new(".autonoe is read-only", attempts, |folder| {
             folder.remove(".autonoe/run.lock");
             folder.remove(".autonoe/status.lock");
         })
         .forbidding(|folder| folder.allow(".autonoe", 0o555)),
-        Case::new(".autonoe and all in it is read-only", who, |_| {}).forbidding(|folder| {
+        Case::new(".autonoe and all in it is read-only", attempts, |_| {}).forbidding(|folder| {
             for entry in fs::read_dir(folder.path(".autonoe")).expect("readable") {
                 let name = entry.expect("readable").file_name();
                 let name = name.to_str().expect("text");
@@ -120,7 +130,7 @@ fn state_folder() -> Vec<Case> {
         }),
         Case::new(
             ".autonoe is read-only, but not the files in it",
-            who,
+            attempts,
             |_| {},
         )
         .but_may_change(".autonoe/journal.jsonl")

@@ -12,11 +12,11 @@ use crate::bad_input::folder::{Folder, runtime};
 use crate::bad_input::other_process::Limits;
 
 const FILE: &str = ".autonoe/status.json";
-const WHO: [Attempt; 3] = [Load, Save, Run];
+const ATTEMPTS: [Attempt; 3] = [Load, Save, Run];
 
 pub(crate) fn cases() -> Vec<Case> {
-    let texts = TEXTS.iter().map(|(what, text)| {
-        Case::new(format!("status.json {what}"), WHO, |folder| {
+    let texts = TEXTS.iter().map(|(defect, text)| {
+        Case::new(format!("status.json {defect}"), ATTEMPTS, |folder| {
             folder.write(FILE, text.as_bytes());
         })
     });
@@ -112,55 +112,55 @@ fn others() -> Vec<Case> {
             let text = format!("{{\"deliverables\": [], \"epoch\": {}}}\n", u64::MAX);
             folder.write(FILE, text.as_bytes());
         }),
-        Case::new("status.json is not UTF-8", WHO, |folder| {
+        Case::new("status.json is not UTF-8", ATTEMPTS, |folder| {
             folder.write(
                 FILE,
                 b"{\n  \"deliverables\": [],\n  \"note\": \"\xff\"\n}\n",
             );
         }),
-        Case::new("status.json is nested too deeply", WHO, |folder| {
+        Case::new("status.json is nested too deeply", ATTEMPTS, |folder| {
             let text = format!("{{\"deliverables\": [], \"x\": {}", "[".repeat(300_000));
             folder.write(FILE, text.as_bytes());
         }),
-        Case::new("status.json is huge", WHO, |folder| {
+        Case::new("status.json is huge", ATTEMPTS, |folder| {
             folder.make_huge(FILE, 64 << 30);
         })
         .within(Limits::Memory(4 << 20)),
-        Case::new("status.json is a folder", WHO, |folder| {
+        Case::new("status.json is a folder", ATTEMPTS, |folder| {
             folder.put_folder(FILE);
         }),
-        Case::new("status.json is a pipe", WHO, |folder| {
+        Case::new("status.json is a pipe", ATTEMPTS, |folder| {
             folder.put_pipe(FILE);
         }),
-        Case::new("status.json is a socket", WHO, |folder| {
+        Case::new("status.json is a socket", ATTEMPTS, |folder| {
             folder.put_socket(FILE);
         }),
-        Case::new("status.json is a symlink to a ledger", WHO, |folder| {
+        Case::new("status.json is a symlink to a ledger", ATTEMPTS, |folder| {
             std::fs::rename(folder.path(FILE), folder.path("ledger.json")).expect("ours");
             folder.put_symlink(FILE, "../ledger.json");
         }),
         Case::new(
             "status.json is a symlink that leads nowhere",
-            WHO,
+            ATTEMPTS,
             |folder| {
                 folder.put_symlink(FILE, "gone");
             },
         ),
-        Case::new("status.json cannot be read", WHO, |_| {})
+        Case::new("status.json cannot be read", ATTEMPTS, |_| {})
             .forbidding(|folder| folder.allow(FILE, 0o000)),
         Case::new(
             "the temporary file of status.json is a folder",
-            WHO,
+            ATTEMPTS,
             |folder| folder.put_folder(".autonoe/status.json.tmp"),
         ),
     ]
 }
 
 #[test]
-fn a_text_that_is_no_ledger_is_corrupt_and_no_reason_to_try_again() {
+fn a_text_that_is_not_a_ledger_is_corrupt_and_not_retryable() {
     let folder = Folder::new(1);
     let repository = FileDeliverableRepository::from_path(folder.path(FILE));
-    for (what, text) in TEXTS {
+    for (defect, text) in TEXTS {
         folder.write(FILE, text.as_bytes());
         let state = LedgerState::new(date(2026, 1, 1));
         let fence = Fence {
@@ -171,11 +171,11 @@ fn a_text_that_is_no_ledger_is_corrupt_and_no_reason_to_try_again() {
         let loaded = runtime().block_on(repository.load());
         let saved = runtime().block_on(repository.save(&state, fence));
 
-        for error in [loaded.expect_err(what), saved.expect_err(what)] {
-            assert_eq!(error.kind(), RepositoryErrorKind::Corrupt, "{what}");
-            assert!(!error.is_retryable(), "{what}");
+        for error in [loaded.expect_err(defect), saved.expect_err(defect)] {
+            assert_eq!(error.kind(), RepositoryErrorKind::Corrupt, "{defect}");
+            assert!(!error.is_retryable(), "{defect}");
         }
-        assert_eq!(folder.read(FILE), *text, "{what}");
+        assert_eq!(folder.read(FILE), *text, "{defect}");
     }
 }
 

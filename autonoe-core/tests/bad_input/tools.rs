@@ -1,11 +1,11 @@
 //! Defects in an agent's tool calls.
 
-use crate::bad_input::attempt::Attempt::{CreateTaken, CreateTwice};
+use crate::bad_input::attempt::Attempt::{CreateExisting, CreateTwice};
 use crate::bad_input::case::Case;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
         Case::new("an id stands twice in one batch", [CreateTwice], |_| {}),
-        Case::new("an id of a batch is taken", [CreateTaken], |_| {}),
+        Case::new("an id of a batch is taken", [CreateExisting], |_| {}),
     ]
 }

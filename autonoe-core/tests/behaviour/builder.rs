@@ -59,7 +59,7 @@ fn builder_errors_name_the_problem() {
         .agents(agents())
         .repository(MemoryRepository::new())
         .build();
-    let taken = SessionRunner::builder("/srv/project")
+    let reserved_name = SessionRunner::builder("/srv/project")
         .instructions(texts())
         .mcp_server("autonoe", server("http://[::1]:1/"))
         .build();
@@ -91,7 +91,7 @@ fn builder_errors_name_the_problem() {
         "the runner needs its instructions; call .instructions(..)"
     );
     assert_eq!(
-        message(taken),
+        message(reserved_name),
         "the MCP server name \"autonoe\" is taken by the deliverable tools"
     );
     assert_eq!(message(double), "the tool name \"list\" is taken");
@@ -301,7 +301,7 @@ async fn a_backend_without_in_process_tools_is_served() {
 }
 
 #[test]
-fn a_value_with_which_nothing_could_run_is_refused_by_the_name_of_its_call() {
+fn an_unusable_value_is_refused_with_the_name_of_its_setter() {
     let zero = Duration::ZERO;
     let blank = Models {
         planning: Some(" ".into()),
@@ -311,7 +311,7 @@ fn a_value_with_which_nothing_could_run_is_refused_by_the_name_of_its_call() {
         first: zero,
         ..QuotaBackoff::default()
     };
-    let given = LimitOverrides {
+    let overrides = LimitOverrides {
         max_iterations: Some(0),
         ..LimitOverrides::default()
     };
@@ -319,7 +319,7 @@ fn a_value_with_which_nothing_could_run_is_refused_by_the_name_of_its_call() {
     let builder = || SessionRunner::builder("/srv/project");
     for (call, built) in [
         (".max_iterations(0)", builder().max_iterations(0)),
-        (".max_iterations(0)", builder().limits(&given)),
+        (".max_iterations(0)", builder().limits(&overrides)),
         (".max_turns(0)", builder().max_turns(0)),
         (
             ".budget(..)",

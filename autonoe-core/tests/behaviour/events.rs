@@ -17,9 +17,9 @@ use crate::behaviour::support::{Fixture, create, passes, plans};
 
 /// Returns the events with these names, in order.
 pub(crate) fn events_named(fixture: &Fixture, names: &[&str]) -> Vec<Value> {
-    let is_wanted = |event: &Value| names.iter().any(|name| event["event"] == *name);
+    let has_name = |event: &Value| names.iter().any(|name| event["event"] == *name);
     let mut events = fixture.log.json();
-    events.retain(is_wanted);
+    events.retain(has_name);
     events
 }
 
@@ -164,10 +164,10 @@ async fn model_calls_are_reported_with_chunks_usage_and_cost() {
     let answers: Arc<Mutex<Vec<(String, usize)>>> = Arc::default();
     let (keep, keep_answers) = (messages.clone(), answers.clone());
     let observer = move |event: &RunEvent<'_>| match &event.kind {
-        RunEventKind::ModelStarted { request: asked } => keep
+        RunEventKind::ModelStarted { request } => keep
             .lock()
             .expect("not poisoned")
-            .push(asked.messages.to_json()),
+            .push(request.messages.to_json()),
         RunEventKind::ModelEnded { answer } => keep_answers
             .lock()
             .expect("not poisoned")
@@ -239,7 +239,7 @@ async fn model_calls_are_reported_with_chunks_usage_and_cost() {
 
 // Shows: framework/callbacks/on-spinner-start-message-on
 #[tokio::test(start_paused = true)]
-async fn progress_is_shown_and_hidden_also_when_the_session_is_cut_off() {
+async fn an_interrupted_session_ends_its_progress() {
     let agents = ScriptedBackend::new([
         SessionScript::new("compacts")
             .shows("compacting", Duration::from_secs(1))
@@ -281,16 +281,16 @@ async fn progress_is_shown_and_hidden_also_when_the_session_is_cut_off() {
 #[tokio::test(start_paused = true)]
 async fn progress_surrounds_every_agent() {
     let open = StreamEvent::tool_invocation("c", "Bash", json!({"command": "ls"}));
-    let says = |name: &str| SessionScript::new(name).says("x").sends(open.clone());
+    let speaking = |name: &str| SessionScript::new(name).says("x").sends(open.clone());
     for (script, end) in [
         (plans(&["A"]), "agent_ended"),
-        (says("breaks off"), "agent_failed"),
+        (speaking("breaks off"), "agent_failed"),
         (
-            says("fails").fails(AgentErrorKind::Crashed, "gone"),
+            speaking("fails").fails(AgentErrorKind::Crashed, "gone"),
             "agent_failed",
         ),
-        (says("panics").panics(), "agent_failed"),
-        (says("hangs").hangs(), "agent_failed"),
+        (speaking("panics").panics(), "agent_failed"),
+        (speaking("hangs").hangs(), "agent_failed"),
     ] {
         let fixture = Fixture::new([script]);
         let control = RunControl::new();
@@ -389,7 +389,7 @@ async fn no_event_of_a_session_follows_its_end() {
 
 #[tokio::test(start_paused = true)]
 async fn the_same_script_with_models_gives_the_same_ids() {
-    let story = async || {
+    let play = async || {
         let fixture = Fixture::new([
             SessionScript::new("asks")
                 .calls_model(ModelUse::new("a-model", "one"))
@@ -402,12 +402,12 @@ async fn the_same_script_with_models_gives_the_same_ids() {
         serde_json::to_string(&fixture.log.json()).expect("it serialises")
     };
 
-    assert_eq!(story().await, story().await);
+    assert_eq!(play().await, play().await);
 }
 
 // Shows: framework/models/correlation-across-processes
 #[tokio::test(start_paused = true)]
-async fn a_run_can_be_part_of_a_trace_that_began_elsewhere() {
+async fn a_run_can_join_an_existing_trace() {
     let trace = "0af7651916cd43dd8448eb211c80319c";
     let parent = TraceContext::parse(&format!("00-{trace}-b7ad6b7169203331-00"), Some("a=1"));
     let fixture = Fixture::new([plans(&["A"])]);
@@ -426,8 +426,8 @@ async fn a_run_can_be_part_of_a_trace_that_began_elsewhere() {
         .iter()
         .find(|event| event["event"] == "session_started")
         .expect("told");
-    let handed_on = agents.last().trace.expect("there is one");
+    let trace_context = agents.last().trace.expect("there is one");
     let span = session["spanId"].as_str().unwrap_or_default();
-    assert_eq!(handed_on.traceparent(), format!("00-{trace}-{span}-00"));
-    assert_eq!(handed_on.tracestate(), Some("a=1"));
+    assert_eq!(trace_context.traceparent(), format!("00-{trace}-{span}-00"));
+    assert_eq!(trace_context.tracestate(), Some("a=1"));
 }

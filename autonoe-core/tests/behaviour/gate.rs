@@ -89,7 +89,7 @@ async fn a_call_that_cannot_be_understood_is_denied_although_its_name_is_granted
 
 // Shows: interfaces/hooks/name, interfaces/hooks/continue
 #[tokio::test(start_paused = true)]
-async fn the_first_block_wins_and_later_hooks_are_not_asked() {
+async fn the_first_block_wins_and_later_hooks_are_not_called() {
     let calls = Arc::new(AtomicUsize::new(0));
     let counter = calls.clone();
     let gate = gate()
@@ -135,7 +135,7 @@ async fn an_approval_ends_the_chain_and_needs_no_grant() {
 
 // Shows: interfaces/agent-client/hooks-and-tools
 #[tokio::test(start_paused = true)]
-async fn guards_come_before_hooks_and_cannot_approve() {
+async fn guards_run_before_hooks_and_cannot_approve() {
     let gate = gate()
         .with_hook(answers("approves", HookDecision::Approve))
         .with_guard(answers("generous guard", HookDecision::Approve))
@@ -152,7 +152,7 @@ async fn guards_come_before_hooks_and_cannot_approve() {
 
 // Shows: interfaces/hooks/matcher
 #[tokio::test(start_paused = true)]
-async fn a_hook_sees_only_what_it_matches() {
+async fn a_hook_receives_only_matching_calls() {
     struct OnlyBash;
     #[async_trait]
     impl PreToolUseHook for OnlyBash {
@@ -200,12 +200,12 @@ async fn a_hook_that_takes_too_long_blocks() {
         .with_hook(Arc::new(Hangs))
         .with_time_limit(Duration::from_secs(3))
         .expect("a limit");
-    let begun = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
 
     let decision = gate.decide(&call()).await;
 
     assert_eq!(denied_by(&decision), Some("hangs"));
-    assert_eq!(begun.elapsed(), Duration::from_secs(3));
+    assert_eq!(started.elapsed(), Duration::from_secs(3));
 }
 
 #[tokio::test(start_paused = true)]
@@ -236,13 +236,13 @@ async fn many_calls_at_once_are_decided_side_by_side() {
         }
     }
     let gate = gate().with_hook(Arc::new(Slow));
-    let begun = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
 
     let task = call();
     let decisions = futures::future::join_all((0..100).map(|_| gate.decide(&task))).await;
 
     assert!(decisions.iter().all(GateDecision::is_allowed));
-    assert_eq!(begun.elapsed(), Duration::from_secs(1));
+    assert_eq!(started.elapsed(), Duration::from_secs(1));
 }
 
 proptest! {
@@ -306,7 +306,7 @@ async fn two_hooks_combined_block_if_one_does_and_approve_if_one_does() {
 }
 
 #[tokio::test]
-async fn a_combined_hook_asks_each_one_about_its_own_calls() {
+async fn a_combined_hook_passes_each_call_to_its_matching_hooks() {
     let task = answers("task", HookDecision::block("no tasks"))
         .when(|call: &ToolCall| call.name == "Task");
     let web =

@@ -16,7 +16,7 @@ fn deliverable(name: &str) -> Deliverable {
     Deliverable::new(id(name), format!("what {name} is"), ["it works"]).expect("valid")
 }
 
-fn ledger(names: &[&str]) -> Ledger {
+fn ledger_with(names: &[&str]) -> Ledger {
     let mut ledger = Ledger::new(date(2026, 1, 1));
     if !names.is_empty() {
         let batch = names.iter().map(|name| deliverable(name));
@@ -27,17 +27,17 @@ fn ledger(names: &[&str]) -> Ledger {
 
 #[test]
 fn create_is_all_or_nothing() {
-    let mut ours = ledger(&["A"]);
-    let before = ours.clone();
+    let mut ledger = ledger_with(&["A"]);
+    let before = ledger.clone();
 
-    let taken = ours.create([deliverable("B"), deliverable("A")], TODAY);
-    let twice = ours.create([deliverable("B"), deliverable("B")], TODAY);
-    let empty = ours.create([], TODAY);
+    let existing = ledger.create([deliverable("B"), deliverable("A")], TODAY);
+    let twice = ledger.create([deliverable("B"), deliverable("B")], TODAY);
+    let empty = ledger.create([], TODAY);
 
-    assert_eq!(taken, Err(LedgerError::DuplicateId { id: id("A") }));
+    assert_eq!(existing, Err(LedgerError::DuplicateId { id: id("A") }));
     assert_eq!(twice, Err(LedgerError::DuplicateId { id: id("B") }));
     assert_eq!(empty, Err(LedgerError::EmptyBatch));
-    assert_eq!(ours, before);
+    assert_eq!(ledger, before);
 }
 
 #[test]
@@ -52,27 +52,28 @@ fn a_deliverable_needs_a_description_and_criteria() {
 // Shows: spec/3.4/blocked-only-when-not-passed
 #[test]
 fn a_refused_change_changes_nothing() {
-    let mut ours = ledger(&["A"]);
-    ours.set_status(&id("A"), DeliverableStatus::Passed, TODAY)
+    let mut ledger = ledger_with(&["A"]);
+    ledger
+        .set_status(&id("A"), DeliverableStatus::Passed, TODAY)
         .expect("legal");
-    let before = ours.clone();
+    let before = ledger.clone();
 
-    let blocked = ours.set_status(&id("A"), DeliverableStatus::Blocked, TODAY);
-    let unknown = ours.set_status(&id("Z"), DeliverableStatus::Passed, TODAY);
+    let blocked = ledger.set_status(&id("A"), DeliverableStatus::Blocked, TODAY);
+    let unknown = ledger.set_status(&id("Z"), DeliverableStatus::Passed, TODAY);
 
     assert_eq!(
         blocked.map_err(|error| error.to_string()),
         Err("deliverable A is passed and cannot become blocked; set it to pending first".into())
     );
     assert_eq!(unknown, Err(LedgerError::NotFound { id: id("Z") }));
-    assert_eq!(ours, before);
+    assert_eq!(ledger, before);
 }
 
 #[test]
 fn a_change_has_the_previous_status_and_dates_the_ledger() {
-    let mut ours = ledger(&["A"]);
+    let mut ledger = ledger_with(&["A"]);
 
-    let change = ours
+    let change = ledger
         .set_status(&id("A"), DeliverableStatus::Passed, TODAY)
         .expect("legal");
 
@@ -82,30 +83,31 @@ fn a_change_has_the_previous_status_and_dates_the_ledger() {
     );
     assert_eq!(change.description, "what A is");
     assert_eq!(
-        (ours.created_at(), ours.updated_at()),
+        (ledger.created_at(), ledger.updated_at()),
         (Some(date(2026, 1, 1)), Some(TODAY))
     );
 }
 
 #[test]
 fn a_deprecated_deliverable_is_history() {
-    let mut ours = ledger(&["A", "B"]);
-    ours.deprecate(&id("A"), TODAY).expect("it exists");
-    ours.deprecate(&id("A"), date(2027, 1, 1))
+    let mut ledger = ledger_with(&["A", "B"]);
+    ledger.deprecate(&id("A"), TODAY).expect("it exists");
+    ledger
+        .deprecate(&id("A"), date(2027, 1, 1))
         .expect("again is no error");
 
     assert_eq!(
-        ours.get(&id("A")).and_then(Deliverable::deprecated_at),
+        ledger.get(&id("A")).and_then(Deliverable::deprecated_at),
         Some(TODAY)
     );
     assert_eq!(
-        ours.set_status(&id("A"), DeliverableStatus::Passed, TODAY),
+        ledger.set_status(&id("A"), DeliverableStatus::Passed, TODAY),
         Err(LedgerError::Deprecated { id: id("A") })
     );
-    let counts = ours.counts();
+    let counts = ledger.counts();
     assert_eq!((counts.total, counts.deprecated), (1, 1));
     assert_eq!(
-        ours.create([deliverable("A")], TODAY),
+        ledger.create([deliverable("A")], TODAY),
         Err(LedgerError::DuplicateId { id: id("A") })
     );
 }
@@ -136,15 +138,18 @@ fn a_file_of_the_first_autonoe_is_read_and_written_back_as_it_is() {
         "projectName": "a field that nobody here knows",
     });
 
-    let ours: Ledger = serde_json::from_value(on_disk.clone()).expect("it is valid");
+    let ledger: Ledger = serde_json::from_value(on_disk.clone()).expect("it is valid");
 
-    assert_eq!(ours.counts().total, 1);
-    assert_eq!(serde_json::to_value(&ours).expect("it serialises"), on_disk);
+    assert_eq!(ledger.counts().total, 1);
+    assert_eq!(
+        serde_json::to_value(&ledger).expect("it serialises"),
+        on_disk
+    );
 }
 
 #[test]
 fn invalid_ledger_is_refused() {
-    for (what, on_disk) in [
+    for (case, on_disk) in [
         ("an empty object", json!({})),
         ("a list", json!([])),
         (
@@ -172,7 +177,7 @@ fn invalid_ledger_is_refused() {
     ] {
         let refused = serde_json::from_value::<Ledger>(on_disk);
 
-        assert!(refused.is_err(), "{what} was read as a ledger");
+        assert!(refused.is_err(), "{case} was read as a ledger");
     }
 }
 
@@ -181,21 +186,21 @@ proptest! {
     fn counts_always_add_up_and_survive_json(
         commands in prop::collection::vec((0..6_u8, 0..4_u8), 0..60)
     ) {
-        let mut ours = ledger(&[]);
+        let mut ledger = ledger_with(&[]);
         for (name, command) in commands {
             let name = id(&format!("DL-{name}"));
             let _ = match command {
-                0 => ours.create([deliverable(name.as_str())], TODAY).map(|_| ()),
-                1 => ours.set_status(&name, DeliverableStatus::Passed, TODAY).map(|_| ()),
-                2 => ours.set_status(&name, DeliverableStatus::Blocked, TODAY).map(|_| ()),
-                _ => ours.deprecate(&name, TODAY),
+                0 => ledger.create([deliverable(name.as_str())], TODAY).map(|_| ()),
+                1 => ledger.set_status(&name, DeliverableStatus::Passed, TODAY).map(|_| ()),
+                2 => ledger.set_status(&name, DeliverableStatus::Blocked, TODAY).map(|_| ()),
+                _ => ledger.deprecate(&name, TODAY),
             };
-            let counts = ours.counts();
-            prop_assert_eq!(counts.total + counts.deprecated, ours.deliverables().len());
+            let counts = ledger.counts();
+            prop_assert_eq!(counts.total + counts.deprecated, ledger.deliverables().len());
             prop_assert_eq!(counts.passed + counts.blocked + counts.pending(), counts.total);
             prop_assert!(!(counts.all_blocked() && counts.all_achievable_passed()));
         }
-        let json = serde_json::to_string(&ours).expect("it serialises");
-        prop_assert_eq!(serde_json::from_str::<Ledger>(&json).expect("it parses"), ours);
+        let json = serde_json::to_string(&ledger).expect("it serialises");
+        prop_assert_eq!(serde_json::from_str::<Ledger>(&json).expect("it parses"), ledger);
     }
 }

@@ -200,7 +200,7 @@ async fn a_run_that_was_overtaken_stops() {
 }
 
 #[tokio::test]
-async fn a_ledger_with_the_last_epoch_is_not_taken_over_and_stays_as_it_is() {
+async fn a_ledger_at_the_maximum_epoch_refuses_a_takeover_and_stays_unchanged() {
     let repository = Arc::new(MemoryRepository::new());
     let last = Fence {
         base: None,
@@ -237,10 +237,10 @@ async fn the_last_epoch_is_the_last_one_that_takes_over() {
 
     let last = take_over(repository.clone(), SystemClock, Mode::Run).await;
     let too_many = take_over(repository.clone(), SystemClock, Mode::Run).await;
-    let again = take_over_resumed(repository, SystemClock).await;
+    let resumed = take_over_resumed(repository, SystemClock).await;
 
     assert!(last.is_ok());
-    for refused in [too_many, again] {
+    for refused in [too_many, resumed] {
         assert_eq!(
             refused.err().map(|error| error.code),
             Some("ledger_corrupt".into())

@@ -167,7 +167,7 @@ async fn an_end_right_behind_the_last_report_keeps_its_cost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_was_cancelled_before_it_began_is_not_prompted() {
+async fn a_session_cancelled_before_its_start_is_not_prompted() {
     let agents = Arc::new(planner(Duration::ZERO, |_| vec![done()]));
     let client = client_of(&agents);
     let stop = CancellationToken::new();
@@ -184,7 +184,7 @@ async fn a_session_that_was_cancelled_before_it_began_is_not_prompted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_with_a_limit_of_zero_fails_by_the_name_of_its_call_and_is_not_prompted() {
+async fn a_session_with_a_zero_limit_fails_with_the_setter_name_before_its_prompt() {
     let limits = SessionLimits::default();
     for (call, limits) in [
         (".with_idle(0)", limits.with_idle(Duration::ZERO)),
@@ -207,7 +207,7 @@ async fn a_session_with_a_limit_of_zero_fails_by_the_name_of_its_call_and_is_not
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_never_began_costs_nothing() {
+async fn a_session_that_never_started_costs_nothing() {
     let backend = planner(Duration::ZERO, |_| vec![done()]);
     let fixture = Fixture::new([]);
     let no_texts = Arc::new(FixedInstructions::default());
@@ -257,7 +257,7 @@ async fn a_cost_budget_fails_on_sessions_that_do_not_report_cost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_backend_that_spent_what_was_left_has_spent_the_budget_of_the_run() {
+async fn a_session_that_spends_the_remaining_budget_ends_the_run() {
     let backend = planner(Duration::ZERO, |_| {
         let outcome = autonoe_core::agent::SessionOutcome::BudgetExceeded;
         vec![Ok(StreamEvent::end(outcome, None))]

@@ -69,7 +69,7 @@ async fn a_message_that_arrived_at_the_last_moment_is_not_sent_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_to_a_crashed_session_is_sent_again() {
+async fn a_message_to_a_crashed_session_is_resent() {
     let crashed = || Err(AgentError::new(AgentErrorKind::Crashed, "it crashed"));
     let backend = planner(Duration::from_secs(11), move |number| {
         vec![if number == 1 { crashed() } else { done() }]

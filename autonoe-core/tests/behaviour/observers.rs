@@ -174,11 +174,12 @@ async fn events_form_one_tree_of_run_sessions_and_calls() {
     assert_eq!(spans_of("tool_decided"), spans_of("status_changed"));
     assert_eq!(spans_of("tool_decided"), spans_of("tool_ended"));
     let with_spans = events.iter().zip(&spans);
-    let begun = with_spans.filter(|(event, _)| event["stream"]["type"] == "stream_tool_invocation");
-    let begun: Vec<_> = begun.collect();
-    let places: Vec<_> = begun.iter().map(|(_, span)| span.span).collect();
+    let invocations =
+        with_spans.filter(|(event, _)| event["stream"]["type"] == "stream_tool_invocation");
+    let invocations: Vec<_> = invocations.collect();
+    let places: Vec<_> = invocations.iter().map(|(_, span)| span.span).collect();
     assert_eq!(spans_of("tool_decided"), places);
-    let calls = begun
+    let calls = invocations
         .iter()
         .map(|(event, _)| (&event["stream"]["name"], &event["stream"]["input"]));
     assert_eq!(
@@ -192,13 +193,13 @@ async fn events_form_one_tree_of_run_sessions_and_calls() {
 
 #[tokio::test(start_paused = true)]
 async fn the_same_script_gives_the_same_events_byte_by_byte() {
-    let story = async || {
+    let play = async || {
         let fixture = Fixture::new([plans(&["A"]), passes("A")]);
         fixture.run(fixture.runner()).await;
         serde_json::to_string(&fixture.log.json()).expect("it serialises")
     };
 
-    assert_eq!(story().await, story().await);
+    assert_eq!(play().await, play().await);
 }
 
 #[tokio::test(start_paused = true)]

@@ -72,7 +72,7 @@ async fn a_run_that_is_cancelled_while_it_resumes_is_interrupted() {
 
 // Shows: beyond/mode-run-stays
 #[tokio::test(start_paused = true)]
-async fn a_run_cannot_be_resumed_as_a_sync_and_nothing_is_begun() {
+async fn resuming_a_run_as_a_sync_is_refused_before_any_session() {
     let fixture = Fixture::new([]);
     let runner = fixture.runner().mode(Mode::Sync).build();
 
@@ -95,14 +95,14 @@ async fn a_new_cost_limit_needs_a_backend_that_reports_its_cost() {
     let unpriced = agents.capabilities().clone().with_cost(Support::No);
     let fixture = Fixture::with(agents.with_capabilities(unpriced));
     let runner = fixture.runner().build();
-    let given = LimitOverrides {
+    let overrides = LimitOverrides {
         budget: Budget::default().with_cost(CostUsd::from_cents(200)),
         ..LimitOverrides::default()
     };
 
     let report = runner
         .expect("parts fit")
-        .resume(interrupted().with_limits(given), &RunControl::new())
+        .resume(interrupted().with_limits(overrides), &RunControl::new())
         .await;
 
     let ExitReason::Failed { error } = &report.exit else {

@@ -71,7 +71,7 @@ async fn a_run_can_read_and_write_the_project_use_commands_and_git_and_mark_deli
 
 // Shows: interfaces/session-runner/option-on-stream-event, spec/3.3/output-capture
 #[tokio::test(start_paused = true)]
-async fn the_log_of_a_run_reads_as_a_story() {
+async fn the_log_of_a_run_is_readable() {
     let fixture = Fixture::new([
         SessionScript::new("plans")
             .thinks("what is there to do?")
@@ -281,7 +281,7 @@ async fn the_prompt_is_the_instruction() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deliverable_goes_through_its_statuses() {
+async fn a_deliverable_passes_through_its_statuses() {
     let set = |to: &str| ("mcp__autonoe__set_status", status("DL-001", to));
     let (tool, blocked) = set("blocked");
     let fixture = Fixture::new([

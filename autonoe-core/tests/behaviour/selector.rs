@@ -262,7 +262,7 @@ impl InstructionSelector for Hangs {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancel_ends_a_run_whose_selector_hangs() {
+async fn a_cancel_ends_a_run_with_a_hanging_selector() {
     let fixture = Fixture::new([]);
     let control = RunControl::new();
     let runner = runner(&fixture).instruction_selector(Hangs).build();
@@ -279,7 +279,7 @@ async fn a_cancel_ends_a_run_whose_selector_hangs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_time_budget_ends_a_run_whose_selector_hangs() {
+async fn a_time_budget_ends_a_run_with_a_hanging_selector() {
     let fixture = Fixture::new([]);
     let budget = Budget::default().with_time(Duration::from_secs(60));
     let builder = runner(&fixture).budget(budget).instruction_selector(Hangs);
@@ -310,7 +310,7 @@ async fn a_selection_that_cannot_be_recorded_ends_the_run_before_the_session() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_sync_whose_selector_never_plans_ends_as_stalled() {
+async fn a_sync_ends_as_stalled_if_its_selector_never_plans() {
     let sessions = std::iter::repeat_with(idles).take(5);
     let fixture = Fixture::new(sessions);
     let builder = runner(&fixture)
@@ -324,7 +324,7 @@ async fn a_sync_whose_selector_never_plans_ends_as_stalled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_interrupted_session_has_its_selected_instruction_and_the_selector_is_called_again() {
+async fn an_interrupted_session_keeps_its_instruction_and_then_the_selector_is_called() {
     let hangs = SessionScript::new("hangs").says("working").hangs();
     let fixture = Fixture::new([plans(&["A"]), hangs]);
     let journal = MemoryJournal::default();

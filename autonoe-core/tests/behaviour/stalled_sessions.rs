@@ -115,7 +115,7 @@ async fn a_run_continues_if_its_files_cannot_be_measured() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_sync_that_verifies_nothing_is_stopped_whatever_happens_to_files() {
+async fn a_sync_that_verifies_nothing_is_stopped_even_if_files_change() {
     let files = Files::default();
     let syncs = SessionScript::new("syncs")
         .uses_tool("mcp__autonoe__create", create(&["A"]))

@@ -121,7 +121,7 @@ async fn in_sync_mode_only_the_note_may_be_written() {
 
 // Shows: spec/9.7/sync-read-yes-write-edit, spec/9.7/sync-git, spec/9.7/sync-deliverable-tools
 #[tokio::test(start_paused = true)]
-async fn a_sync_can_read_all_files_look_at_git_and_update_the_ledger() {
+async fn a_sync_can_read_all_files_inspect_git_and_update_the_ledger() {
     let file = |path: &str| json!({ "file_path": path });
     let bash = |command: &str| json!({ "command": command });
     let one = |id: &str| json!({ "deliverableId": id });

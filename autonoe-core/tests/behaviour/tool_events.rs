@@ -73,7 +73,7 @@ const DENIED: &str = r#"denied by file-scope: "/etc/passwd" is outside the proje
 // Shows: framework/tools/tool-response-success-or-error
 // Shows: framework/tools/tool-execution-result-with-error
 #[tokio::test(start_paused = true)]
-async fn a_tool_call_ends_with_its_result_and_what_became_of_it() {
+async fn a_tool_call_ends_with_its_result_and_its_status() {
     let print = |count: Value| ToolUse::new("mcp__autonoe__print", json!({ "count": count }));
     let fixture = Fixture::new([
         SessionScript::new("prints")

@@ -124,7 +124,7 @@ async fn the_result_of_a_tool_does_not_cancel_its_work_in_the_background() {
 }
 
 #[test]
-fn a_tool_is_shown_by_its_name() {
+fn the_debug_output_of_a_tool_is_its_name() {
     let tool: Arc<dyn Tool> = Panicking.into_tool();
 
     assert_eq!(format!("{tool:?}"), "tool \"panicking\"");
@@ -278,7 +278,7 @@ fn the_schema_of_a_typed_tool_is_that_of_its_input() {
 }
 
 #[test]
-fn a_qualified_name_leads_back_to_its_tool_and_no_other_name_does() {
+fn only_the_qualified_name_resolves_to_its_tool() {
     for tool in ["list", "a__b", "mcp__autonoe__list"] {
         let qualified = Toolbox::qualified_name(tool);
         assert_eq!(Toolbox::tool_name(&qualified), Some(tool));

@@ -98,7 +98,7 @@ async fn create_makes_pending_deliverables_or_none() {
         code(&tools.planning, "create", create(&["B", "B"])).await,
         "DUPLICATE_ID"
     );
-    for (what, input) in [
+    for (case, input) in [
         ("no deliverables", json!({"deliverables": []})),
         ("no field", json!({})),
         ("not even an object", json!("DL-1")),
@@ -124,7 +124,7 @@ async fn create_makes_pending_deliverables_or_none() {
         ),
     ] {
         let code = code(&tools.planning, "create", input).await;
-        assert_eq!(code, "VALIDATION_ERROR", "{what}");
+        assert_eq!(code, "VALIDATION_ERROR", "{case}");
     }
 
     assert_eq!(listed(&tools.coding, json!({})).await, ["A"]);
@@ -201,7 +201,7 @@ async fn list_shows_five_by_default_and_hides_deprecated_ones() {
 }
 
 #[tokio::test]
-async fn list_takes_what_models_write_for_nothing_and_for_numbers() {
+async fn list_accepts_the_usual_spellings_of_missing_values_and_numbers() {
     let tools = Tools::with(&["A", "B", "C", "D"]).await;
 
     for (input, length) in [
@@ -244,7 +244,7 @@ async fn the_verified_filter_is_there_only_in_verify_sessions() {
 }
 
 #[tokio::test]
-async fn an_empty_ledger_lists_nothing_and_is_not_created_by_looking() {
+async fn listing_a_missing_ledger_returns_nothing_and_creates_nothing() {
     let tools = Tools::new();
 
     assert_eq!(listed(&tools.coding, json!({})).await, Vec::<String>::new());

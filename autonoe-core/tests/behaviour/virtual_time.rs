@@ -77,7 +77,7 @@ async fn without_a_known_reset_it_backs_off_and_never_exits_silently() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reset_in_the_past_backs_off_instead_of_asking_at_full_speed() {
+async fn a_reset_time_in_the_past_causes_a_backoff() {
     let fixture = Fixture::new([
         plans(&["A"]),
         quota(Some("2025-06-01T00:00:00Z")),

@@ -31,9 +31,9 @@ fn a_backend_is_named_or_described_and_explained_with_its_place() {
 fn a_backend_survives_being_written_and_read() {
     let config = parse(&format!(r#"{{"backend": {SPEC}}}"#)).expect("a configuration");
 
-    let again = parse(&serde_json::to_string(&config).expect("JSON")).expect("the same");
+    let parsed = parse(&serde_json::to_string(&config).expect("JSON")).expect("the same");
 
-    assert!(matches!(again.backend, Some(NamedBackend::Spec(_))));
+    assert!(matches!(parsed.backend, Some(NamedBackend::Spec(_))));
 }
 
 #[test]

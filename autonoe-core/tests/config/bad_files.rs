@@ -107,7 +107,7 @@ fn a_directory_is_an_error() {
 
 #[cfg(unix)]
 #[test]
-fn a_symlink_that_leads_nowhere_is_an_error() {
+fn a_dangling_symlink_is_an_error() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("agent.json");
     std::os::unix::fs::symlink("gone.json", &path).expect("writable");

@@ -78,7 +78,7 @@ fn an_ignored_field_changes_nothing_else() {
 }
 
 #[test]
-fn wrong_types_say_what_was_expected() {
+fn a_wrong_type_is_reported_with_the_expected_one() {
     let messages = errors(&[
         "[]",
         "null",
@@ -173,7 +173,7 @@ fn unknown_or_incomplete_hooks_are_errors() {
 }
 
 #[test]
-fn a_message_leads_to_the_place() {
+fn an_error_has_its_line_its_column_and_its_pointer() {
     let text = "{\n  \"permissions\": {\n    \"allow\": [\n      \"Read(./**)\", \"Reed(./**)\"\n    ]\n  }\n}";
 
     let error = parse(text).expect_err("it is not a rule");

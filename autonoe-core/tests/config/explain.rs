@@ -76,7 +76,7 @@ fn project_memory_is_explained_with_its_source() {
 }
 
 #[test]
-fn no_secret_is_shown() {
+fn no_secret_is_printed() {
     let config = merged(EXAMPLE, Mode::Run);
     let parsed = parse(EXAMPLE).expect("valid");
 

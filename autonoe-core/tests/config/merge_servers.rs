@@ -68,8 +68,8 @@ fn the_name_playwright_overrides_the_built_in_one() {
         Mode::Run,
     );
 
-    let mine = stdio("my-browser", &[]);
-    assert_eq!(config.mcp_servers(), &servers([("playwright", mine)]));
+    let own = stdio("my-browser", &[]);
+    assert_eq!(config.mcp_servers(), &servers([("playwright", own)]));
     assert_eq!(granted_tools(&config), PLAYWRIGHT_MCP_TOOLS.len());
 }
 
@@ -141,7 +141,7 @@ fn a_sync_has_no_browser() {
 }
 
 #[test]
-fn a_configuration_made_in_code_is_checked_too() {
+fn a_configuration_from_code_is_validated() {
     let mut config = autonoe_core::project::AgentConfig::default();
     config.mcp_servers = Some(servers([("autonoe", stdio("x", &[]))]));
 

@@ -22,7 +22,7 @@ fn guards(config: &EffectiveConfig) -> Vec<&str> {
         .collect()
 }
 
-fn takes_nothing_away(text: &str, mode: Mode, switch: SandboxSwitch) -> Result<(), TestCaseError> {
+fn keeps_restrictions(text: &str, mode: Mode, switch: SandboxSwitch) -> Result<(), TestCaseError> {
     let Ok(config) = AgentConfig::parse(text, Path::new(FILE)) else {
         return Ok(());
     };
@@ -47,33 +47,33 @@ fn takes_nothing_away(text: &str, mode: Mode, switch: SandboxSwitch) -> Result<(
 
 proptest! {
     #[test]
-    fn a_valid_configuration_takes_nothing_away(
+    fn a_valid_configuration_removes_no_restriction(
         config in valid(), mode in any_mode(), switch in any_switch()
     ) {
         let text = config.to_string();
 
         prop_assert!(AgentConfig::parse(&text, Path::new(FILE)).is_ok(), "{text}");
-        takes_nothing_away(&text, mode, switch)?;
+        keeps_restrictions(&text, mode, switch)?;
     }
 
     // Shows: spec/9.3/removing-autonoe-protection
     #[test]
-    fn a_disturbed_configuration_takes_nothing_away(
+    fn a_mutated_configuration_removes_no_restriction(
         config in disturbed(), mode in any_mode(), switch in any_switch()
     ) {
-        takes_nothing_away(&config.to_string(), mode, switch)?;
+        keeps_restrictions(&config.to_string(), mode, switch)?;
     }
 
     #[test]
-    fn any_json_takes_nothing_away(
+    fn any_json_removes_no_restriction(
         config in anything(), mode in any_mode(), switch in any_switch()
     ) {
-        takes_nothing_away(&config.to_string(), mode, switch)?;
+        keeps_restrictions(&config.to_string(), mode, switch)?;
     }
 
     #[test]
     fn any_text_is_a_configuration_or_an_error(text in "\\PC{0,40}|[\\[\\]{}\",:a-z0-9 \n]{0,60}") {
-        takes_nothing_away(&text, Mode::Run, SandboxSwitch::default())?;
+        keeps_restrictions(&text, Mode::Run, SandboxSwitch::default())?;
     }
 
     #[test]
@@ -110,15 +110,15 @@ proptest! {
         let config = AgentConfig::parse(&config.to_string(), Path::new(FILE)).expect("valid");
 
         let text = serde_json::to_string(&config).expect("JSON");
-        let again = AgentConfig::parse(&text, Path::new(FILE)).expect("valid");
+        let parsed = AgentConfig::parse(&text, Path::new(FILE)).expect("valid");
 
-        prop_assert_eq!(serde_json::to_string(&again).expect("JSON"), text);
-        prop_assert_eq!(again.mcp_servers, config.mcp_servers);
+        prop_assert_eq!(serde_json::to_string(&parsed).expect("JSON"), text);
+        prop_assert_eq!(parsed.mcp_servers, config.mcp_servers);
     }
 }
 
 #[test]
-fn no_field_takes_anything_away_with_any_type_of_value() {
+fn no_field_with_any_type_of_value_removes_a_restriction() {
     let fields = [
         "$schema",
         "profile",
@@ -158,7 +158,7 @@ fn no_field_takes_anything_away_with_any_type_of_value() {
             for mode in [Mode::Run, Mode::Sync] {
                 let text = json!({ field: value }).to_string();
 
-                let held = takes_nothing_away(&text, mode, SandboxSwitch::default());
+                let held = keeps_restrictions(&text, mode, SandboxSwitch::default());
 
                 assert!(held.is_ok(), "{text}: {held:?}");
             }

@@ -52,7 +52,7 @@ fn a_hook_is_described_with_its_tag_and_its_fields() {
 }
 
 #[test]
-fn every_reference_leads_somewhere() {
+fn every_reference_resolves() {
     fn follow(value: &Value, root: &Value, count: &mut usize) {
         if let Some(target) = value["$ref"].as_str() {
             let pointer = target

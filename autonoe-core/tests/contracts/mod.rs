@@ -18,7 +18,7 @@ fn read(page: &str) -> String {
 }
 
 #[test]
-fn every_requirement_is_in_one_page_and_shown_by_tests_that_say_so() {
+fn every_requirement_is_on_one_page_with_tests_that_reference_it() {
     let pages = ["docs/contracts.md", "docs/departures.md"];
     let rows: Vec<_> = pages
         .iter()

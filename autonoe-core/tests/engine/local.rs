@@ -15,14 +15,14 @@ use serde_json::{Value, json};
 /// Works until it is cancelled.
 #[derive(Default)]
 struct Endless {
-    has_begun: AtomicBool,
+    has_started: AtomicBool,
     has_ended: Arc<AtomicBool>,
 }
 
 #[async_trait]
 impl JobRunner for Endless {
     async fn run(&self, _: &RunSpec, context: &JobContext) -> RunOutcome {
-        self.has_begun.store(true, Ordering::Release);
+        self.has_started.store(true, Ordering::Release);
         context.control().cancelled().await;
         self.has_ended.store(true, Ordering::Release);
         RunOutcome::cancelled("")
@@ -61,7 +61,7 @@ async fn dropping_the_engine_cancels_its_runs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_was_cancelled_before_it_began_reaches_no_runner() {
+async fn a_run_cancelled_before_its_start_reaches_no_runner() {
     let runner = Arc::new(Endless::default());
     let engine = LocalEngine::new(runner.clone());
     let id = engine
@@ -77,7 +77,7 @@ async fn a_run_that_was_cancelled_before_it_began_reaches_no_runner() {
 
     let outcome = engine.wait(&id).await.expect("known");
     assert_eq!(outcome, RunOutcome::cancelled("a mistake"));
-    assert!(!runner.has_begun.load(Ordering::Acquire));
+    assert!(!runner.has_started.load(Ordering::Acquire));
 }
 
 #[tokio::test(start_paused = true)]
@@ -106,7 +106,7 @@ async fn a_cancelled_run_accepts_no_instruction() {
 async fn a_run_for_another_host_is_refused() {
     let nameless = LocalEngine::new(Arc::new(Endless::default()));
     let named = LocalEngine::new(Arc::new(Endless::default())).on_host("here");
-    for (engine, host, is_taken) in [
+    for (engine, host, is_accepted) in [
         (&nameless, "here", false),
         (&named, "here", true),
         (&named, "there", false),
@@ -116,9 +116,9 @@ async fn a_run_for_another_host_is_refused() {
             .await;
 
         match submitted {
-            Ok(_) => assert!(is_taken, "{host}"),
+            Ok(_) => assert!(is_accepted, "{host}"),
             Err(EngineError::Refused { reason, .. }) => {
-                assert!(!is_taken);
+                assert!(!is_accepted);
                 assert!(reason.contains(host), "{reason}");
             }
             Err(error) => panic!("{error}"),
@@ -137,7 +137,7 @@ async fn a_host_without_a_name_is_refused_by_the_name_of_its_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn runners_of_different_types_are_given_as_shared_ones() {
+async fn an_engine_accepts_shared_runners_of_different_types() {
     let endless: Arc<dyn JobRunner> = Arc::new(Endless::default());
     let other: Arc<dyn JobRunner> = Arc::new(LocalEngineRunner);
     let engine = LocalEngine::by_kind([("endless", endless), ("other", other)]);
@@ -179,14 +179,14 @@ async fn a_run_of_a_kind_without_a_runner_is_refused() {
 }
 
 #[test]
-fn a_run_whose_runtime_is_gone_has_failed() {
+fn a_run_fails_when_its_runtime_is_dropped() {
     let engine = LocalEngine::new(Arc::new(Endless::default()));
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let runtime = runtime.expect("there is room");
     // One run has started, and the task of the other one was never polled.
-    let begun = RunSpec::new(RunId::new("begun"), "endless", json!(1));
+    let started = RunSpec::new(RunId::new("started"), "endless", json!(1));
     runtime.block_on(async {
-        let submitted = engine.submit(begun.clone(), Placement::anywhere()).await;
+        let submitted = engine.submit(started.clone(), Placement::anywhere()).await;
         submitted.expect("it is taken");
         tokio::task::yield_now().await;
         let submitted = engine.submit(run("endless"), Placement::anywhere()).await;
@@ -195,7 +195,7 @@ fn a_run_whose_runtime_is_gone_has_failed() {
 
     drop(runtime);
 
-    for id in [begun.id, RunId::new("run")] {
+    for id in [started.id, RunId::new("run")] {
         let outcome = futures::executor::block_on(engine.wait(&id)).expect("known");
         let RunEnding::Failed { failure } = outcome.ending else {
             panic!("{outcome:?}");

@@ -217,7 +217,7 @@ async fn the_built_in_texts_know_no_custom_instruction() {
 
 // Shows: spec/a.2/override-files, spec/a.3/instruction-resolver.resolve-name
 #[tokio::test]
-async fn a_file_of_the_project_goes_before_the_built_in_text() {
+async fn a_project_file_replaces_the_built_in_text() {
     let dir = tempfile::tempdir().expect("a folder");
     let texts = ProjectInstructions::new(dir.path().join("not-there-yet"));
     let folder = dir.path().join("not-there-yet");
@@ -241,7 +241,7 @@ async fn a_file_of_the_project_goes_before_the_built_in_text() {
 }
 
 #[tokio::test]
-async fn a_custom_instruction_comes_from_its_file() {
+async fn a_custom_instruction_is_read_from_its_file() {
     let dir = tempfile::tempdir().expect("a folder");
     fs::write(dir.path().join("code-review_2.md"), "Review.").expect("writable");
     let texts = ProjectInstructions::new(dir.path());
@@ -287,7 +287,7 @@ async fn a_file_that_cannot_be_used_is_an_error_and_no_reason_to_fall_back() {
 }
 
 #[tokio::test]
-async fn a_name_that_leads_elsewhere_is_refused() {
+async fn a_name_that_is_not_a_plain_file_name_is_refused() {
     let dir = tempfile::tempdir().expect("a folder");
     let folder = dir.path().join("state");
     fs::create_dir(&folder).expect("writable");
@@ -311,7 +311,7 @@ async fn a_name_that_leads_elsewhere_is_refused() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_symlink_that_leads_nowhere_is_an_error() {
+async fn a_dangling_symlink_is_an_error() {
     let dir = tempfile::tempdir().expect("a folder");
     std::os::unix::fs::symlink("gone.md", dir.path().join("coding.md")).expect("writable");
 

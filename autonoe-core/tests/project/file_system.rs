@@ -56,7 +56,7 @@ impl FileSystem {
     }
 
     /// Returns whether the last cut lost the file that was written just before it.
-    pub(crate) fn lost_what_was_unsynced(&self) -> bool {
+    pub(crate) fn lost_unsynced_data(&self) -> bool {
         let path = self.root().join(UNSYNCED);
         let found = fs::read(&path).unwrap_or_default();
         // The next cut writes its own file.

@@ -71,17 +71,23 @@ async fn a_flow_needs_no_specification_and_is_in_the_journal() {
         (journal.interrupted_run(), journal.interrupted_flow()),
         (None, None)
     );
-    let [story] = &journal.run_histories()[..] else {
+    let [history] = &journal.run_histories()[..] else {
         panic!("one flow, one story");
     };
-    assert_eq!((story.flow.as_deref(), story.mode), (Some("review"), None));
     assert_eq!(
-        story.stop_reason(),
+        (history.flow.as_deref(), history.mode),
+        (Some("review"), None)
+    );
+    assert_eq!(
+        history.stop_reason(),
         &RunStopReason::FlowEnded(report.clone())
     );
-    assert_eq!(story.stop_reason().to_string(), "it ended: it is complete");
-    assert_eq!(story.cost(), CostTotal::known(CostUsd::from_cents(10)));
-    assert_eq!(story.sessions[0].instruction.as_str(), "greet");
+    assert_eq!(
+        history.stop_reason().to_string(),
+        "it ended: it is complete"
+    );
+    assert_eq!(history.cost(), CostTotal::known(CostUsd::from_cents(10)));
+    assert_eq!(history.sessions[0].instruction.as_str(), "greet");
     let timeline = RunTimeline::from_journal(&journal, &report.run).expect("it is told");
     assert_eq!(timeline.flow.as_deref(), Some("review"));
     assert_eq!(timeline.sessions.len(), 1);
@@ -130,8 +136,8 @@ async fn a_flow_resumes_with_its_facts_numbers_and_costs() {
     }
     let journal = project.journal();
     assert_eq!(journal.interrupted_run(), None);
-    let why = journal.run_histories()[0].stop_reason().to_string();
-    assert_eq!(why, "it was killed in session 2");
+    let reason = journal.run_histories()[0].stop_reason().to_string();
+    assert_eq!(reason, "it was killed in session 2");
 
     let open_project = open_project(&project).await;
     let recorded = open_project
@@ -153,12 +159,12 @@ async fn a_flow_resumes_with_its_facts_numbers_and_costs() {
     let sessions = builder.budget(budget).build_sessions().expect("parts fit");
     let open = sessions.reopen(recorded, &RunControl::new()).await;
     let mut open = open.expect("it begins");
-    let again = open.run(SessionOrder::new("Two.").name("two")).await;
+    let second = open.run(SessionOrder::new("Two.").name("two")).await;
     let third = open.run(SessionOrder::new("Three.").name("three")).await;
     let fourth = open.run(SessionOrder::new("Four.").name("four")).await;
     let report = open.close(FlowExit::Completed, json!({}));
 
-    assert_eq!((again.number, third.number), (2, 3));
+    assert_eq!((second.number, third.number), (2, 3));
     // The spending before the interruption counts against the budget.
     assert!(matches!(fourth.result.end, SessionEnd::BudgetSpent { .. }));
     assert_eq!(report.run, run);
@@ -169,16 +175,16 @@ async fn a_flow_resumes_with_its_facts_numbers_and_costs() {
     };
     assert_eq!((report.cost, report.sessions), (cost, 3));
     let journal = project.journal();
-    let story = &journal.run_histories()[0];
-    assert_eq!((story.resumed, story.sessions[1].starts), (1, 2));
-    assert_eq!(story.cost(), cost);
+    let history = &journal.run_histories()[0];
+    assert_eq!((history.resumed, history.sessions[1].starts), (1, 2));
+    assert_eq!(history.cost(), cost);
     let timeline = RunTimeline::from_journal(&journal, &run).expect("it is told");
     assert_eq!(timeline.cost.last().map(|point| point.total), Some(cost));
     assert_eq!(journal.interrupted_flow(), None);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_is_not_taken_for_a_flow_nor_a_flow_for_a_run() {
+async fn a_run_does_not_resume_an_interrupted_flow() {
     let project = TempProject::new().spec("# Shop");
     {
         let open_project = open_project(&project).await;

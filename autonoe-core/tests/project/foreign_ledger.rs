@@ -28,7 +28,7 @@ fn ledger(project: &Path) -> PathBuf {
     project.join(".autonoe/status.json")
 }
 
-fn kept(project: &TempProject, number: u32) -> PathBuf {
+fn saved_copy(project: &TempProject, number: u32) -> PathBuf {
     project
         .path()
         .join(format!(".autonoe/status.foreign-{number}.json"))
@@ -173,7 +173,7 @@ const MISHAPS: [Mishap; 8] = [
 
 #[tokio::test(start_paused = true)]
 async fn foreign_content_does_not_end_a_run_and_is_kept() {
-    for (what, mishap, change) in MISHAPS {
+    for (case, mishap, change) in MISHAPS {
         let project = TempProject::new();
         let second = SessionScript::new("has its ledger replaced")
             .performs(mishap)
@@ -182,26 +182,26 @@ async fn foreign_content_does_not_end_a_run_and_is_kept() {
 
         let report = report(&project, [plans(), second, passes(&["A", "B"])]).await;
 
-        assert_eq!(report.exit, ExitReason::AllPassed, "{what}");
+        assert_eq!(report.exit, ExitReason::AllPassed, "{case}");
         assert_eq!(
             report.sessions, 3,
-            "{what}: the second session passed nothing"
+            "{case}: the second session passed nothing"
         );
         let name = (change != ForeignChange::Removed).then(|| "status.foreign-1.json".to_owned());
-        assert_eq!(restored(&project), [(2, change, name.clone())], "{what}");
+        assert_eq!(restored(&project), [(2, change, name.clone())], "{case}");
         assert_eq!(
-            kept(&project, 1).symlink_metadata().is_ok(),
+            saved_copy(&project, 1).symlink_metadata().is_ok(),
             name.is_some(),
-            "{what}"
+            "{case}"
         );
         let file = ledger(project.path()).symlink_metadata().expect("there");
-        assert!(file.is_file(), "{what}");
+        assert!(file.is_file(), "{case}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_tool_call_restores_the_ledger_before_it_changes_it() {
-    for (what, mishap, _) in MISHAPS {
+    for (case, mishap, _) in MISHAPS {
         let project = TempProject::new();
         let second = SessionScript::new("is interfered with")
             .uses_tool("mcp__autonoe__set_status", passed("A"))
@@ -212,9 +212,9 @@ async fn a_tool_call_restores_the_ledger_before_it_changes_it() {
 
         let report = report(&project, [plans(), second]).await;
 
-        assert_eq!(report.exit, ExitReason::AllPassed, "{what}");
-        assert_eq!(restored(&project).len(), 1, "{what}");
-        assert_eq!(status(&project, "A"), DeliverableStatus::Passed, "{what}");
+        assert_eq!(report.exit, ExitReason::AllPassed, "{case}");
+        assert_eq!(restored(&project).len(), 1, "{case}");
+        assert_eq!(status(&project, "A"), DeliverableStatus::Passed, "{case}");
     }
 }
 
@@ -234,7 +234,7 @@ async fn an_acknowledged_pass_survives_an_older_ledger() {
     assert_eq!(report.exit, ExitReason::AllPassed);
     assert_eq!(status(&project, "A"), DeliverableStatus::Passed);
     let old = fs::read(project.path().join("old.json")).expect("there");
-    assert_eq!(fs::read(kept(&project, 1)).expect("it is kept"), old);
+    assert_eq!(fs::read(saved_copy(&project, 1)).expect("it is kept"), old);
 }
 
 #[tokio::test(start_paused = true)]
@@ -256,7 +256,7 @@ async fn the_second_foreign_change_stops_the_run_with_its_cause() {
     assert_eq!(status(&project, "A"), DeliverableStatus::Pending);
     for number in [1, 2] {
         assert_eq!(
-            fs::read_to_string(kept(&project, number)).expect("kept"),
+            fs::read_to_string(saved_copy(&project, number)).expect("kept"),
             FORGED
         );
     }
@@ -308,11 +308,11 @@ async fn a_resumed_run_remembers_the_first_foreign_change() {
     }
     assert_eq!(restored(&project).len(), 1);
 
-    let again = SessionScript::new("forges again")
+    let second_forgery = SessionScript::new("forges again")
         .performs(forges)
         .says("ok")
         .ends();
-    let agents = ScriptedBackend::resuming_at(3, [plans(), passes(&[]), again]);
+    let agents = ScriptedBackend::resuming_at(3, [plans(), passes(&[]), second_forgery]);
     let report = run(&project, agents, &Arc::default())
         .run(&RunControl::new())
         .await
@@ -492,7 +492,7 @@ async fn a_ledger_that_disappears_between_runs_is_an_error_and_no_new_plan() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_its_journal_a_project_without_a_ledger_is_planned_anew() {
+async fn a_project_without_journal_and_ledger_is_planned_from_scratch() {
     let project = TempProject::new();
     report(&project, [plans(), passes(&["A", "B"])]).await;
     fs::remove_file(ledger(project.path())).expect("ours");

@@ -92,14 +92,14 @@ async fn an_edit_of_nothing_but_blanks_is_a_conflict() {
 }
 
 #[tokio::test]
-async fn an_edit_that_was_taken_back_is_no_conflict() {
+async fn a_reverted_edit_is_no_conflict() {
     let saved = saved().await;
     saved.edit("2026-01-01", "2026-01-02");
     saved.edit("2026-01-02", "2026-01-01");
 
-    let again = save(&saved.ledger, Some(&saved.revision), 1).await;
+    let retried = save(&saved.ledger, Some(&saved.revision), 1).await;
 
-    assert!(again.is_ok(), "{again:?}");
+    assert!(retried.is_ok(), "{retried:?}");
 }
 
 #[tokio::test]
@@ -115,9 +115,9 @@ async fn an_edit_that_raises_the_epoch_fences_off() {
 async fn a_takeover_by_another_process_fences_off_the_last_writer_here() {
     let saved = saved().await;
     let other = open(saved.dir.path());
-    let theirs = save(&other, Some(&saved.revision), 2).await;
+    let saved_by_other = save(&other, Some(&saved.revision), 2).await;
 
-    assert!(theirs.is_ok(), "{theirs:?}");
+    assert!(saved_by_other.is_ok(), "{saved_by_other:?}");
     assert_eq!(saved.refused(1).await, RepositoryErrorKind::Fenced);
     assert_eq!(saved.refused(2).await, RepositoryErrorKind::Conflict);
 }

@@ -172,7 +172,7 @@ pub(super) fn commit_ledger(project: &Path) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_older_ledger_from_a_commit_does_not_take_an_acknowledged_pass_away() {
+async fn restoring_an_older_ledger_from_git_does_not_remove_an_acknowledged_pass() {
     for command in [
         "checkout HEAD -- .autonoe/status.json",
         "reset -q --hard",
@@ -301,7 +301,7 @@ const SETTINGS: [&str; 6] = [
 
 #[test]
 fn every_creator_of_the_state_folder_keeps_only_its_state_out_of_git() {
-    for (what, create) in CREATES {
+    for (case, create) in CREATES {
         let project = repository();
         create(project.project());
         let state = project.project().state_dir();
@@ -320,6 +320,6 @@ fn every_creator_of_the_state_folder_keeps_only_its_state_out_of_git() {
         let tracked = git(project.path(), "ls-files .autonoe");
         let mut expected = SETTINGS.map(|name| format!(".autonoe/{name}\n"));
         expected.sort();
-        assert_eq!(tracked, expected.concat(), "{what}");
+        assert_eq!(tracked, expected.concat(), "{case}");
     }
 }

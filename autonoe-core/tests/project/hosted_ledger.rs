@@ -105,7 +105,7 @@ fn forgeries() -> [(&'static str, Option<String>, SessionScript, String); 4] {
 
 #[tokio::test(start_paused = true)]
 async fn a_ledger_that_was_forged_between_two_sessions_is_refused_and_left_alone() {
-    for (what, before, script, forged) in forgeries() {
+    for (case, before, script, forged) in forgeries() {
         let project = TempProject::new();
         let project = match before {
             Some(before) => project.status(before),
@@ -114,20 +114,20 @@ async fn a_ledger_that_was_forged_between_two_sessions_is_refused_and_left_alone
         let played = agents([script]);
         let host = host(&project, &played);
         let first = attach(&host, 1).await.expect("it runs");
-        assert!(first.ledger.is_ok(), "{what}: {first:?}");
+        assert!(first.ledger.is_ok(), "{case}: {first:?}");
         fs::write(status(&project), &forged).expect("writable");
 
         let recorded = attach(&host, 1).await.expect("it is recorded");
         let view = host.ledger_view(&run()).await;
         let next = failure(attach(&host, 2).await);
 
-        assert_eq!(code(recorded.ledger), "ledger_foreign_change", "{what}");
-        assert_eq!(code(view), "ledger_foreign_change", "{what}");
-        assert_eq!(next.code, "ledger_foreign_change", "{what}");
-        assert!(next.message.contains("start another"), "{what}: {next}");
-        assert_eq!(played.received().len(), 1, "{what}: no session started");
+        assert_eq!(code(recorded.ledger), "ledger_foreign_change", "{case}");
+        assert_eq!(code(view), "ledger_foreign_change", "{case}");
+        assert_eq!(next.code, "ledger_foreign_change", "{case}");
+        assert!(next.message.contains("start another"), "{case}: {next}");
+        assert_eq!(played.received().len(), 1, "{case}: no session started");
         let found = fs::read_to_string(status(&project)).expect("there");
-        assert_eq!(found, forged, "{what}");
+        assert_eq!(found, forged, "{case}");
     }
 }
 

@@ -93,12 +93,12 @@ async fn an_ended_run_is_not_interrupted_for_any_reader() {
         (journal.interrupted_run(), journal.interrupted_flow()),
         (None, None)
     );
-    let [story] = &journal.run_histories()[..] else {
+    let [history] = &journal.run_histories()[..] else {
         panic!("one run, one story");
     };
     let ended = report(ExitReason::AllPassed);
-    assert_eq!(story.stop_reason(), &RunStopReason::Ended(ended.clone()));
-    assert_eq!(story.cost().to_string(), "$0.05");
+    assert_eq!(history.stop_reason(), &RunStopReason::Ended(ended.clone()));
+    assert_eq!(history.cost().to_string(), "$0.05");
     let timeline = RunTimeline::from_journal(&journal, &run()).expect("it is there");
     assert_eq!((timeline.sessions.len(), timeline.report), (1, Some(ended)));
 }
@@ -129,10 +129,10 @@ async fn an_ended_run_returns_its_sessions_and_starts_none() {
         .await
         .expect("written");
 
-    let again = attach(&host(&project, &played), 1, 2).await;
+    let second = attach(&host(&project, &played), 1, 2).await;
     let next = attach(&host(&project, &played), 2, 2).await;
 
-    assert_eq!(again, first);
+    assert_eq!(second, first);
     assert_eq!(code(&next.map(drop)), ("run_ended", Retry::Permanent));
     assert_eq!(played.received().len(), 1);
     assert_eq!(ends(&project).len(), 1);
@@ -224,8 +224,8 @@ async fn an_end_is_found_in_a_rotated_journal() {
     attach(&host(&project, &played), 1, 1)
         .await
         .expect("it runs");
-    let aside = project.project().journal_path().with_extension("1.jsonl");
-    std::fs::rename(project.project().journal_path(), aside).expect("it is there");
+    let moved = project.project().journal_path().with_extension("1.jsonl");
+    std::fs::rename(project.project().journal_path(), moved).expect("it is there");
 
     for _ in 0..2 {
         conclude(&host(&project, &played), 1)

@@ -24,9 +24,9 @@ fn not_provided_is_the_working_directory() {
 // Shows: spec/8.2/absolute-path-yes
 #[test]
 fn an_absolute_path_is_used_as_it_is() {
-    let (dir, elsewhere) = (folder(), folder());
+    let (dir, other_dir) = (folder(), folder());
 
-    let project = Project::find(elsewhere.path(), Some(dir.path())).expect("it is there");
+    let project = Project::find(other_dir.path(), Some(dir.path())).expect("it is there");
 
     assert_eq!(project.root(), fs::canonicalize(dir.path()).expect("there"));
 }
@@ -66,14 +66,14 @@ fn project_path_to_a_file_is_refused() {
 
     let error = Project::find(dir.path(), Some(Path::new("file"))).expect_err("no directory");
 
-    let is_told = matches!(
+    let is_expected = matches!(
         error,
         ProjectError::NotADirectory {
             found: FileKind::File,
             ..
         }
     );
-    assert!(is_told, "{error:?}");
+    assert!(is_expected, "{error:?}");
     let message = error.to_string();
     assert!(
         message.contains("is a file and not a directory"),
@@ -183,8 +183,8 @@ fn a_specification_must_not_be_blank() {
 #[cfg(unix)]
 #[test]
 fn a_symlink_in_the_place_of_our_folder_is_refused() {
-    let (dir, elsewhere) = (folder(), folder());
-    std::os::unix::fs::symlink(elsewhere.path(), dir.path().join(".autonoe")).expect("writable");
+    let (dir, other_dir) = (folder(), folder());
+    std::os::unix::fs::symlink(other_dir.path(), dir.path().join(".autonoe")).expect("writable");
     let project = Project::find(dir.path(), None).expect("it is there");
 
     let refused = project.ensure_state_dir();
@@ -193,7 +193,7 @@ fn a_symlink_in_the_place_of_our_folder_is_refused() {
         matches!(refused, Err(ProjectError::NotAFolder { .. })),
         "{refused:?}"
     );
-    assert_eq!(fs::read_dir(elsewhere.path()).expect("readable").count(), 0);
+    assert_eq!(fs::read_dir(other_dir.path()).expect("readable").count(), 0);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn concurrent_creators_of_the_state_folder_all_succeed() {
         let project = Project::find(dir.path(), None).expect("it is there");
         let all_at_once = Barrier::new(4);
 
-        let made = std::thread::scope(|scope| {
+        let result = std::thread::scope(|scope| {
             let makers: Vec<_> = (0..4)
                 .map(|_| {
                     scope.spawn(|| {
@@ -218,6 +218,6 @@ fn concurrent_creators_of_the_state_folder_all_succeed() {
             results.collect::<Result<Vec<_>, _>>()
         });
 
-        assert!(made.is_ok(), "{made:?}");
+        assert!(result.is_ok(), "{result:?}");
     }
 }

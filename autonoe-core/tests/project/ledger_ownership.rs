@@ -35,15 +35,15 @@ fn passed(id: &str) -> Value {
 }
 
 /// Returns the names of kept ledgers.
-fn kept(project: &TempProject) -> Vec<String> {
+fn saved_copies(project: &TempProject) -> Vec<String> {
     let entries = fs::read_dir(project.project().state_dir()).expect("there");
     let names = entries.map(|entry| entry.expect("readable").file_name());
     let names = names.map(|name| name.to_string_lossy().into_owned());
-    let mut kept: Vec<_> = names
+    let mut saved_copies: Vec<_> = names
         .filter(|name| name.starts_with("status.foreign") || name.starts_with("status.fenced"))
         .collect();
-    kept.sort();
-    kept
+    saved_copies.sort();
+    saved_copies
 }
 
 async fn open_project(project: &TempProject) -> OpenProject {
@@ -85,7 +85,7 @@ async fn ledger_store_is_unusable_after_the_run_lock_is_released() {
     assert!(updated.is_err());
     let found = fs::read_to_string(status(&project)).expect("there");
     assert_eq!(found, ledger(true, 2));
-    assert_eq!(kept(&project), [""; 0]);
+    assert_eq!(saved_copies(&project), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -194,7 +194,7 @@ async fn a_replaced_lock_file_beside_a_forged_ledger_stops_the_run_and_loses_no_
     assert!(error.message.contains("status.fenced-1.json"), "{error}");
     let found = fs::read_to_string(status(&project)).expect("there");
     assert_eq!(found, ledger(true, 7), "it may be that of another run");
-    assert_eq!(kept(&project), ["status.fenced-1.json"]);
+    assert_eq!(saved_copies(&project), ["status.fenced-1.json"]);
     // The acknowledged ledger of the run can be restored.
     let own = project.read(".autonoe/status.fenced-1.json");
     let project = project.status(own);

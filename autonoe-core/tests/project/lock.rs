@@ -12,12 +12,12 @@ use autonoe_testkit::program::git;
 use jiff::Timestamp;
 
 /// Waits until `holds` returns `true`, and fails if it takes too long.
-fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
+fn eventually(event: &str, mut holds: impl FnMut() -> bool) {
+    let started = Instant::now();
     while !holds() {
         assert!(
-            begun.elapsed() < Duration::from_secs(120),
-            "{what} did not happen"
+            started.elapsed() < Duration::from_secs(120),
+            "{event} did not happen"
         );
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -66,7 +66,7 @@ fn a_holder_that_has_not_recorded_itself_is_named_by_its_process() {
 }
 
 #[test]
-fn a_run_that_has_ended_is_not_taken_for_the_next_one() {
+fn an_ended_run_clears_the_lock_file() {
     let folder = TempProject::new();
     let project = folder.project();
 
@@ -194,10 +194,10 @@ fn an_orderly_end_frees_the_lock_although_something_was_left_running() {
 
     drop(lock);
 
-    let again = RunLock::acquire(project, Timestamp::now());
+    let acquired = RunLock::acquire(project, Timestamp::now());
     server.kill().expect("ours");
     server.wait().expect("ours");
-    assert!(again.is_ok(), "{again:?}");
+    assert!(acquired.is_ok(), "{acquired:?}");
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn journal(project: &Path) -> PathBuf {
     state(project).join("journal.jsonl")
 }
 
-fn aside(project: &Path) -> PathBuf {
+fn moved_path(project: &Path) -> PathBuf {
     project.with_file_name("aside")
 }
 
@@ -43,7 +43,7 @@ fn copy_folder(from: &Path, to: &Path) {
 const FOLDER: [(&str, Mishap, &str); 6] = [
     (
         "the project was moved",
-        |project| fs::rename(project, aside(project)).expect("ours"),
+        |project| fs::rename(project, moved_path(project)).expect("ours"),
         "is gone",
     ),
     (
@@ -53,7 +53,7 @@ const FOLDER: [(&str, Mishap, &str); 6] = [
     ),
     (
         "the folder was moved",
-        |project| fs::rename(state(project), aside(project)).expect("ours"),
+        |project| fs::rename(state(project), moved_path(project)).expect("ours"),
         "is gone",
     ),
     (
@@ -64,7 +64,7 @@ const FOLDER: [(&str, Mishap, &str); 6] = [
     (
         "the folder was replaced by an empty one",
         |project| {
-            fs::rename(state(project), aside(project)).expect("ours");
+            fs::rename(state(project), moved_path(project)).expect("ours");
             fs::create_dir(state(project)).expect("ours");
         },
         "was replaced",
@@ -72,8 +72,8 @@ const FOLDER: [(&str, Mishap, &str); 6] = [
     (
         "the folder was replaced by a copy",
         |project| {
-            fs::rename(state(project), aside(project)).expect("ours");
-            copy_folder(&aside(project), &state(project));
+            fs::rename(state(project), moved_path(project)).expect("ours");
+            copy_folder(&moved_path(project), &state(project));
         },
         "was replaced",
     ),
@@ -83,7 +83,7 @@ const FOLDER: [(&str, Mishap, &str); 6] = [
 const JOURNAL: [(&str, Mishap, &str); 5] = [
     (
         "the journal was moved",
-        |project| fs::rename(journal(project), aside(project)).expect("ours"),
+        |project| fs::rename(journal(project), moved_path(project)).expect("ours"),
         "is gone",
     ),
     (
@@ -94,8 +94,8 @@ const JOURNAL: [(&str, Mishap, &str); 5] = [
     (
         "the journal was replaced by a copy",
         |project| {
-            fs::rename(journal(project), aside(project)).expect("ours");
-            fs::copy(aside(project), journal(project)).expect("ours");
+            fs::rename(journal(project), moved_path(project)).expect("ours");
+            fs::copy(moved_path(project), journal(project)).expect("ours");
         },
         "was replaced",
     ),
@@ -159,14 +159,14 @@ fn failure(report: &RunReport) -> &Failure {
 }
 
 /// Checks that the run ended with a clear message, and that the moved file got no more content.
-fn assert_clear(what: &str, report: &RunReport, expected: &str, folder: &TempDir) {
+fn assert_clear(case: &str, report: &RunReport, expected: &str, folder: &TempDir) {
     let error = failure(report);
-    assert!(error.message.contains(expected), "{what}: {error}");
-    assert!(error.message.contains("start again"), "{what}: {error}");
+    assert!(error.message.contains(expected), "{case}: {error}");
+    assert!(error.message.contains("start again"), "{case}: {error}");
     let path = folder.path().join("project");
     let named = error.message.contains(&path.display().to_string());
-    assert!(named, "{what}: {error}");
-    assert!(report.elapsed < Duration::from_secs(60), "{what}: at once");
+    assert!(named, "{case}: {error}");
+    assert!(report.elapsed < Duration::from_secs(60), "{case}: at once");
     for moved in [
         "aside",
         "aside/journal.jsonl",
@@ -175,8 +175,8 @@ fn assert_clear(what: &str, report: &RunReport, expected: &str, folder: &TempDir
         let moved = folder.path().join(moved);
         if moved.is_file() {
             let text = fs::read_to_string(moved).expect("readable");
-            assert!(!text.contains("run_ended"), "{what}: {text}");
-            assert!(!text.contains("\"newStatus\":\"passed\""), "{what}: {text}");
+            assert!(!text.contains("run_ended"), "{case}: {text}");
+            assert!(!text.contains("\"newStatus\":\"passed\""), "{case}: {text}");
         }
     }
 }
@@ -184,7 +184,7 @@ fn assert_clear(what: &str, report: &RunReport, expected: &str, folder: &TempDir
 // Shows: beyond/project-that-is-moved-removed
 #[tokio::test(start_paused = true)]
 async fn project_lost_during_a_session_ends_the_run() {
-    for (what, mishap, expected) in FOLDER.into_iter().chain(JOURNAL) {
+    for (case, mishap, expected) in FOLDER.into_iter().chain(JOURNAL) {
         let folder = tempfile::tempdir().expect("a folder");
         let second = SessionScript::new("goes on")
             .performs(mishap)
@@ -193,13 +193,13 @@ async fn project_lost_during_a_session_ends_the_run() {
 
         let report = run(&folder, second).await;
 
-        assert_clear(what, &report, expected, &folder);
+        assert_clear(case, &report, expected, &folder);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_session_that_cannot_mark_anything_any_more_is_stopped() {
-    for (what, mishap, expected) in FOLDER {
+    for (case, mishap, expected) in FOLDER {
         let folder = tempfile::tempdir().expect("a folder");
         let second = SessionScript::new("works on")
             .performs(mishap)
@@ -208,14 +208,14 @@ async fn a_session_that_cannot_mark_anything_any_more_is_stopped() {
 
         let report = run(&folder, second).await;
 
-        assert_clear(what, &report, expected, &folder);
-        assert_eq!(failure(&report).code, "ledger_missing", "{what}");
+        assert_clear(case, &report, expected, &folder);
+        assert_eq!(failure(&report).code, "ledger_missing", "{case}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_whose_changes_cannot_be_written_down_is_stopped_before_it_changes_the_ledger() {
-    for (what, mishap, expected) in JOURNAL {
+async fn a_session_is_stopped_before_a_ledger_change_that_the_journal_cannot_record() {
+    for (case, mishap, expected) in JOURNAL {
         let folder = tempfile::tempdir().expect("a folder");
         let second = SessionScript::new("works on")
             .performs(mishap)
@@ -224,19 +224,19 @@ async fn a_session_whose_changes_cannot_be_written_down_is_stopped_before_it_cha
 
         let report = run(&folder, second).await;
 
-        assert_clear(what, &report, expected, &folder);
-        assert_eq!(failure(&report).code, "journal_unavailable", "{what}");
+        assert_clear(case, &report, expected, &folder);
+        assert_eq!(failure(&report).code, "journal_unavailable", "{case}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn project_lost_between_sessions_starts_no_session() {
-    for (what, mishap, expected) in FOLDER.into_iter().chain(JOURNAL) {
+    for (case, mishap, expected) in FOLDER.into_iter().chain(JOURNAL) {
         let folder = tempfile::tempdir().expect("a folder");
 
         let report = run_with_a_mishap_in_the_pause(&folder, mishap).await;
 
-        assert_clear(what, &report, expected, &folder);
+        assert_clear(case, &report, expected, &folder);
     }
 }
 
@@ -265,13 +265,13 @@ async fn run_with_a_mishap_in_the_pause(folder: &TempDir, mishap: Mishap) -> Run
 #[tokio::test(start_paused = true)]
 async fn the_run_of_a_restored_project_is_resumed() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (what, moves, expected) = FOLDER[0];
+    let (case, moves, expected) = FOLDER[0];
     let second = SessionScript::new("goes on")
         .performs(moves)
         .says("ok")
         .ends();
     let broken = run(&folder, second).await;
-    assert_clear(what, &broken, expected, &folder);
+    assert_clear(case, &broken, expected, &folder);
     fs::rename(folder.path().join("aside"), folder.path().join("project")).expect("ours");
 
     let project = Project::find(&folder.path().join("project"), None).expect("it is back");

@@ -77,9 +77,9 @@ impl Generation {
 
     /// Lets eight writers write and cuts the power in the middle.
     async fn round(&mut self, round: usize) {
-        let start = |what, number| {
+        let start = |test, number| {
             let name = format!("R{round}W{number}");
-            Writer::start(what, &self.project, &name)
+            Writer::start(test, &self.project, &name)
         };
         // Not each time: its syncs would compensate for missing syncs of other writers.
         let journal = round

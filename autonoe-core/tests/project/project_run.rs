@@ -120,11 +120,11 @@ async fn the_caller_sees_the_journal_before_the_run_starts() {
     let project = TempProject::new();
     interrupt_in_session_2(&project).await;
     let seen = Arc::new(Mutex::new(None));
-    let kept = seen.clone();
+    let recorder = seen.clone();
 
     let agents = ScriptedBackend::resuming_at(2, [plans(), passes()]);
     let report = run(&project, agents)
-        .on_open(move |open| *kept.lock().expect("no panic") = open.journal().interrupted_run())
+        .on_open(move |open| *recorder.lock().expect("no panic") = open.journal().interrupted_run())
         .run(&RunControl::new())
         .await
         .expect("it starts");
@@ -136,8 +136,8 @@ async fn the_caller_sees_the_journal_before_the_run_starts() {
 #[tokio::test(start_paused = true)]
 async fn an_agent_may_use_the_link_that_the_project_was_named_by() {
     let project = TempProject::new();
-    let elsewhere = tempfile::tempdir_in("/var/tmp").expect("a directory");
-    let link = elsewhere.path().join("link");
+    let outside = tempfile::tempdir_in("/var/tmp").expect("a directory");
+    let link = outside.path().join("link");
     let root = project.project().root();
     symlink(root, &link).expect("writable");
     symlink("/etc", root.join("out")).expect("writable");
@@ -208,12 +208,12 @@ async fn project_run_resumes_the_interrupted_run() {
         report.cost.unknown_parts, 1,
         "what the lost session cost is unknown"
     );
-    let stories = project.journal().run_histories();
+    let histories = project.journal().run_histories();
     assert_eq!(
         (
-            stories.len(),
-            stories[0].resumed,
-            stories[0].sessions[1].starts
+            histories.len(),
+            histories[0].resumed,
+            histories[0].sessions[1].starts
         ),
         (1, 1, 2)
     );
@@ -261,7 +261,7 @@ impl AgentClientFactory for NotThere {
 
 // Shows: beyond/run-that-could-not-begin
 #[tokio::test(start_paused = true)]
-async fn a_run_whose_backend_cannot_be_used_has_not_begun() {
+async fn a_run_with_an_unusable_backend_does_not_start() {
     for kind in [AgentErrorKind::NotAvailable, AgentErrorKind::Authentication] {
         let project = TempProject::new();
 

@@ -88,7 +88,7 @@ async fn file_repository_keeps_a_corrupt_ledger() {
 
 // Shows: spec/5.1/files
 #[tokio::test]
-async fn a_file_of_the_first_autonoe_is_taken_over_and_keeps_its_fields() {
+async fn a_file_of_the_typescript_version_is_accepted_and_keeps_its_fields() {
     let dir = tempfile::tempdir().expect("a folder");
     let ledger = repository(dir.path());
     let path = dir.path().join(".autonoe/status.json");

@@ -237,8 +237,8 @@ fn files_that_are_no_requests_are_ignored() {
     fs::write(dir.join("2.json"), " ".repeat(1 << 20)).expect("writable");
     fs::create_dir(dir.join("3.json")).expect("writable");
     symlink(&request, dir.join("4.json")).expect("writable");
-    let made = Command::new("mkfifo").arg(dir.join("5.json")).status();
-    assert!(made.expect("mkfifo is there").success());
+    let status = Command::new("mkfifo").arg(dir.join("5.json")).status();
+    assert!(status.expect("mkfifo is there").success());
 
     assert_eq!(fixture.forwarded(), ["message: Hello."]);
 }
@@ -246,8 +246,8 @@ fn files_that_are_no_requests_are_ignored() {
 #[test]
 fn a_folder_behind_a_symlink_is_neither_read_nor_written() {
     let fixture = Fixture::new();
-    let elsewhere = tempfile::tempdir().expect("a folder");
-    symlink(elsewhere.path(), fixture.project.project().requests_dir()).expect("writable");
+    let outside = tempfile::tempdir().expect("a folder");
+    symlink(outside.path(), fixture.project.project().requests_dir()).expect("writable");
 
     let sent = fixture.folder.send(
         &fixture.own(),
@@ -258,7 +258,7 @@ fn a_folder_behind_a_symlink_is_neither_read_nor_written() {
 
     assert!(sent.is_err());
     assert!(fixture.folder.pending().is_err());
-    let written = fs::read_dir(elsewhere.path()).expect("readable").count();
+    let written = fs::read_dir(outside.path()).expect("readable").count();
     assert_eq!(written, 0);
 }
 

@@ -13,7 +13,7 @@ use serde_json::json;
 
 // Shows: spec/5.3/persistence-on-disk
 #[tokio::test(start_paused = true)]
-async fn a_run_keeps_its_ledger_in_the_project_and_hands_its_lock_to_the_agent() {
+async fn a_run_stores_its_ledger_in_the_project_and_passes_its_lock_to_the_agent() {
     let folder = TempProject::new();
     let project = folder.project();
     let lock = RunLock::acquire(project, Timestamp::now()).expect("nobody else");

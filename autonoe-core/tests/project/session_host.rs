@@ -84,7 +84,7 @@ async fn ledger_epoch(project: &TempProject) -> Option<Epoch> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_with_a_recorded_outcome_is_not_run_again() {
+async fn a_session_with_a_recorded_outcome_is_not_rerun() {
     let project = TempProject::new();
     let played = agents([quick("one"), quick("two")]);
     let first = attach(&host(&project, &played), 1, 1)
@@ -92,9 +92,9 @@ async fn a_session_with_a_recorded_outcome_is_not_run_again() {
         .expect("it runs");
 
     // Another process with another object.
-    let again = attach(&host(&project, &played), 1, 1).await;
+    let second = attach(&host(&project, &played), 1, 1).await;
 
-    assert_eq!(again.expect("it is recorded"), first);
+    assert_eq!(second.expect("it is recorded"), first);
     assert_eq!(played.received().len(), 1);
     let next = attach(&host(&project, &played), 2, 1)
         .await
@@ -158,7 +158,7 @@ async fn a_recorded_outcome_that_was_never_returned_is_returned_to_the_next_call
         let project = TempProject::new();
         let played = agents([quick("one")]);
         let host = host(&project, &played);
-        let was_told = {
+        let was_reported = {
             let mut attaching = pin!(attach(&host, 1, 1));
             let killed = poll_fn(|context| match attaching.as_mut().poll(context) {
                 Poll::Ready(_) => Poll::Ready(true),
@@ -173,7 +173,7 @@ async fn a_recorded_outcome_that_was_never_returned_is_returned_to_the_next_call
         assert!(outcome.result.end.is_completed());
         assert_eq!(outcome.lost, 0);
         assert_eq!((played.received().len(), records(&project)), (1, 1));
-        if !was_told {
+        if !was_reported {
             return;
         }
     }
@@ -181,7 +181,7 @@ async fn a_recorded_outcome_that_was_never_returned_is_returned_to_the_next_call
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_was_left_in_the_middle_is_run_again_under_its_number() {
+async fn an_unfinished_session_is_rerun_under_its_number() {
     let project = TempProject::new();
     let left = agents([SessionScript::new("one").says("I begin.").hangs()]);
     let host_that_dies = host(&project, &left);
@@ -197,16 +197,16 @@ async fn a_session_that_was_left_in_the_middle_is_run_again_under_its_number() {
 
     assert!(outcome.result.end.is_completed());
     assert_eq!(outcome.lost, 1);
-    let again = attach(&host(&project, &played), 1, 2).await;
-    assert_eq!(again, Ok(outcome));
+    let second = attach(&host(&project, &played), 1, 2).await;
+    assert_eq!(second, Ok(outcome));
     assert_eq!((left.received().len(), played.received().len()), (1, 1));
     let journal = project.journal();
     assert!(journal.session_result(&key(1)).is_some());
-    let [story] = &journal.run_histories()[..] else {
+    let [history] = &journal.run_histories()[..] else {
         panic!("one run, one story");
     };
     // The cost of the lost session is unknown, and counted as such.
-    assert_eq!(story.cost().unknown_parts, 1);
+    assert_eq!(history.cost().unknown_parts, 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -244,12 +244,12 @@ async fn a_session_that_is_cancelled_ends_and_stays_cancelled() {
 
     assert_eq!(outcome.expect("recorded").result.end, SessionEnd::Cancelled);
     assert_eq!((played.open_clients(), played.disposed()), (0, 1));
-    let again = attach(&host, 1, 1).await.expect("recorded");
-    assert_eq!(again.result.end, SessionEnd::Cancelled);
+    let second = attach(&host, 1, 1).await.expect("recorded");
+    assert_eq!(second.result.end, SessionEnd::Cancelled);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_is_cancelled_before_it_began_can_be_tried_again() {
+async fn a_session_cancelled_before_its_start_can_be_retried() {
     let project = TempProject::new();
     let played = agents([quick("one")]);
     let host = host(&project, &played);
@@ -370,7 +370,7 @@ async fn a_host_sends_heartbeats_while_it_works_and_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_has_the_text_the_messages_and_the_budget_that_it_was_given() {
+async fn a_session_receives_its_text_messages_and_budget() {
     let project = TempProject::new().instruction(&InstructionName::Coding, "Build it.");
     let played = agents([SessionScript::new("one")
         .expects_in_prompt("Build it.")

@@ -163,10 +163,10 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Starts a process that does `what` in `project` under a unique name.
-    pub(crate) fn start(what: &str, project: &Project, name: &str) -> Self {
+    /// Starts a process that does `test` in `project` under a unique name.
+    pub(crate) fn start(test: &str, project: &Project, name: &str) -> Self {
         let mut child = Command::new(std::env::current_exe().expect("this program"))
-            .args([what, "--exact", "--nocapture"])
+            .args([test, "--exact", "--nocapture"])
             .env(DIR, project.root())
             .env(NAME, name)
             .stdout(Stdio::piped())
@@ -217,10 +217,10 @@ impl Drop for Writer {
 pub(crate) fn wait_for_updates(writers: &[Writer], count: usize) {
     let count_of = |writer: &Writer| writer.acknowledged.lock().expect("not poisoned").len();
     let updates = || writers.iter().map(count_of).sum::<usize>();
-    let (before, begun) = (updates(), Instant::now());
+    let (before, started) = (updates(), Instant::now());
     while updates() < before + count {
         assert!(
-            begun.elapsed() < Duration::from_secs(60),
+            started.elapsed() < Duration::from_secs(60),
             "nobody writes anything"
         );
         std::thread::sleep(Duration::from_micros(200));

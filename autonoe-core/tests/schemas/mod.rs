@@ -67,7 +67,7 @@ fn no_schema_is_left_over() {
         // described by other crates.
         let is_of_others = ["output.", "flow.", "harness.", "dashboard."]
             .iter()
-            .any(|theirs| name.starts_with(theirs));
+            .any(|prefix| name.starts_with(prefix));
         if is_of_others || ["models.json", "agent-config.json"].contains(&name.as_str()) {
             continue;
         }

@@ -8,16 +8,16 @@ use autonoe_testkit::simulation::{Fenced, HOSTS};
 use crate::simulation::local::{Event, Hosts};
 
 /// Sends a fact. It may arrive late, twice, not at all, or at another host as well.
-pub(crate) fn send(world: &mut Hosts, host: usize, fact: &RunFact) {
-    let copies = world.random.between(1, 4) / 4 + 1;
-    world.tally.duplicates += copies - 1;
+pub(crate) fn send(simulation: &mut Hosts, host: usize, fact: &RunFact) {
+    let copies = simulation.random.between(1, 4) / 4 + 1;
+    simulation.tally.duplicates += copies - 1;
     for _ in 0..copies {
-        if world.random.chance(5) {
+        if simulation.random.chance(5) {
             continue;
         }
-        let stray = world.random.chance(20);
+        let stray = simulation.random.chance(20);
         let to = if stray { (host + 1) % HOSTS } else { host };
-        world.plan_within(
+        simulation.plan_within(
             to,
             6000,
             Event::FactReceived {
@@ -28,8 +28,8 @@ pub(crate) fn send(world: &mut Hosts, host: usize, fact: &RunFact) {
 }
 
 /// Applies a fact to the machine of a host and records the decision.
-pub(crate) fn apply(world: &mut Hosts, host: usize, fact: RunFact) {
-    let it = &mut world.hosts[host];
+pub(crate) fn apply(simulation: &mut Hosts, host: usize, fact: RunFact) {
+    let it = &mut simulation.hosts[host];
     let Some(drive) = &mut it.state.drive else {
         return;
     };
@@ -47,20 +47,20 @@ pub(crate) fn apply(world: &mut Hosts, host: usize, fact: RunFact) {
         fact: fact.clone(),
         action,
     };
-    if world.store.append(epoch, line) == Err(Fenced) {
+    if simulation.store.append(epoch, line) == Err(Fenced) {
         return it.state.give_up(epoch);
     }
     match fact {
-        RunFact::Cancelled => world.cancelled = is_cancelled,
+        RunFact::Cancelled => simulation.cancelled = is_cancelled,
         // A pending cancellation is fulfilled: the session is gone.
-        RunFact::SessionLost { .. } => world.cancelled = false,
+        RunFact::SessionLost { .. } => simulation.cancelled = false,
         RunFact::SessionEnded { number, result, .. } if result.end != SessionEnd::Cancelled => {
-            world.reported_ends.insert(number);
+            simulation.reported_ends.insert(number);
         }
         _ => {}
     }
     if fits {
         let life = it.life;
-        world.plan_within(host, 500, Event::Check { life });
+        simulation.plan_within(host, 500, Event::Check { life });
     }
 }

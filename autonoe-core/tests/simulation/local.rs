@@ -12,9 +12,9 @@ use crate::simulation::{driver, facts, sessions};
 /// Plays the schedule of `seed` with hosts that drive the run themselves.
 pub(crate) fn simulate(seed: u64, rules: Rules) -> Result<Stats, Violation> {
     let local = Local::default();
-    let played = autonoe_testkit::simulation::simulate(seed, rules, local, |world| {
-        // A sequence of random numbers that is independent of the world's.
-        operator::plan(world, Random::new(!seed));
+    let played = autonoe_testkit::simulation::simulate(seed, rules, local, |simulation| {
+        // A sequence of random numbers that is independent of the simulation's.
+        operator::plan(simulation, Random::new(!seed));
     });
     played.map(|(tally, _)| tally)
 }
@@ -27,10 +27,10 @@ pub(crate) struct Local {
     /// The sessions that were ended because the run is cancelled; their agents are gone.
     pub(crate) stopped: BTreeSet<(Epoch, u32)>,
     /// The session that started although the run is cancelled.
-    pub(crate) begun_after_cancel: Option<u32>,
+    pub(crate) started_after_cancel: Option<u32>,
 }
 
-/// The world of such a run.
+/// The simulation of such a run.
 pub(crate) type Hosts = World<Local>;
 
 /// An event at a host.
@@ -114,37 +114,37 @@ impl Driver for Local {
         matches!(event, Event::Heartbeat { .. })
     }
 
-    fn apply(world: &mut Hosts, host: usize, event: Event) {
+    fn apply(simulation: &mut Hosts, host: usize, event: Event) {
         match event {
             Event::Heartbeat { life } => {
-                let is_cut_off = world.is_cut_off(host);
+                let is_cut_off = simulation.is_cut_off(host);
                 if !is_cut_off {
-                    driver::heartbeat(world, host);
+                    driver::heartbeat(simulation, host);
                 }
-                if world.store.ended.is_none() || is_cut_off {
-                    let at = world.now + world.random.between(2000, 6000);
-                    world.plan(at, host, Event::Heartbeat { life });
+                if simulation.store.ended.is_none() || is_cut_off {
+                    let at = simulation.now + simulation.random.between(2000, 6000);
+                    simulation.plan(at, host, Event::Heartbeat { life });
                 }
             }
             Event::SessionOver { epoch, number, .. } => {
-                sessions::session_over(world, host, epoch, number);
+                sessions::session_over(simulation, host, epoch, number);
             }
-            Event::FactReceived { fact } => facts::apply(world, host, *fact),
-            Event::Requested(wish) => operator::apply_request(world, host, wish),
-            Event::Check { .. } => driver::perform_pending(world, host),
+            Event::FactReceived { fact } => facts::apply(simulation, host, *fact),
+            Event::Requested(wish) => operator::apply_request(simulation, host, wish),
+            Event::Check { .. } => driver::perform_pending(simulation, host),
         }
     }
 
-    fn apply_global(world: &mut Hosts, event: Event) {
+    fn apply_global(simulation: &mut Hosts, event: Event) {
         match event {
-            Event::Requested(wish) => operator::send_request(world, wish),
+            Event::Requested(wish) => operator::send_request(simulation, wish),
             other => unreachable!("{other:?} happens to a host"),
         }
     }
 
-    fn crash(hands: &mut HostState, orphan: Option<u32>, store: &mut Store) {
+    fn crash(state: &mut HostState, orphan: Option<u32>, store: &mut Store) {
         // The surviving agent keeps the lock until the lease ends.
-        if let (Some(drive), None) = (hands.drive.take(), orphan) {
+        if let (Some(drive), None) = (state.drive.take(), orphan) {
             store.release_lock(drive.epoch);
         }
     }
@@ -160,8 +160,8 @@ impl Driver for Local {
     }
 
     fn violation(&self) -> Option<Violation> {
-        let begun = self.begun_after_cancel;
-        let begun = begun.map(|number| Violation::StartedAfterCancel { number });
-        begun.or(self.diverged.then_some(Violation::Diverged))
+        self.started_after_cancel
+            .map(|number| Violation::StartedAfterCancel { number })
+            .or(self.diverged.then_some(Violation::Diverged))
     }
 }

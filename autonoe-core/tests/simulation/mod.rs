@@ -44,16 +44,16 @@ const HALF: u64 = 10_000;
 
 #[test]
 fn every_session_takes_effect_exactly_once_in_ten_thousand_schedules() {
-    let happened = all_hold(0..HALF);
+    let totals = all_hold(0..HALF);
 
     // Schedules without these events would prove nothing.
-    assert!(happened.takeovers > 2 * HALF, "{happened:?}");
-    assert!(happened.duplicates > 2 * HALF, "{happened:?}");
-    assert!(happened.refused > HALF / 10, "{happened:?}");
-    assert!(happened.records_used > HALF / 10, "{happened:?}");
-    assert!(happened.lost > HALF / 10, "{happened:?}");
-    assert!(happened.limits_changed > HALF, "{happened:?}");
-    assert!(happened.cancelled > HALF / 10, "{happened:?}");
+    assert!(totals.takeovers > 2 * HALF, "{totals:?}");
+    assert!(totals.duplicates > 2 * HALF, "{totals:?}");
+    assert!(totals.refused > HALF / 10, "{totals:?}");
+    assert!(totals.records_used > HALF / 10, "{totals:?}");
+    assert!(totals.lost > HALF / 10, "{totals:?}");
+    assert!(totals.limits_changed > HALF, "{totals:?}");
+    assert!(totals.cancelled > HALF / 10, "{totals:?}");
 }
 
 #[test]

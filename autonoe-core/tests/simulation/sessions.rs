@@ -11,9 +11,9 @@ use crate::simulation::facts;
 use crate::simulation::local::{Event, Hosts, Session};
 
 /// Starts the session of `plan`, unless it is running or over.
-pub(crate) fn start_session(world: &mut Hosts, host: usize, epoch: Epoch, plan: &SessionPlan) {
+pub(crate) fn start_session(simulation: &mut Hosts, host: usize, epoch: Epoch, plan: &SessionPlan) {
     let planned = plan.number;
-    let it = &mut world.hosts[host];
+    let it = &mut simulation.hosts[host];
     let Some(drive) = &mut it.state.drive else {
         return;
     };
@@ -21,17 +21,17 @@ pub(crate) fn start_session(world: &mut Hosts, host: usize, epoch: Epoch, plan: 
         Some(Session::Working { number }) if *number == planned => {}
         Some(Session::Over { number, ended }) if *number == planned => {
             let ended = ended.clone();
-            facts::send(world, host, &ended);
+            facts::send(simulation, host, &ended);
         }
-        _ => match world.store.outcome(planned).cloned() {
+        _ => match simulation.store.outcome(planned).cloned() {
             Some(ended) => {
-                world.tally.records_used += 1;
-                facts::send(world, host, &ended);
+                simulation.tally.records_used += 1;
+                facts::send(simulation, host, &ended);
             }
             None => {
                 // An overtaken host may not know of the cancellation, and cannot write.
-                if world.cancelled && epoch.next() == Some(world.store.next_epoch()) {
-                    world.driver.begun_after_cancel = Some(planned);
+                if simulation.cancelled && epoch.next() == Some(simulation.store.next_epoch()) {
+                    simulation.driver.started_after_cancel = Some(planned);
                 }
                 drive.session = Some(Session::Working { number: planned });
                 let over = Event::SessionOver {
@@ -39,52 +39,54 @@ pub(crate) fn start_session(world: &mut Hosts, host: usize, epoch: Epoch, plan: 
                     epoch,
                     number: planned,
                 };
-                let at = world.now + world.work.duration(planned);
-                world.plan(at, host, over);
+                let at = simulation.now + simulation.work.duration(planned);
+                simulation.plan(at, host, over);
             }
         },
     }
 }
 
 /// Writes the effect of a session, through the fence, and then reports it.
-pub(crate) fn session_over(world: &mut Hosts, host: usize, epoch: Epoch, number: u32) {
-    if world.driver.stopped.contains(&(epoch, number)) {
+pub(crate) fn session_over(simulation: &mut Hosts, host: usize, epoch: Epoch, number: u32) {
+    if simulation.driver.stopped.contains(&(epoch, number)) {
         return;
     }
-    let at = world.at();
-    let (result, ledger) = world.work.perform(number, at, world.store.ledger());
+    let at = simulation.at();
+    let (result, ledger) = simulation
+        .work
+        .perform(number, at, simulation.store.ledger());
     let ended = RunFact::SessionEnded {
         at,
         number,
         result,
         ledger: Ok(ledger),
     };
-    over(world, host, epoch, &ended);
+    over(simulation, host, epoch, &ended);
 }
 
 /// Ends the running session because the run is cancelled, unless it is over.
-pub(crate) fn stop_session(world: &mut Hosts, host: usize, epoch: Epoch) {
-    let drive = world.hosts[host].state.drive.as_ref();
+pub(crate) fn stop_session(simulation: &mut Hosts, host: usize, epoch: Epoch) {
+    let drive = simulation.hosts[host].state.drive.as_ref();
     let Some(machine) = drive.and_then(|drive| drive.machine.as_ref()) else {
         return;
     };
     let planned = last(machine);
     let known = match drive.and_then(|drive| drive.session.as_ref()) {
         Some(Session::Over { number, ended }) if *number == planned => Some(RunFact::clone(ended)),
-        _ => world.store.outcome(planned).cloned(),
+        _ => simulation.store.outcome(planned).cloned(),
     };
     if let Some(ended) = known {
-        return facts::send(world, host, &ended);
+        return facts::send(simulation, host, &ended);
     }
     let number = planned;
-    world.driver.stopped.insert((epoch, number));
+    simulation.driver.stopped.insert((epoch, number));
     let ended = RunFact::SessionEnded {
-        at: world.at(),
+        at: simulation.at(),
         number,
         result: SessionReport::new(SessionEnd::Cancelled),
-        ledger: Ok(world.store.ledger()),
+        ledger: Ok(simulation.store.ledger()),
     };
-    over(world, host, epoch, &ended);
+    over(simulation, host, epoch, &ended);
 }
 
 /// Returns the number of the last requested session.
@@ -98,7 +100,7 @@ pub(crate) fn last(machine: &RunMachine) -> u32 {
 }
 
 /// Writes the end of a session, through the fence, and then reports it.
-fn over(world: &mut Hosts, host: usize, epoch: Epoch, ended: &RunFact) {
+fn over(simulation: &mut Hosts, host: usize, epoch: Epoch, ended: &RunFact) {
     let RunFact::SessionEnded {
         number,
         ledger: Ok(ledger),
@@ -107,8 +109,8 @@ fn over(world: &mut Hosts, host: usize, epoch: Epoch, ended: &RunFact) {
     else {
         panic!("{ended:?} is no outcome");
     };
-    let written = world.store.end_session(epoch, *number, *ledger, ended);
-    let it = &mut world.hosts[host];
+    let written = simulation.store.end_session(epoch, *number, *ledger, ended);
+    let it = &mut simulation.hosts[host];
     if written == Err(Fenced) {
         return it.state.give_up(epoch);
     }
@@ -118,5 +120,5 @@ fn over(world: &mut Hosts, host: usize, epoch: Epoch, ended: &RunFact) {
             ended: Box::new(ended.clone()),
         });
     }
-    facts::send(world, host, ended);
+    facts::send(simulation, host, ended);
 }

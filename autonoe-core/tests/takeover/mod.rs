@@ -62,7 +62,7 @@ fn child_process_writes_until_overtaken() {
     let mut out = std::io::stdout().lock();
     for number in 0.. {
         let id = format!("OLD-{number}");
-        let begun = Instant::now();
+        let started = Instant::now();
         match runtime.block_on(create(&store, &id)) {
             Ok(()) => writeln!(out, "done {id}").expect("somebody listens"),
             // The new owner saves concurrently; that is no loss.
@@ -75,7 +75,7 @@ fn child_process_writes_until_overtaken() {
         }
         out.flush().expect("somebody listens");
         // Agents think between two writes; without a rest, each stop would hit a write.
-        thread::sleep(begun.elapsed().max(Duration::from_millis(1)));
+        thread::sleep(started.elapsed().max(Duration::from_millis(1)));
     }
 }
 
@@ -103,10 +103,10 @@ impl Writer {
         let (sender, output_lines) = channel();
         thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
-                let Some((_, what)) = line.split_once("done ") else {
+                let Some((_, id)) = line.split_once("done ") else {
                     continue;
                 };
-                if sender.send(what.to_owned()).is_err() {
+                if sender.send(id.to_owned()).is_err() {
                     return;
                 }
             }
@@ -129,9 +129,9 @@ impl Writer {
     fn stop(&self) {
         self.signal("-STOP");
         let tasks = format!("/proc/{}/task", self.process.id());
-        let begun = Instant::now();
+        let started = Instant::now();
         while !all_stopped(&tasks) {
-            assert!(begun.elapsed() < DEADLINE, "the writer does not stop");
+            assert!(started.elapsed() < DEADLINE, "the writer does not stop");
             thread::sleep(Duration::from_millis(1));
         }
     }
@@ -144,9 +144,9 @@ impl Writer {
 
     /// Waits until it ends by itself, and returns its remaining output.
     fn ended(mut self) -> Vec<String> {
-        let begun = Instant::now();
+        let started = Instant::now();
         while self.process.try_wait().expect("ours").is_none() {
-            assert!(begun.elapsed() < DEADLINE, "the writer does not end");
+            assert!(started.elapsed() < DEADLINE, "the writer does not end");
             thread::sleep(Duration::from_millis(1));
         }
         self.output_lines.iter().collect()
@@ -214,9 +214,9 @@ fn round(runtime: &Runtime, number: u64) -> Takeover {
         thread::sleep(Duration::from_millis(50));
         old.signal("-CONT");
     }
-    let taken = runtime.block_on(async { tokio::time::timeout(DEADLINE, taking).await });
-    let taken = taken.expect("the takeover ends").expect("no panic");
-    let (store, found) = taken.expect("one of the tries succeeds");
+    let result = runtime.block_on(async { tokio::time::timeout(DEADLINE, taking).await });
+    let result = result.expect("the takeover ends").expect("no panic");
+    let (store, found) = result.expect("one of the tries succeeds");
     let write = |id: &str| {
         runtime
             .block_on(create(&store, id))

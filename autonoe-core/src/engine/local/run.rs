@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_goes_through_its_phases() {
+    fn a_run_reports_its_phases() {
         let mut state = RunState::default();
         assert_eq!(phase(&state), RunPhase::Waiting);
 

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn suggestions_are_made_for_typos_only() {
+    fn only_typos_get_a_suggestion() {
         const KNOWN: [&str; 4] = ["profile", "permissions", "mcpServers", "review"];
 
         for (word, suggestion) in [

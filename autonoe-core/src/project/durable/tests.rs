@@ -134,17 +134,17 @@ fn an_error_of_any_call_is_returned_and_leaves_a_whole_file_and_nothing_else() {
         // The new file is visible, but a power cut may restore the old one.
         ("sync the folder", "new"),
     ];
-    for (call, (what, expected)) in table.into_iter().enumerate() {
+    for (call, (case, expected)) in table.into_iter().enumerate() {
         let disk = FaultyDisk::new(1);
         durably(&disk, b"old").expect("no trouble yet");
         disk.set_faults(FaultSchedule::After(call));
 
         let result = durably(&disk, b"new");
 
-        assert!(result.is_err(), "{what}");
+        assert!(result.is_err(), "{case}");
         let found = disk.read(FILE.as_ref()).expect("a file");
-        assert_eq!(String::from_utf8_lossy(&found), expected, "{what}");
-        assert_eq!(disk.names(), [Path::new(FILE)], "{what}");
+        assert_eq!(String::from_utf8_lossy(&found), expected, "{case}");
+        assert_eq!(disk.names(), [Path::new(FILE)], "{case}");
         durably(&disk, b"newer").expect("the trouble is over");
         assert_eq!(disk.read(FILE.as_ref()).as_deref(), Some(&b"newer"[..]));
     }

@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(written, expected);
         let read: JournalPageRequest = serde_json::from_value(expected).expect("it is read");
         assert_eq!(read, ask);
-        let elsewhere = json!({"project": "../shop", "run": "shop-1"});
-        assert!(serde_json::from_value::<JournalPageRequest>(elsewhere).is_err());
+        let outside = json!({"project": "../shop", "run": "shop-1"});
+        assert!(serde_json::from_value::<JournalPageRequest>(outside).is_err());
     }
 }

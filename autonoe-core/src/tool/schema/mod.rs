@@ -62,7 +62,7 @@ impl InputSchema {
             patterns: HashMap::new(),
         };
         keywords::validate_schema(schema, schema, &mut compiled.patterns)
-            .map_err(|what| InvalidSchema { what })?;
+            .map_err(|reason| InvalidSchema { reason })?;
         Ok(compiled)
     }
 
@@ -92,12 +92,12 @@ impl InputSchema {
 /// Error: the schema is malformed or uses an unsupported keyword.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidSchema {
-    what: String,
+    reason: String,
 }
 
 impl fmt::Display for InvalidSchema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the schema cannot be used: {}", self.what)
+        write!(f, "the schema cannot be used: {}", self.reason)
     }
 }
 

@@ -44,8 +44,8 @@ impl TypedTool for Outputs {
         ToolDescription::new("set_outputs", "Sets outputs.")
     }
     async fn run(&self, input: Self::Input, _: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let mut taken = self.0.lock().expect("not poisoned");
-        taken.push(Value::Object(input));
+        let mut inputs = self.0.lock().expect("not poisoned");
+        inputs.push(Value::Object(input));
         Ok(ToolOutput::default())
     }
 }
@@ -158,7 +158,7 @@ async fn quota_and_blank_prompts_are_reported_to_the_caller() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_ledger_is_there_when_a_repository_was_given() {
+async fn sessions_with_a_repository_have_a_ledger() {
     let fixture = Fixture::new([SessionScript::new("plans")
         .uses_tool("mcp__autonoe__create", create(&["A", "B"]))
         .ends()]);
@@ -193,7 +193,7 @@ async fn without_a_repository_there_is_neither_a_ledger_nor_a_tool_for_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_flow_does_not_begin_where_its_guards_or_limits_are_not_kept() {
+async fn a_flow_does_not_start_on_a_backend_that_ignores_its_guards_or_limits() {
     let budget = Budget::default().with_cost(CostUsd::from_cents(1));
     for (hooks, cost, code) in [
         (HookCoverage::Partial, Support::Yes, "guards_not_enforced"),

@@ -40,7 +40,7 @@ async fn tools_of_one_session_are_not_those_of_the_next() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_whose_name_is_taken_reaches_no_agent() {
+async fn a_tool_with_a_duplicate_name_reaches_no_agent() {
     let fixture = Fixture::new([]);
     let mut open = open(fixture.runner().tool(outputs()), &RunControl::new()).await;
 
@@ -93,7 +93,7 @@ async fn a_session_fails_instead_of_starting_over_if_the_backend_cannot_resume()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_judge_reads_and_changes_nothing_whatever_hooks_and_grants_say() {
+async fn hooks_and_grants_cannot_let_a_judge_change_anything() {
     let fixture = Fixture::new([SessionScript::new("judges")
         .uses_tool("Read", json!({"file_path": "/srv/project/a"}))
         .is_denied_by(
@@ -120,7 +120,7 @@ async fn a_judge_reads_and_changes_nothing_whatever_hooks_and_grants_say() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_judge_is_not_trusted_to_a_backend_that_asks_about_some_calls_only() {
+async fn a_backend_that_submits_only_some_calls_cannot_run_a_judge() {
     let agents = ScriptedBackend::new([]);
     let weak = agents
         .capabilities()
@@ -201,7 +201,7 @@ async fn model_and_system_prompt_are_those_of_the_order_or_else_of_the_builder()
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_order_with_which_nothing_could_run_fails_by_the_name_of_its_call() {
+async fn an_unusable_order_fails_with_the_name_of_its_setter() {
     let fixture = Fixture::new([]);
     let mut open = open(fixture.runner(), &RunControl::new()).await;
 

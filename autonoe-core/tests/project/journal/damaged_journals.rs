@@ -23,7 +23,7 @@ async fn a_torn_last_line_is_left_out_and_cut_off() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_that_is_no_line_of_ours_is_an_error_and_stays() {
+async fn a_journal_with_a_foreign_end_is_an_error_and_stays_unchanged() {
     let project = TempProject::new();
     whole_run(&project).await;
     let whole = project.journal_text();

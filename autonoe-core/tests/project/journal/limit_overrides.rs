@@ -43,12 +43,12 @@ fn iterations(max: u32) -> LimitOverrides {
     }
 }
 
-fn run(project: &TempProject, agents: ScriptedBackend, given: LimitOverrides) -> ProjectRun {
+fn run(project: &TempProject, agents: ScriptedBackend, overrides: LimitOverrides) -> ProjectRun {
     ProjectRun::new(
         OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
         Arc::new(agents),
     )
-    .limits(given)
+    .limits(overrides)
     .configure(|runner| runner.ids(Arc::new(SeededIds::new(7))))
 }
 
@@ -63,9 +63,11 @@ async fn interrupt_in_session_3(project: &TempProject, started_with: LimitOverri
 }
 
 /// Resumes in session 3.
-async fn resume_run(project: &TempProject, given: LimitOverrides) -> RunReport {
+async fn resume_run(project: &TempProject, overrides: LimitOverrides) -> RunReport {
     let agents = ScriptedBackend::resuming_at(3, all()).unverified();
-    let report = run(project, agents, given).run(&RunControl::new()).await;
+    let report = run(project, agents, overrides)
+        .run(&RunControl::new())
+        .await;
     report.expect("it starts")
 }
 
@@ -91,7 +93,7 @@ async fn limit_overrides_apply_and_the_counts_continue() {
     let money = ExitReason::BudgetExceeded {
         budget: autonoe_core::agent::BudgetKind::Cost,
     };
-    for (given, exit, iterations) in [
+    for (overrides, exit, iterations) in [
         (iterations(2), ExitReason::MaxIterations, 2),
         (iterations(3), ExitReason::MaxIterations, 3),
         (iterations(9), ExitReason::AllPassed, 4),
@@ -102,21 +104,21 @@ async fn limit_overrides_apply_and_the_counts_continue() {
         let project = TempProject::new();
         interrupt_in_session_3(&project, LimitOverrides::default()).await;
 
-        let report = resume_run(&project, given.clone()).await;
+        let report = resume_run(&project, overrides.clone()).await;
 
         assert_eq!(
             (report.exit, report.iterations),
             (exit, iterations),
-            "{given:?}"
+            "{overrides:?}"
         );
-        assert_eq!(report.cost.unknown_parts, 1, "{given:?}");
-        let stories = project.journal().run_histories();
-        assert_eq!(stories.len(), 1, "it is the same run");
-        assert_eq!(stories[0].cost(), report.cost, "{given:?}");
-        let expected = if given == LimitOverrides::default() {
+        assert_eq!(report.cost.unknown_parts, 1, "{overrides:?}");
+        let histories = project.journal().run_histories();
+        assert_eq!(histories.len(), 1, "it is the same run");
+        assert_eq!(histories[0].cost(), report.cost, "{overrides:?}");
+        let expected = if overrides == LimitOverrides::default() {
             vec![]
         } else {
-            vec![given]
+            vec![overrides]
         };
         assert_eq!(changes(&project), expected);
     }
@@ -126,12 +128,12 @@ async fn limit_overrides_apply_and_the_counts_continue() {
 async fn other_limits_stay_those_of_the_first_start() {
     let project = TempProject::new();
     interrupt_in_session_3(&project, iterations(3)).await;
-    let given = LimitOverrides {
+    let overrides = LimitOverrides {
         max_retries: Some(1),
         ..LimitOverrides::default()
     };
 
-    let report = resume_run(&project, given).await;
+    let report = resume_run(&project, overrides).await;
 
     assert_eq!(
         (report.exit, report.iterations),
@@ -140,7 +142,7 @@ async fn other_limits_stay_those_of_the_first_start() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_same_limit_again_is_no_change() {
+async fn an_unchanged_limit_is_not_recorded() {
     let project = TempProject::new();
     interrupt_in_session_3(&project, iterations(3)).await;
 
@@ -205,9 +207,9 @@ async fn a_run_that_is_killed_after_any_later_line_has_the_same_end_without_new_
 async fn a_preview_has_the_next_step_under_the_limit_overrides() {
     let project = TempProject::new();
     interrupt_in_session_3(&project, LimitOverrides::default()).await;
-    let preview = |given: &LimitOverrides| {
+    let preview = |overrides: &LimitOverrides| {
         let sandbox = SandboxSwitch::default();
-        RunPreview::with_limits(project.project(), Mode::Run, sandbox, given, MIDNIGHT)
+        RunPreview::with_limits(project.project(), Mode::Run, sandbox, overrides, MIDNIGHT)
             .expect("a run could start")
     };
 
@@ -226,7 +228,7 @@ async fn a_preview_has_the_next_step_under_the_limit_overrides() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_timeline_has_a_session_that_was_lost_and_not_run_again() {
+async fn the_timeline_has_a_lost_session_that_is_not_rerun() {
     let project = TempProject::new();
     interrupt_in_session_3(&project, LimitOverrides::default()).await;
 

@@ -36,7 +36,7 @@ impl RunJournal for Refuses {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_was_interrupted_before_its_first_line_starts_anew() {
+async fn a_run_interrupted_before_its_first_line_starts_from_scratch() {
     let project = TempProject::new();
     let broken = run(&project, ScriptedBackend::new([]))
         .configure(|runner| runner.journal(Arc::new(Refuses)))
@@ -66,11 +66,11 @@ async fn an_interrupted_wait_continues_until_its_time() {
         let interrupted = tokio::time::timeout(Duration::from_secs(3600), running).await;
         assert!(interrupted.is_err(), "it waits");
     }
-    let why = project.journal().run_histories()[0]
+    let reason = project.journal().run_histories()[0]
         .stop_reason()
         .to_string();
     assert_eq!(
-        why,
+        reason,
         "it was killed while it waited until 2026-01-01 05:00:00Z"
     );
 
@@ -83,9 +83,9 @@ async fn an_interrupted_wait_continues_until_its_time() {
     assert_eq!(report.exit, ExitReason::AllPassed);
     assert_eq!((report.iterations, report.sessions), (4, 5));
     assert_eq!(report.elapsed, Duration::from_secs(5 * 3600 + 3));
-    let stories = project.journal().run_histories();
-    assert_eq!(stories[0].resumed, 1);
-    let last = &stories[0].sessions[4];
+    let histories = project.journal().run_histories();
+    assert_eq!(histories[0].resumed, 1);
+    let last = &histories[0].sessions[4];
     assert_eq!(
         last.result.as_ref().map(|result| result.activity),
         Some(Activity::Some)
@@ -94,9 +94,9 @@ async fn an_interrupted_wait_continues_until_its_time() {
 
 #[tokio::test(start_paused = true)]
 async fn a_preview_has_the_interrupted_run() {
-    let elsewhere = TempProject::new();
-    whole_run(&elsewhere).await;
-    let whole = elsewhere.journal_text();
+    let other_project = TempProject::new();
+    whole_run(&other_project).await;
+    let whole = other_project.journal_text();
     let lines: Vec<&str> = whole.split_inclusive('\n').collect();
     let started = |line: &&str| line.contains("\"start_session\"");
     let starts = lines.iter().filter(|line| started(line)).count();
@@ -106,7 +106,7 @@ async fn a_preview_has_the_interrupted_run() {
         let text = lines[..=index].concat();
         let project = project
             .file(".autonoe/journal.jsonl", text)
-            .status(elsewhere.read(".autonoe/status.json"));
+            .status(other_project.read(".autonoe/status.json"));
 
         let run = Mode::Run;
         let preview = RunPreview::new(project.project(), run, SandboxSwitch::default());

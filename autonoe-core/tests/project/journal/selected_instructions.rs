@@ -21,7 +21,7 @@ fn run_with_review(project: &TempProject, agents: ScriptedBackend) -> ProjectRun
 }
 
 #[tokio::test(start_paused = true)]
-async fn story_timeline_and_preview_name_the_selected_instruction() {
+async fn history_timeline_and_preview_name_the_selected_instruction() {
     let project =
         TempProject::new().instruction(&InstructionName::new("review"), "Review the code.");
     let plans = SessionScript::new("plans")
@@ -37,16 +37,16 @@ async fn story_timeline_and_preview_name_the_selected_instruction() {
     }
 
     let journal = project.journal();
-    let story = journal.run_histories().pop().expect("a run");
-    let timeline = RunTimeline::from_journal(&journal, &story.run).expect("it has lines");
+    let history = journal.run_histories().pop().expect("a run");
+    let timeline = RunTimeline::from_journal(&journal, &history.run).expect("it has lines");
     let preview = RunPreview::new(project.project(), Mode::Run, SandboxSwitch::default());
 
     let expected = ["initializer", "review"];
-    let stories = story.sessions.iter();
-    let in_story: Vec<_> = stories
+    let sessions = history.sessions.iter();
+    let in_history: Vec<_> = sessions
         .map(|session| session.instruction.as_str())
         .collect();
-    assert_eq!(in_story, expected);
+    assert_eq!(in_history, expected);
     let spans = timeline.sessions.iter();
     let in_timeline: Vec<_> = spans.map(|span| span.instruction.as_str()).collect();
     assert_eq!(in_timeline, expected);

@@ -10,9 +10,9 @@ use super::whole_run;
 
 /// Returns the lines of a whole run, and a project without any.
 async fn lines_and_project() -> (Vec<String>, TempProject) {
-    let elsewhere = TempProject::new();
-    whole_run(&elsewhere).await;
-    let text = elsewhere.journal_text();
+    let other_project = TempProject::new();
+    whole_run(&other_project).await;
+    let text = other_project.journal_text();
     let lines = text.lines().map(|line| format!("{line}\n")).collect();
     let project = TempProject::new();
     project.project().ensure_state_dir().expect("writable");
@@ -34,7 +34,7 @@ fn parsed(lines: &[String]) -> Vec<JournalEntry> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_line_comes_once_however_it_is_written() {
+async fn each_line_is_returned_once_however_it_is_written() {
     let (lines, project) = lines_and_project().await;
     let text = lines.concat();
     let mut tail = JournalTail::new(project.project().journal_path());
@@ -76,11 +76,11 @@ async fn a_rotated_file_is_read_to_its_end_and_the_next_from_its_start() {
 
     append(&project, &lines[1]);
     fs::rename(&path, path.with_extension("1.jsonl")).expect("movable");
-    let aside = tail.read_new().expect("readable");
+    let from_rotated = tail.read_new().expect("readable");
     append(&project, &lines[2]);
     let next = tail.read_new().expect("readable");
 
-    assert_eq!([aside, next].concat(), parsed(&lines[1..3]));
+    assert_eq!([from_rotated, next].concat(), parsed(&lines[1..3]));
     let all = Journal::read_all(project.project()).expect("readable");
     assert_eq!(all.entries(), parsed(&lines[..3]));
 }
@@ -93,7 +93,7 @@ async fn a_line_that_cannot_be_understood_is_an_error_with_its_number() {
     tail.read_new().expect("readable");
     append(&project, "hello\n");
 
-    for _again in 0..2 {
+    for _attempt in 0..2 {
         let error = tail.read_new().expect_err("not a line");
 
         assert!(

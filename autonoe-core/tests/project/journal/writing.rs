@@ -17,9 +17,9 @@ async fn a_journal_has_the_run_session_by_session() {
     let report = whole_run(&project).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
-    let stories = project.journal().run_histories();
-    assert_eq!(stories.len(), 1);
-    let sessions: Vec<_> = stories[0]
+    let histories = project.journal().run_histories();
+    assert_eq!(histories.len(), 1);
+    let sessions: Vec<_> = histories[0]
         .sessions
         .iter()
         .map(|session| {
@@ -46,9 +46,9 @@ async fn a_journal_has_the_run_session_by_session() {
             row(5, "coding", "$0.20", 1, 1),
         ]
     );
-    assert_eq!(stories[0].mode, Some(Mode::Run));
-    assert_eq!(stories[0].cost(), report.cost);
-    let blocked = &stories[0].sessions[4].blocked[0];
+    assert_eq!(histories[0].mode, Some(Mode::Run));
+    assert_eq!(histories[0].cost(), report.cost);
+    let blocked = &histories[0].sessions[4].blocked[0];
     assert_eq!(
         (
             blocked.tool.as_str(),
@@ -57,9 +57,9 @@ async fn a_journal_has_the_run_session_by_session() {
         ),
         ("Write", Some("/etc/passwd"), "file-scope")
     );
-    assert_eq!(stories[0].stop_reason(), &RunStopReason::Ended(report));
+    assert_eq!(histories[0].stop_reason(), &RunStopReason::Ended(report));
     assert_eq!(
-        stories[0].stop_reason().to_string(),
+        histories[0].stop_reason().to_string(),
         "it ended: all achievable deliverables passed"
     );
 }
@@ -91,11 +91,11 @@ async fn no_run_is_mistaken_for_another_one_in_the_same_journal() {
         reports.push(report.expect("it starts"));
     }
 
-    let stories = project.journal().run_histories();
+    let histories = project.journal().run_histories();
 
-    let ended: Vec<_> = stories
+    let ended: Vec<_> = histories
         .iter()
-        .map(|story| story.stop_reason().clone())
+        .map(|history| history.stop_reason().clone())
         .collect();
     let ids: BTreeSet<_> = reports
         .iter()
@@ -127,9 +127,9 @@ async fn a_large_journal_is_rotated_at_the_start_of_a_new_run() {
     drop(FileJournal::open_for_new_run(project.project()).expect("writable"));
 
     assert_eq!(project.journal_text(), "");
-    let aside = project.project().state_dir().join("journal.1.jsonl");
+    let rotated = project.project().state_dir().join("journal.1.jsonl");
     assert_eq!(
-        fs::metadata(aside).expect("it is there").len(),
+        fs::metadata(rotated).expect("it is there").len(),
         large.len() as u64
     );
 }

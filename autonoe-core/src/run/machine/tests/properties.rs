@@ -7,14 +7,14 @@ use crate::agent::Budget;
 use crate::run::{OnQuota, QuotaBackoff};
 
 #[derive(Clone, Debug)]
-struct Happening {
+struct SessionCase {
     result: SessionReport,
     /// The passed deliverables of five; `None`: the ledger cannot be read.
     passed: Option<usize>,
     command: Option<RunFact>,
 }
 
-impl Happening {
+impl SessionCase {
     fn is_quota(&self) -> bool {
         let quota = SessionOutcome::QuotaExceeded {
             message: String::new(),
@@ -65,7 +65,7 @@ fn instruction_names() -> impl Strategy<Value = InstructionName> {
     ]
 }
 
-fn happenings() -> impl Strategy<Value = Vec<Happening>> {
+fn session_cases() -> impl Strategy<Value = Vec<SessionCase>> {
     let command = prop_oneof![
         8 => Just(None),
         1 => Just(Some(RunFact::PauseRequested)),
@@ -77,7 +77,7 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
     ];
     // Never all of them, so that only limits end the run.
     let passed = prop_oneof![9 => (0_usize..4).prop_map(Some), 1 => Just(None)];
-    let one = (results(), passed, command).prop_map(|(result, passed, command)| Happening {
+    let one = (results(), passed, command).prop_map(|(result, passed, command)| SessionCase {
         result,
         passed,
         command,
@@ -139,27 +139,27 @@ fn without_other_limits(limits: &RunLimits) -> RunLimits {
     }
 }
 
-/// Plays `happenings` repeatedly, for at most `sessions` sessions, and inspects every step.
+/// Plays `session_cases` repeatedly, for at most `sessions` sessions, and inspects every step.
 fn play(
     limits: RunLimits,
-    happenings: &[Happening],
+    session_cases: &[SessionCase],
     sessions: u32,
     inspect: impl FnMut(&RunMachine, &RunAction, Timestamp),
 ) -> Option<ExitReason> {
-    Player::new(limits, inspect, |_, _| {}).play(happenings, sessions)
+    Player::new(limits, inspect, |_, _| {}).play(session_cases, sessions)
 }
 
 /// Like [`play`], but records every fact with the decision that followed.
 fn play_facts(
     limits: RunLimits,
-    happenings: &[Happening],
+    session_cases: &[SessionCase],
     sessions: u32,
     record: impl FnMut(&RunFact, &RunAction),
 ) -> Option<ExitReason> {
-    Player::new(limits, |_, _, _| {}, record).play(happenings, sessions)
+    Player::new(limits, |_, _, _| {}, record).play(session_cases, sessions)
 }
 
-/// Drives a machine through happenings and checks its invariants after each step.
+/// Drives a machine through session cases and checks its invariants after each step.
 struct Player<L, R> {
     machine: RunMachine,
     now: Timestamp,
@@ -187,12 +187,12 @@ where
         action
     }
 
-    fn play(mut self, happenings: &[Happening], sessions: u32) -> Option<ExitReason> {
+    fn play(mut self, session_cases: &[SessionCase], sessions: u32) -> Option<ExitReason> {
         let mut action = self.apply(&RunFact::Started {
             at: self.now,
             ledger: LedgerView::default(),
         });
-        let mut plays = happenings.iter().cycle();
+        let mut plays = session_cases.iter().cycle();
         loop {
             assert_eq!(
                 self.machine.action(),
@@ -204,8 +204,8 @@ where
                 RunAction::Finish { exit } => return Some(exit),
                 RunAction::StartSession(plan) if plan.number > sessions => return None,
                 RunAction::StartSession(plan) => {
-                    let happening = plays.next().expect("endless");
-                    self.session(plan.number, happening)
+                    let session_case = plays.next().expect("endless");
+                    self.session(plan.number, session_case)
                 }
                 RunAction::Wait { until, .. } => {
                     assert!(until >= self.now, "a wait lies ahead");
@@ -229,12 +229,12 @@ where
         }
     }
 
-    fn session(&mut self, number: u32, happening: &Happening) -> RunAction {
-        if let Some(command) = &happening.command {
+    fn session(&mut self, number: u32, session_case: &SessionCase) -> RunAction {
+        if let Some(command) = &session_case.command {
             self.apply(command);
         }
         self.now = saturating_add(self.now, Duration::from_secs(30));
-        let ledger = match happening.passed {
+        let ledger = match session_case.passed {
             Some(passed) => Ok(LedgerView {
                 verified: passed,
                 ..ledger(5, passed, 0)
@@ -244,7 +244,7 @@ where
         self.apply(&RunFact::SessionEnded {
             at: self.now,
             number,
-            result: happening.result.clone(),
+            result: session_case.result.clone(),
             ledger,
         })
     }
@@ -252,15 +252,15 @@ where
 
 proptest! {
     #[test]
-    fn a_run_always_ends_under_a_limit(limits in run_limits(), happenings in happenings()) {
+    fn a_run_always_ends_under_a_limit(limits in run_limits(), session_cases in session_cases()) {
         let limited_by_time = limits.budget.time.is_some();
         // Max iterations limits everything except waits for quota.
         let limited_by_count = limits.max_iterations.is_some()
             && (limits.on_quota == OnQuota::Stop
-                || happenings.iter().any(|happening| !happening.is_quota()));
+                || session_cases.iter().any(|session_case| !session_case.is_quota()));
         prop_assume!(limited_by_time || limited_by_count);
 
-        let exit = play(limits, &happenings, 10_000, |_, _, _| {});
+        let exit = play(limits, &session_cases, 10_000, |_, _, _| {});
 
         prop_assert!(exit.is_some(), "10,000 sessions and no end");
     }
@@ -289,50 +289,50 @@ proptest! {
     #[test]
     fn a_run_in_which_nothing_changes_always_ends(
         limits in run_limits(),
-        mut happenings in happenings(),
+        mut session_cases in session_cases(),
     ) {
         let limits = without_other_limits(&limits);
-        for happening in &mut happenings {
-            happening.result.progress = SessionProgress::None;
-            happening.passed = happening.passed.map(|_| 0);
+        for session_case in &mut session_cases {
+            session_case.result.progress = SessionProgress::None;
+            session_case.passed = session_case.passed.map(|_| 0);
         }
         prop_assume!(
             limits.on_quota == OnQuota::Stop
-                || happenings.iter().any(|happening| !happening.is_quota())
+                || session_cases.iter().any(|session_case| !session_case.is_quota())
         );
 
-        let exit = play(limits, &happenings, 10_000, |_, _, _| {});
+        let exit = play(limits, &session_cases, 10_000, |_, _, _| {});
 
         prop_assert!(exit.is_some(), "10,000 sessions and no end");
     }
 
     #[test]
-    fn a_run_whose_sessions_make_progress_never_stalls(
+    fn a_run_with_progress_in_every_session_never_stalls(
         limits in run_limits(),
-        mut happenings in happenings(),
+        mut session_cases in session_cases(),
         unknown: bool,
     ) {
-        for happening in &mut happenings {
-            happening.result.progress = if unknown {
+        for session_case in &mut session_cases {
+            session_case.result.progress = if unknown {
                 SessionProgress::Unknown
             } else {
                 SessionProgress::Some
             };
         }
 
-        let exit = play(without_other_limits(&limits), &happenings, 200, |_, _, _| {});
+        let exit = play(without_other_limits(&limits), &session_cases, 200, |_, _, _| {});
 
         prop_assert!(exit.is_none_or(|exit| exit.code() != "stalled"));
     }
 
     #[test]
-    fn the_facts_of_a_journal_lead_to_the_same_decisions(
+    fn replaying_the_facts_of_a_journal_gives_the_same_decisions(
         limits in run_limits(),
-        happenings in happenings(),
+        session_cases in session_cases(),
     ) {
         let mut facts = Vec::new();
         let mut decisions = Vec::new();
-        let exit = play_facts(limits.clone(), &happenings, 100, |fact, action| {
+        let exit = play_facts(limits.clone(), &session_cases, 100, |fact, action| {
             facts.push(serde_json::to_string(fact).expect("it serialises"));
             decisions.push(action.clone());
         });
@@ -348,9 +348,9 @@ proptest! {
     }
 
     #[test]
-    fn counters_never_go_down_except_on_reset(limits in run_limits(), happenings in happenings()) {
+    fn counters_never_go_down_except_on_reset(limits in run_limits(), session_cases in session_cases()) {
         let mut last = Tally::default();
-        play(limits, &happenings, 200, |machine, _, _| {
+        play(limits, &session_cases, 200, |machine, _, _| {
             let tally = &machine.tally;
             assert!(tally.sessions >= last.sessions);
             assert!(tally.iterations >= last.iterations);
@@ -370,9 +370,9 @@ proptest! {
     }
 
     #[test]
-    fn waiting_never_counts(limits in run_limits(), happenings in happenings()) {
+    fn waiting_never_counts(limits in run_limits(), session_cases in session_cases()) {
         let mut before_wait: Option<Tally> = None;
-        play(limits, &happenings, 200, |machine, action, _| {
+        play(limits, &session_cases, 200, |machine, action, _| {
             if let Some(before) = before_wait.take() {
                 assert_eq!(machine.tally.iterations, before.iterations);
                 assert_eq!(machine.tally.consecutive_errors, before.consecutive_errors);
@@ -384,9 +384,9 @@ proptest! {
     }
 
     #[test]
-    fn limits_are_never_overrun(limits in run_limits(), happenings in happenings()) {
+    fn limits_are_never_overrun(limits in run_limits(), session_cases in session_cases()) {
         let deadline = limits.budget.time.map(|time| saturating_add(at(0), time));
-        play(limits.clone(), &happenings, 200, |machine, action, now| {
+        play(limits.clone(), &session_cases, 200, |machine, action, now| {
             let tally = &machine.tally;
             match action {
                 RunAction::StartSession(plan) => {
@@ -410,7 +410,7 @@ proptest! {
     #[test]
     fn a_message_is_repeated_until_an_agent_has_read_it(
         limits in run_limits(),
-        happenings in happenings(),
+        session_cases in session_cases(),
     ) {
         let mut machine = RunMachine::new(limits);
         let _ = machine.apply(RunFact::MessageQueued { text: "use tabs".into() });
@@ -418,25 +418,25 @@ proptest! {
             machine.apply(RunFact::Started { at: at(0), ledger: LedgerView::default() });
         let mut now = at(0);
         let mut read = 0;
-        for happening in happenings.iter().cycle().take(200) {
+        for session_case in session_cases.iter().cycle().take(200) {
             match action {
                 RunAction::StartSession(plan) => {
                     let has_message = plan.messages.contains(&"use tabs".to_owned());
                     assert_eq!(has_message, read == 0, "session {}", plan.number);
                     now = saturating_add(now, Duration::from_secs(30));
-                    let result = happening.result.clone();
+                    let result = session_case.result.clone();
                     let completed = result.end.is_completed() && result.activity == Activity::Some;
                     let number = plan.number;
-                    let ledger = Ok(ledger(5, happening.passed.unwrap_or_default(), 0));
+                    let ledger = Ok(ledger(5, session_case.passed.unwrap_or_default(), 0));
                     let unpriced = plan.budget.cost_usd.is_some() && result.cost.exact().is_none();
                     action = machine.apply(RunFact::SessionEnded { at: now, number, result, ledger });
-                    let is_kept = machine.messages.contains(&"use tabs".to_owned())
+                    let is_pending = machine.messages.contains(&"use tabs".to_owned())
                         || matches!(&machine.state, MachineState::Session(plan)
                             if plan.messages.contains(&"use tabs".to_owned()));
                     if completed && !unpriced {
-                        assert!(!is_kept, "it was read");
+                        assert!(!is_pending, "it was read");
                     }
-                    read += usize::from(!is_kept);
+                    read += usize::from(!is_pending);
                 }
                 RunAction::Wait { until, .. } => {
                     now = until;
@@ -454,10 +454,10 @@ proptest! {
     #[test]
     fn a_machine_behaves_the_same_after_it_was_saved_and_loaded(
         limits in run_limits(),
-        happenings in happenings(),
+        session_cases in session_cases(),
         next in results(),
     ) {
-        play(limits, &happenings, 50, |machine, action, now| {
+        play(limits, &session_cases, 50, |machine, action, now| {
             let saved = serde_json::to_string(machine).expect("it serialises");
             let loaded: RunMachine = serde_json::from_str(&saved).expect("it parses");
             assert_eq!(&loaded, machine);
@@ -491,12 +491,12 @@ proptest! {
     }
 
     #[test]
-    fn other_limits_end_what_is_under_way_or_leave_it_and_hold_from_then_on(
+    fn changed_limits_end_the_current_action_or_apply_after_it(
         limits in run_limits(),
         other in run_limits(),
-        happenings in happenings(),
+        session_cases in session_cases(),
     ) {
-        let given = LimitOverrides {
+        let overrides = LimitOverrides {
             max_iterations: other.max_iterations,
             max_retries: Some(other.max_retries),
             max_stalled_sessions: Some(other.max_stalled_sessions),
@@ -505,20 +505,20 @@ proptest! {
             pause: Some(other.pause),
             budget: other.budget,
         };
-        play(limits, &happenings, 50, |machine, action, now| {
+        play(limits, &session_cases, 50, |machine, action, now| {
             let mut changed = machine.clone();
             let ledger = machine.ledger();
-            let answer = changed.apply(RunFact::LimitsChanged { at: now, limits: given.clone(), ledger });
+            let answer = changed.apply(RunFact::LimitsChanged { at: now, limits: overrides.clone(), ledger });
             match (action, answer) {
                 (RunAction::Finish { .. }, answer) => assert_eq!(&answer, action),
                 (_, RunAction::Finish { .. }) => {}
                 (_, answer) => {
                     assert_eq!(answer, RunAction::Continue);
-                    assert_eq!(changed.limits(), &given.apply_to(machine.limits()));
+                    assert_eq!(changed.limits(), &overrides.apply_to(machine.limits()));
                     assert_eq!(changed.tally, machine.tally, "counts go on");
-                    let (max, tally) = (given.max_iterations, &changed.tally);
+                    let (max, tally) = (overrides.max_iterations, &changed.tally);
                     assert!(max.is_none_or(|max| tally.iterations < max));
-                    assert!(given.budget.cost_usd.is_none_or(|cost| tally.cost.known_usd < cost));
+                    assert!(overrides.budget.cost_usd.is_none_or(|cost| tally.cost.known_usd < cost));
                     let under_way = changed.action();
                     assert_eq!(std::mem::discriminant(&under_way), std::mem::discriminant(action));
                 }

@@ -24,7 +24,7 @@ fn failed_sessions_count_as_errors() {
         activity: Activity::None,
         ..completed()
     };
-    for (what, result, after) in [
+    for (case, result, after) in [
         ("execution_error", execution_error(), ledger(1, 0, 0)),
         (
             "budget of a session",
@@ -44,14 +44,14 @@ fn failed_sessions_count_as_errors() {
             LedgerView::default(),
         ),
     ] {
-        assert!(!errors_allowed(&result, after), "{what} was not counted");
+        assert!(!errors_allowed(&result, after), "{case} was not counted");
     }
 }
 
 // Shows: spec/3.4/retry-quota-is-no-error
 #[test]
 fn sessions_without_a_failure_do_not_count_as_errors() {
-    for (what, result, after) in [
+    for (case, result, after) in [
         ("completed", completed(), ledger(1, 0, 0)),
         (
             "max_turns",
@@ -65,7 +65,7 @@ fn sessions_without_a_failure_do_not_count_as_errors() {
         ),
         ("quota", quota(None), ledger(1, 0, 0)),
     ] {
-        assert!(errors_allowed(&result, after), "{what} was counted");
+        assert!(errors_allowed(&result, after), "{case} was counted");
     }
 }
 
@@ -96,7 +96,7 @@ fn only_a_completed_session_resets_the_count() {
 }
 
 #[test]
-fn the_delay_that_a_failure_asks_for_replaces_a_shorter_pause() {
+fn a_requested_delay_replaces_a_shorter_pause() {
     let limits = RunLimits {
         pause: Duration::from_secs(3),
         ..limits(Mode::Run)

@@ -15,11 +15,11 @@ fn a_session_that_was_not_requested_changes_nothing() {
 
     assert_eq!(machine.apply(stray(7)), RunAction::Continue);
     assert_eq!(wait_over(&mut machine, at(1)), RunAction::Continue);
-    let again = RunFact::Started {
+    let second_start = RunFact::Started {
         at: at(2),
         ledger: ledger(9, 9, 0),
     };
-    assert_eq!(machine.apply(again), RunAction::Continue);
+    assert_eq!(machine.apply(second_start), RunAction::Continue);
 
     assert_eq!(machine, before);
 }
@@ -43,7 +43,7 @@ fn a_wait_that_is_over_too_early_is_not_over() {
 }
 
 #[test]
-fn a_ledger_that_was_taken_over_in_a_wait_ends_the_run() {
+fn a_takeover_of_the_ledger_during_a_wait_ends_the_run() {
     let (mut machine, action) = started(RunLimits::new(Mode::Run), ledger(1, 0, 0));
     let _ = end(&mut machine, &action, completed(), ledger(1, 0, 0));
     let error = Failure::permanent("ledger_fenced", "another run has taken over");

@@ -22,7 +22,7 @@ fn in_session_3(limits: RunLimits) -> RunMachine {
 }
 
 /// Resumes at second 100, with two of three deliverables passed.
-fn given(limits: LimitOverrides) -> RunFact {
+fn limits_changed(limits: LimitOverrides) -> RunFact {
     RunFact::LimitsChanged {
         at: at(100),
         limits,
@@ -61,7 +61,7 @@ fn seconds(seconds: u64) -> LimitOverrides {
 
 // Shows: beyond/limits-that-are-given-when
 #[test]
-fn a_run_ends_at_a_given_limit_and_continues_below_it() {
+fn a_resumed_run_ends_at_a_new_limit_and_continues_below_it() {
     for (limits, code) in [
         (iterations(1), Some("max_iterations")),
         (iterations(2), Some("max_iterations")),
@@ -77,7 +77,7 @@ fn a_run_ends_at_a_given_limit_and_continues_below_it() {
     ] {
         let mut machine = in_session_3(super::limits(Mode::Run));
 
-        let action = machine.apply(given(limits.clone()));
+        let action = machine.apply(limits_changed(limits.clone()));
 
         match code {
             Some(code) => assert_eq!(exit(&action).code(), code, "{limits:?}"),
@@ -96,7 +96,7 @@ fn a_run_ends_at_a_given_limit_and_continues_below_it() {
 fn a_run_that_ends_counts_the_lost_session_as_unknown_and_the_ledger_as_it_is_now() {
     let mut machine = in_session_3(limits(Mode::Run));
 
-    let action = machine.apply(given(iterations(1)));
+    let action = machine.apply(limits_changed(iterations(1)));
 
     let report = machine.report(&RunId::new("r"), exit(&action).clone(), at(100));
     let reported = report.deliverables.expect("the ledger was read");
@@ -119,7 +119,7 @@ fn completed_ledger_passes_despite_lowered_limits() {
 }
 
 #[test]
-fn the_session_that_is_run_again_has_what_is_left_under_the_new_limits() {
+fn a_rerun_session_gets_the_remainder_of_the_new_limits() {
     let started_with = RunLimits {
         budget: Budget::default()
             .with_cost(CostUsd::from_cents(60))
@@ -128,7 +128,7 @@ fn the_session_that_is_run_again_has_what_is_left_under_the_new_limits() {
     };
     let mut machine = in_session_3(started_with);
 
-    let _ = machine.apply(given(LimitOverrides {
+    let _ = machine.apply(limits_changed(LimitOverrides {
         budget: Budget::default()
             .with_cost(CostUsd::from_cents(200))
             .with_time(Duration::from_secs(60)),
@@ -144,7 +144,7 @@ fn the_session_that_is_run_again_has_what_is_left_under_the_new_limits() {
 }
 
 #[test]
-fn limits_that_are_not_given_stay() {
+fn limits_without_an_override_stay() {
     let started_with = RunLimits {
         max_iterations: Some(9),
         max_retries: 5,
@@ -154,7 +154,7 @@ fn limits_that_are_not_given_stay() {
     };
     let mut machine = RunMachine::new(started_with.clone());
 
-    let _ = machine.apply(given(LimitOverrides {
+    let _ = machine.apply(limits_changed(LimitOverrides {
         pause: Some(Duration::from_secs(7)),
         ..LimitOverrides::default()
     }));
@@ -190,7 +190,7 @@ fn a_wait_continues_unless_it_is_useless_under_the_new_limits() {
         let back_at = quota(Some(at(9000)));
         let wait = end(&mut machine, &second, back_at, ledger(3, 1, 0));
 
-        let action = machine.apply(given(limits.clone()));
+        let action = machine.apply(limits_changed(limits.clone()));
 
         match code {
             Some(code) => assert_eq!(exit(&action).code(), code, "{limits:?}"),
@@ -211,9 +211,12 @@ fn a_run_that_is_held_stays_so_or_ends() {
     assert_eq!(hold, RunAction::Hold);
     let mut other = machine.clone();
 
-    assert_eq!(machine.apply(given(iterations(2))), RunAction::Continue);
+    assert_eq!(
+        machine.apply(limits_changed(iterations(2))),
+        RunAction::Continue
+    );
     assert_eq!(machine.action(), RunAction::Hold);
-    let last = other.apply(given(iterations(1)));
+    let last = other.apply(limits_changed(iterations(1)));
     assert_eq!(exit(&last), &ExitReason::MaxIterations);
 }
 
@@ -221,7 +224,10 @@ fn a_run_that_is_held_stays_so_or_ends() {
 fn limit_overrides_before_the_start_apply_to_the_run() {
     let mut machine = RunMachine::new(limits(Mode::Run));
 
-    assert_eq!(machine.apply(given(seconds(60))), RunAction::Continue);
+    assert_eq!(
+        machine.apply(limits_changed(seconds(60))),
+        RunAction::Continue
+    );
     let first = machine.apply(RunFact::Started {
         at: at(100),
         ledger: ledger(3, 0, 0),
@@ -237,11 +243,11 @@ fn limit_overrides_before_the_start_apply_to_the_run() {
 fn a_run_that_has_ended_stays_ended() {
     let (mut machine, action) = started(limits(Mode::Run), ledger(1, 1, 0));
 
-    assert_eq!(machine.apply(given(iterations(9))), action);
+    assert_eq!(machine.apply(limits_changed(iterations(9))), action);
 }
 
 #[test]
-fn messages_of_a_session_that_is_not_run_again_are_reported() {
+fn messages_of_a_session_that_is_not_rerun_are_reported() {
     let (mut machine, first) = started(limits(Mode::Run), ledger(2, 0, 0));
     for text in ["first", "second"] {
         let _ = machine.apply(RunFact::MessageQueued { text: text.into() });
@@ -250,20 +256,20 @@ fn messages_of_a_session_that_is_not_run_again_are_reported() {
         }
     }
 
-    let last = machine.apply(given(iterations(1)));
+    let last = machine.apply(limits_changed(iterations(1)));
 
     let report = machine.report(&RunId::new("r"), exit(&last).clone(), at(100));
     assert_eq!(report.undelivered_messages, ["first", "second"]);
 }
 
 #[test]
-fn a_session_that_was_interrupted_and_then_lost_is_run_again() {
+fn an_interrupted_and_then_lost_session_is_rerun() {
     for limits in [None, Some(iterations(9))] {
         let mut machine = in_session_3(super::limits(Mode::Run));
         assert_eq!(machine.apply(RunFact::Cancelled), RunAction::StopSession);
 
         if let Some(limits) = limits {
-            assert_eq!(machine.apply(given(limits)), RunAction::Continue);
+            assert_eq!(machine.apply(limits_changed(limits)), RunAction::Continue);
         }
         let action = machine.apply(RunFact::SessionLost { number: 3 });
 

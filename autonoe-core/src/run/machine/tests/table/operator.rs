@@ -43,7 +43,7 @@ fn a_message_reaches_the_next_session_once() {
 }
 
 #[test]
-fn a_message_is_sent_again_if_the_agent_showed_no_sign_of_reading_it() {
+fn a_message_is_resent_if_the_agent_may_not_have_read_it() {
     let (mut machine, action) = started(limits(Mode::Run), ledger(2, 0, 0));
     let _ = machine.apply(RunFact::MessageQueued {
         text: "first".into(),

@@ -96,7 +96,7 @@ fn each_session_end_increments_resets_or_keeps_the_count() {
     let cancelled = || SessionReport::new(SessionEnd::Cancelled);
     // Two sessions without progress come first. The limit is four, so the third does not end the
     // run.
-    for (what, third, count) in [
+    for (case, third, count) in [
         ("completed, nothing changed", stalled(completed()), 3),
         ("completed, something changed", progress(completed()), 0),
         ("completed, not measured", completed(), 0),
@@ -116,7 +116,7 @@ fn each_session_end_increments_resets_or_keeps_the_count() {
 
         play(&mut machine, action, [third]);
 
-        assert_eq!(machine.tally.stalled_sessions, count, "{what}");
+        assert_eq!(machine.tally.stalled_sessions, count, "{case}");
     }
 }
 
@@ -175,7 +175,7 @@ fn a_limit_of_zero_is_no_limit() {
 }
 
 #[test]
-fn a_finished_ledger_and_the_limits_above_come_first() {
+fn a_finished_ledger_and_max_iterations_take_precedence_over_a_stall() {
     let last_of = |limits: RunLimits, after: LedgerView| {
         let (mut machine, action) = started(limits, ledger(1, 0, 0));
         let last = end(&mut machine, &action, stalled(completed()), after);
@@ -201,10 +201,10 @@ fn a_lost_session_keeps_the_count() {
     let action = play(&mut machine, action, vec![stalled(completed()); 2]);
     let number = machine.running_session().expect("a session");
 
-    let again = machine.apply(RunFact::SessionLost { number });
-    assert_eq!(again, action);
+    let restart = machine.apply(RunFact::SessionLost { number });
+    assert_eq!(restart, action);
 
-    let last = play(&mut machine, again, [stalled(completed())]);
+    let last = play(&mut machine, restart, [stalled(completed())]);
     assert_eq!(exit(&last).code(), "stalled");
 }
 

@@ -38,40 +38,40 @@ fn an_empty_sync_is_an_error_and_never_all_verified() {
     };
     let (mut machine, action) = started(limits, LedgerView::default());
 
-    let again = end(&mut machine, &action, completed(), LedgerView::default());
-    assert_eq!(instruction(&again), &InstructionName::Sync);
-    let last = end(&mut machine, &again, completed(), LedgerView::default());
+    let next = end(&mut machine, &action, completed(), LedgerView::default());
+    assert_eq!(instruction(&next), &InstructionName::Sync);
+    let last = end(&mut machine, &next, completed(), LedgerView::default());
 
     assert_eq!(exit(&last).code(), "max_retries_exceeded");
 }
 
 #[test]
-fn a_sync_session_that_was_cut_short_is_done_again() {
+fn an_interrupted_sync_session_is_repeated() {
     let (mut machine, action) = started(limits(Mode::Sync), verified(1, 1));
 
-    let again = end(
+    let next = end(
         &mut machine,
         &action,
         result(SessionOutcome::MaxTurns),
         verified(2, 2),
     );
 
-    assert_eq!(instruction(&again), &InstructionName::Sync);
+    assert_eq!(instruction(&next), &InstructionName::Sync);
 }
 
 #[test]
-fn a_sync_session_that_failed_or_ran_into_the_quota_is_done_again() {
+fn a_sync_session_is_repeated_after_a_failure_or_a_quota_stop() {
     let limits = RunLimits {
         on_quota: OnQuota::Wait,
         ..limits(Mode::Sync)
     };
     let (mut machine, action) = started(limits, ledger(1, 0, 0));
 
-    let again = end(&mut machine, &action, execution_error(), ledger(1, 0, 0));
-    assert_eq!(instruction(&again), &InstructionName::Sync);
-    let wait = end(&mut machine, &again, quota(Some(at(60))), ledger(1, 0, 0));
+    let next = end(&mut machine, &action, execution_error(), ledger(1, 0, 0));
+    assert_eq!(instruction(&next), &InstructionName::Sync);
+    let wait = end(&mut machine, &next, quota(Some(at(60))), ledger(1, 0, 0));
     assert!(matches!(wait, RunAction::Wait { .. }), "{wait:?}");
 
-    let again = wait_over(&mut machine, at(60));
-    assert_eq!(instruction(&again), &InstructionName::Sync);
+    let next = wait_over(&mut machine, at(60));
+    assert_eq!(instruction(&next), &InstructionName::Sync);
 }

@@ -4,7 +4,7 @@ use super::*;
 
 // Shows: spec/3.4/user-interrupt-at-once-before, spec/3.4/order
 #[test]
-fn interrupt_comes_before_a_finished_ledger() {
+fn an_interrupt_takes_precedence_over_a_finished_ledger() {
     let (mut machine, action) = started(limits(Mode::Run), ledger(1, 0, 0));
 
     assert_eq!(machine.apply(RunFact::Cancelled), RunAction::StopSession);
@@ -97,7 +97,7 @@ fn a_quota_ends_the_run_unless_it_is_configured_to_wait() {
 
 // Shows: spec/3.4/quota-exceeded-no-wait
 #[test]
-fn quota_comes_before_budget_and_max_iterations() {
+fn quota_takes_precedence_over_budget_and_max_iterations() {
     let limits = RunLimits {
         max_iterations: Some(1),
         budget: Budget::default().with_cost(CostUsd::from_cents(1)),
@@ -275,7 +275,7 @@ fn the_exit_has_the_reset_time_also_when_the_pause_is_longer_than_the_wait() {
 }
 
 #[test]
-fn a_spent_time_budget_comes_before_the_wait_for_the_quota() {
+fn a_spent_time_budget_takes_precedence_over_a_quota_wait() {
     let limits = RunLimits {
         on_quota: OnQuota::Wait,
         budget: Budget::default().with_time(Duration::from_secs(1)),
@@ -300,7 +300,7 @@ fn a_spent_time_budget_comes_before_the_wait_for_the_quota() {
 
 // Shows: beyond/budget-spent
 #[test]
-fn budget_comes_before_max_iterations() {
+fn budget_takes_precedence_over_max_iterations() {
     let limits = RunLimits {
         max_iterations: Some(1),
         budget: Budget::default().with_cost(CostUsd::from_cents(100)),
@@ -366,7 +366,7 @@ fn no_session_starts_without_budget() {
 }
 
 #[test]
-fn the_remainder_of_the_budget_goes_into_the_session() {
+fn a_session_gets_the_remaining_budget() {
     let limits = RunLimits {
         budget: Budget::default()
             .with_cost(CostUsd::from_cents(100))
@@ -390,7 +390,7 @@ fn the_remainder_of_the_budget_goes_into_the_session() {
 
 // Shows: spec/3.4/max-iterations-reached
 #[test]
-fn max_iterations_comes_before_max_retries() {
+fn max_iterations_takes_precedence_over_max_retries() {
     let limits = RunLimits {
         max_iterations: Some(1),
         max_retries: 0,
