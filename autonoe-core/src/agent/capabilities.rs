@@ -192,7 +192,7 @@ impl Capabilities {
 
     /// Returns the capabilities for sessions that have a directory for conversations.
     #[must_use]
-    pub(crate) fn with_conversation_dir(mut self) -> Self {
+    pub(crate) fn for_conversation_dir(mut self) -> Self {
         if self.conversation_dir.is_yes() {
             self.resume = Support::Yes;
         }

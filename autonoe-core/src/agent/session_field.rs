@@ -230,7 +230,7 @@ impl SessionSpec {
         let fields = SessionField::ALL.into_iter();
         let fields = fields.filter(|field| field.is_set(self));
         match self.conversations {
-            Some(_) => claimed.clone().with_conversation_dir().require(fields),
+            Some(_) => claimed.clone().for_conversation_dir().require(fields),
             None => claimed.require(fields),
         }
     }

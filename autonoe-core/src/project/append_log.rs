@@ -188,8 +188,7 @@ impl<T: LogEntry> AppendLog<T> {
     }
 
     fn line(&self, entry: &T) -> Result<Vec<u8>, ProjectError> {
-        let line = serde_json::to_vec(entry);
-        let mut line = line.map_err(|error| self.unwritable(error.into()))?;
+        let mut line = serde_json::to_vec(entry).map_err(|error| self.unwritable(error.into()))?;
         line.push(b'\n');
         // A longer line could never be read again.
         if line.len() as u64 > MAX_LINE_LEN {

@@ -172,8 +172,8 @@ impl FileDeliverableRepository {
     ) -> Result<T, RepositoryError> {
         self.check_folder()?;
         let turn = self.file.lock().map_err(|error| self.unavailable(error))?;
-        let found = self.file.read().map_err(|unread| self.unread(unread))?;
-        let found = found.map(|bytes| self.parse(&bytes)).transpose()?;
+        let bytes = self.file.read().map_err(|unread| self.unread(unread))?;
+        let found = bytes.map(|bytes| self.parse(&bytes)).transpose()?;
         if found.is_some_and(|found| found.epoch > epoch) {
             return Err(self.fenced_by_other_run());
         }

@@ -89,10 +89,11 @@ impl<T: LogEntry, R: Read> LogLines<T, BufReader<R>> {
     fn read_line(&mut self) -> Result<bool, JournalReadError> {
         self.line.clear();
         let mut input = (&mut self.input).take(MAX_LINE_LEN + 1);
-        let read = input.read_until(b'\n', &mut self.line);
-        let read = read.map_err(|source| JournalReadError::Unreadable {
-            path: self.path.clone(),
-            source,
+        let read = input.read_until(b'\n', &mut self.line).map_err(|source| {
+            JournalReadError::Unreadable {
+                path: self.path.clone(),
+                source,
+            }
         })?;
         if read as u64 > MAX_LINE_LEN {
             let number = self.next.number;

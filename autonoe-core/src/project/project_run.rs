@@ -54,8 +54,8 @@ type OnOpen = Box<dyn FnOnce(&OpenProject) + Send>;
 type Configure = Box<dyn FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send>;
 
 impl ProjectRun {
-    /// Prepares a run of `agents` in a project. Pass a [`Project`], or [`OpenProject::options`] with
-    /// the mode, the configuration or the clock of the run.
+    /// Prepares a run of `agents` in a project. Pass a [`Project`](super::Project), or
+    /// [`OpenProject::options`] with the mode, the configuration or the clock of the run.
     pub fn new(
         project: impl Into<OpenProjectOptions>,
         agents: impl AgentClientFactory + 'static,

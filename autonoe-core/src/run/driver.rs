@@ -289,8 +289,8 @@ impl RunDriver {
         prepared_run: &PreparedRun,
     ) -> Result<LedgerView, Failure> {
         let read = async {
-            let state = prepared_run.store.read().await;
-            let state = state.map_err(|error| Failure::from(&error))?;
+            let found = prepared_run.store.read().await;
+            let state = found.map_err(|error| Failure::from(&error))?;
             // A run always starts with a ledger, even if an empty one. Continuing without one would
             // start over.
             let removed = || Failure::permanent("ledger_missing", LEDGER_MISSING);

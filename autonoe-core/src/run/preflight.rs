@@ -132,8 +132,9 @@ mod tests {
 
     #[test]
     fn a_backend_that_can_bypass_the_gate_is_refused_with_the_remedy_of_its_sandbox() {
-        let partial = able().with_hooks(HookCoverage::Partial);
-        let partial = partial.with_remedy(SessionField::Sandbox, "install it");
+        let partial = able()
+            .with_hooks(HookCoverage::Partial)
+            .with_remedy(SessionField::Sandbox, "install it");
 
         let refusal = refuse(&partial, &with(|_| ()), false).expect("it has none");
 

@@ -278,8 +278,9 @@ impl RunContext {
         spec.mcp_servers = mcp_servers(self, resources, task);
         spec.optional_servers = self.optional_servers.clone();
         if let Some(served) = &served {
-            let server = served.settings_for(resources.capabilities.tool_server);
-            let server = server.ok_or_else(|| tools_not_reached(resources))?;
+            let server = served
+                .settings_for(resources.capabilities.tool_server)
+                .ok_or_else(|| tools_not_reached(resources))?;
             spec.mcp_servers
                 .insert(Toolbox::SERVER.to_owned(), server.clone());
         }

@@ -252,7 +252,7 @@ impl Sessions {
             StartError::Failed(error) => failed(error),
         })?;
         open.capabilities = match self.parts.conversations {
-            Some(_) => capabilities.with_conversation_dir(),
+            Some(_) => capabilities.for_conversation_dir(),
             None => capabilities,
         };
         let (store, history) = ledger.unzip();

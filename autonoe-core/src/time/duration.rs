@@ -1,4 +1,4 @@
-//! Duration formatting for humans, exponential backoff, and serde support for durations in milliseconds.
+//! Duration formatting for humans, exponential backoff, and serde support in milliseconds.
 
 use std::time::Duration;
 
@@ -27,10 +27,10 @@ pub fn format_duration(duration: Duration) -> String {
     parts.join(" ")
 }
 
-/// Returns the wait after attempt number `attempt`, counted from 1: `first`, doubled after each further
-/// attempt, at most `longest`.
+/// Returns the wait after attempt number `attempt`, counted from 1: `first`, doubled after each
+/// further attempt, at most `longest`.
 pub fn backoff(first: Duration, longest: Duration, attempt: u32) -> Duration {
-    // The longest duration has fewer than 100 bits of nanoseconds, so further doublings change nothing.
+    // The longest duration has fewer than 100 bits of nanoseconds: further doublings do nothing.
     (1..attempt.min(100))
         .fold(first, |wait, _| wait.saturating_mul(2))
         .min(longest)
@@ -39,6 +39,7 @@ pub fn backoff(first: Duration, longest: Duration, attempt: u32) -> Duration {
 /// (De)serialises a `Duration` as whole milliseconds, for `#[serde(with = ..)]`.
 ///
 /// Fractions of a millisecond round up, so that a saved budget never becomes zero.
+#[doc(hidden)]
 pub mod millis {
     use std::time::Duration;
 

@@ -152,8 +152,8 @@ impl Calls {
         let is_candidate = |call: &Call| call.tool == tool && predicate(call);
         let same_input = |call: &Call| is_candidate(call) && call.input == *input;
         let calls = &mut self.calls;
-        let index = calls.iter().position(same_input);
-        let index = index.or_else(|| calls.iter().position(is_candidate))?;
+        let exact = calls.iter().position(same_input);
+        let index = exact.or_else(|| calls.iter().position(is_candidate))?;
         calls.get_mut(index)
     }
 

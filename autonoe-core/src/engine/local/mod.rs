@@ -187,8 +187,8 @@ impl Runners {
         match self {
             Self::One(runner) => Ok(runner.clone()),
             Self::ByKind(runners) => runners.get(job).cloned().ok_or_else(|| {
-                let known: Vec<_> = runners.keys().map(String::as_str).collect();
-                let known = known.join(", ");
+                let kinds: Vec<_> = runners.keys().map(String::as_str).collect();
+                let known = kinds.join(", ");
                 format!(
                     "this engine has no runner for jobs of the kind {job:?}; known kinds are \
                      {known}"

@@ -39,11 +39,12 @@ pub(super) fn servers<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<BTreeMap<String, McpServer>>, D::Error> {
     let entries = Map::<String, Value>::deserialize(from)?;
-    let servers = entries.into_iter().map(|(name, entry)| {
-        let read = server(&entry);
-        let read = read.map_err(|error| D::Error::custom(inside(&below("", &name), &error)));
-        read.map(|server| (name, server))
-    });
+    let servers = entries
+        .into_iter()
+        .map(|(name, entry)| match server(&entry) {
+            Ok(server) => Ok((name, server)),
+            Err(error) => Err(D::Error::custom(inside(&below("", &name), &error))),
+        });
     servers.collect::<Result<_, _>>().map(Some)
 }
 

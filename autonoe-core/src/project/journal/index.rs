@@ -329,8 +329,8 @@ mod tests {
         assert_eq!(epochs(&mut index, "two"), [1, 2, 3]);
         assert!(epochs(&mut index, "three").is_empty());
         let all: Result<Vec<_>, _> = index.all_entries().collect();
-        let runs = all.expect("readable").into_iter().map(|entry| entry.run);
-        let runs: Vec<_> = runs.map(|run| run.to_string()).collect();
+        let entries = all.expect("readable").into_iter();
+        let runs: Vec<_> = entries.map(|entry| entry.run.to_string()).collect();
         assert_eq!(runs, ["one", "two", "one", "one", "two", "two"]);
     }
 

@@ -116,8 +116,10 @@ impl JournalTail {
         let (Some(open), Some(found)) = (&self.open, self.found()?) else {
             return Ok(true);
         };
-        let own = open.file.metadata();
-        let own = own.map_err(|source| unreadable(&self.path, source))?;
+        let own = open
+            .file
+            .metadata()
+            .map_err(|source| unreadable(&self.path, source))?;
         Ok(identity(&own) == identity(&found) && found.len() >= open.next.offset)
     }
 

@@ -77,8 +77,8 @@ pub struct ProjectSessionHost {
 type Configure = dyn Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync;
 
 impl ProjectSessionHost {
-    /// Creates a host that runs sessions of `agents` in a project. Pass a [`Project`](crate::Project),
-    /// or [`OpenProject::options`] with the mode, the configuration or the clock of the runs.
+    /// Creates a host that runs sessions of `agents` in a project. Pass a [`Project`], or
+    /// [`OpenProject::options`] with the mode, the configuration or the clock of the runs.
     ///
     /// A session of a run in another mode is refused. A configuration that is not passed is loaded
     /// for each session.

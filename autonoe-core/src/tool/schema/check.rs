@@ -259,9 +259,9 @@ impl<'s> Check<'s> {
                 }
             }
             "items" => {
-                let before = keywords.get("prefixItems").and_then(Value::as_array);
-                let before = before.map_or(0, Vec::len);
-                for (index, item) in items.iter().enumerate().skip(before) {
+                let prefix = keywords.get("prefixItems").and_then(Value::as_array);
+                let prefix_len = prefix.map_or(0, Vec::len);
+                for (index, item) in items.iter().enumerate().skip(prefix_len) {
                     self.nested(&index.to_string(), rule, item, to);
                 }
             }

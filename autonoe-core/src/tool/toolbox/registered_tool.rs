@@ -166,8 +166,8 @@ fn failure(code: ToolErrorCode, output: ToolOutput) -> ToolError {
 /// Returns the first line of the text that is not blank, or else the title.
 fn message(output: &ToolOutput) -> String {
     let lines = output.output.lines().chain([output.title.as_str()]);
-    let line = lines.map(str::trim).find(|line| !line.is_empty());
-    let line = line.unwrap_or("the tool failed");
+    let first = lines.map(str::trim).find(|line| !line.is_empty());
+    let line = first.unwrap_or("the tool failed");
     line.chars().take(MESSAGE_LEN).collect()
 }
 
