@@ -14,8 +14,6 @@ use autonoe_core::{DeliverableRepository, Project};
 /// All methods panic on I/O errors, because a test cannot continue then.
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use autonoe_core::event::InstructionName;
 /// use autonoe_core::project::OpenProject;
 /// use autonoe_core::{ProjectRun, RunControl};

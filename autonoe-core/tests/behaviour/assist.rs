@@ -96,7 +96,7 @@ async fn summarise(helper: Option<Arc<Helper>>, input: Value) -> Result<ToolOutp
 
 // Shows: framework/tools/llm-assist-required-with-prompt
 #[tokio::test]
-async fn a_tool_that_needs_a_model_is_recalled_with_the_answer() {
+async fn a_tool_that_needs_a_model_is_called_a_second_time_with_the_answer() {
     let helper = Helper::answering("short");
 
     let output = summarise(Some(helper.clone()), json!({"text": "long"})).await;

@@ -1,9 +1,9 @@
 //! A complete run with all events that its observers receive.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, fs};
 
 use autonoe_core::project::OpenProjectOptions;
 use autonoe_core::run::SessionRunnerBuilder;
@@ -110,6 +110,14 @@ impl WatchedRun {
         let ended = self.log.json().into_iter();
         let ended = ended.filter(|event| event["event"] == "session_ended");
         (report, ended.collect())
+    }
+}
+
+impl fmt::Debug for WatchedRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WatchedRun")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
     }
 }
 
