@@ -11,7 +11,7 @@ use autonoe_core::engine::{
 use autonoe_core::event::{Failure, TraceContext};
 use autonoe_core::gate::policy::Destructive;
 use autonoe_core::ledger::LedgerView;
-use autonoe_core::project::{OpenProject, ProjectSessionHost};
+use autonoe_core::project::{OpenProjectOptions, ProjectSessionHost};
 use autonoe_core::run::Models;
 use autonoe_core::time::{Epoch, SessionKey};
 use autonoe_core::{Mode, Project, RunId, RunReport};
@@ -112,7 +112,7 @@ impl ComposedSessionHost {
             implementation: agent.model.clone(),
         };
         let (telemetry, trace) = (self.telemetry.clone(), self.trace.clone());
-        let options = OpenProject::options(&project)
+        let options = OpenProjectOptions::from(project)
             .mode(self.mode)
             .sandbox(sandbox)
             .destructive(agent.destructive())

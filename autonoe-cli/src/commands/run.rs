@@ -9,7 +9,7 @@ use autonoe_app::{
     AlertSource, BackendChoice, ChosenBackend, ModelsFile, RunAlerts, exit_code, load_config,
     sandbox_switch, without_keys,
 };
-use autonoe_core::project::{Journal, OpenProject, ProjectError, RunLock, Specification};
+use autonoe_core::project::{Journal, OpenProjectOptions, ProjectError, RunLock, Specification};
 use autonoe_core::run::RecordedRun;
 use autonoe_core::session::RecordedFlow;
 use autonoe_core::{Mode, Project, ProjectRun, RunControl};
@@ -74,7 +74,7 @@ fn run_project(
     let control = RunControl::new();
     let files = ProjectFiles::new(project.root());
     let journal = project.journal_path();
-    let options = OpenProject::options(&project)
+    let options = OpenProjectOptions::from(project)
         .mode(mode)
         .sandbox(sandbox_switch(work.agent.no_sandbox, env))
         .destructive(work.destructive)

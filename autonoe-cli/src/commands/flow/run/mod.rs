@@ -13,7 +13,7 @@ use autonoe_app::{
     AlertSource, ChosenBackend, ModelsFile, RunAlerts, flow_commands, flow_notifiers, load_config,
     missing_keys, sandbox_switch, without_keys,
 };
-use autonoe_core::project::{EffectiveConfig, OpenProject, ProjectError, RunLock};
+use autonoe_core::project::{EffectiveConfig, OpenProjectOptions, ProjectError, RunLock};
 use autonoe_core::session::RecordedFlow;
 use autonoe_core::{Budget, Mode, Project, RunControl};
 use autonoe_flow::run::OnInterrupted;
@@ -102,7 +102,7 @@ fn run_flow(
     let limits = limits(&agent, resumed);
     let control = RunControl::new();
     let journal = project.journal_path();
-    let options = OpenProject::options(&project)
+    let options = OpenProjectOptions::from(project)
         .sandbox(switch)
         .destructive(args.destructive())
         .config(config);
