@@ -56,7 +56,7 @@ fn a_symlink_does_not_lead_a_shell_command_out() {
     for (directory, pass) in [("in", true), ("out", false), ("state", false), ("", true)] {
         let call = ToolCall::new("Bash", json!({"command": "ls"})).in_dir(directory);
 
-        let verdict = FileScope::new(project_paths.clone()).evaluate(&call);
+        let verdict = FileScope::new(project_paths.clone()).evaluate(&call, &Resolver::default());
 
         assert_eq!(verdict.is_ok(), pass, "{directory}: {verdict:?}");
     }
