@@ -23,7 +23,7 @@ use crate::gate::{PreToolUseHook, ProjectPaths};
 pub use autonoe_guard::AutonoeGuard;
 pub use bash_guard::{BashGuard, SymlinksOnDisk};
 pub use file_scope::FileScope;
-pub use path_guard::PathGuard;
+pub(crate) use path_guard::PathGuard;
 pub(crate) use read_only::ReadOnlyGuard;
 
 /// Returns the guards of every run: Bash policy, file scope, protection of `.autonoe/`.

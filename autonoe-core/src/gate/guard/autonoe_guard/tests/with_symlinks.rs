@@ -39,7 +39,7 @@ fn a_symlink_to_the_directory_is_the_directory() {
 }
 
 #[test]
-fn a_directory_that_is_a_symlink_is_guarded_where_it_leads() {
+fn the_target_of_a_symlinked_directory_is_guarded() {
     let (_dir, guard, project) = fixture();
     std::fs::create_dir(project.join("state")).expect("it can be made");
     symlink("state", project.join(".autonoe")).expect("it can be made");
