@@ -89,14 +89,14 @@ fn evidence() -> impl Strategy<Value = Evidence> {
 proptest! {
     #[test]
     fn only_a_successful_result_is_a_success(evidence in evidence()) {
-        let message = evidence
+        let is_success = evidence
             .result
             .as_ref()
             .is_some_and(|result| result.subtype == "success" && !result.is_error);
 
         let completed = outcome(&evidence) == Outcome::Completed;
 
-        prop_assert!(message || !completed);
+        prop_assert!(is_success || !completed);
     }
 
     #[test]

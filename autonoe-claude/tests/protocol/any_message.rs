@@ -25,14 +25,14 @@ enum Damage {
 }
 
 fn damage() -> impl Strategy<Value = Damage> {
-    let text = prop_oneof![
+    let byte = prop_oneof![
         any::<u8>(),
         prop::sample::select(b"{}[]\",:\\u0n\n".to_vec())
     ];
     prop_oneof![
-        (any::<Index>(), text.clone()).prop_map(|(at, byte)| Damage::Sets(at, byte)),
+        (any::<Index>(), byte.clone()).prop_map(|(at, byte)| Damage::Sets(at, byte)),
         (any::<Index>(), 1_usize..20).prop_map(|(at, many)| Damage::Removes(at, many)),
-        (any::<Index>(), prop::collection::vec(text, 1..8))
+        (any::<Index>(), prop::collection::vec(byte, 1..8))
             .prop_map(|(at, bytes)| Damage::Inserts(at, bytes)),
         (any::<Index>(), 1_usize..50).prop_map(|(at, many)| Damage::Repeats(at, many)),
         any::<Index>().prop_map(Damage::Cuts),

@@ -89,8 +89,8 @@ fn an_unknown_message_is_logged_unchanged() {
 
     let traced = logs.lines();
     assert_eq!(traced.len(), 1, "{traced:?}");
-    let user_message = r#"ignored an unknown message line={\"type\":\"brand_new_type\",\"x\":[1]}"#;
-    assert_eq!(traced[0].message, user_message);
+    let expected = r#"ignored an unknown message line={\"type\":\"brand_new_type\",\"x\":[1]}"#;
+    assert_eq!(traced[0].message, expected);
 }
 
 #[test]

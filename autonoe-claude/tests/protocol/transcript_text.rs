@@ -129,8 +129,8 @@ impl Narrator {
         let before = self.events.len();
         self.translator.observe(&message, &mut self.events);
         self.write(format_args!("        {about}"));
-        let line: Vec<String> = self.events[before..].iter().map(event).collect();
-        for line in line {
+        let lines: Vec<String> = self.events[before..].iter().map(event).collect();
+        for line in lines {
             self.write(format_args!("           > {line}"));
         }
         let phase = self.translator.phase();
@@ -164,8 +164,8 @@ impl Narrator {
     fn finish(&mut self, exit: Option<Exit>) {
         let now = "2026-11-15T00:30:00Z".parse().expect("a time");
         let finished = self.translator.finish(exit, "", now);
-        for line in &finished.events {
-            let line = event(line);
+        for last in &finished.events {
+            let line = event(last);
             self.write(format_args!("           > {line}"));
         }
         let end = match &finished.end {

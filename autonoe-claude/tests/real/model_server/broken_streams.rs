@@ -38,8 +38,8 @@ async fn a_stream_that_breaks_in_a_block_is_retried(build: Build) {
         let output = claude.turn("Go.").await;
 
         output.assert_success("Whole.");
-        let request = server.log().main_requests();
-        let streams: Vec<bool> = request.iter().map(|request| request.stream).collect();
+        let requests = server.log().main_requests();
+        let streams: Vec<bool> = requests.iter().map(|request| request.stream).collect();
         assert_eq!(streams[2 * index..], [true, is_retry_streamed], "{fault:?}");
     }
     claude.kill().await;
