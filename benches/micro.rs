@@ -32,8 +32,7 @@ fn runtime() -> Runtime {
         .expect("a runtime")
 }
 
-fn gate() -> Gate {
-    let project_paths = ProjectPaths::new("/srv/project");
+fn gate(project_paths: ProjectPaths) -> Gate {
     Gate::new(
         project_paths.clone(),
         Grants::baseline(Mode::Run).with_tool("mcp__autonoe__list"),
@@ -62,7 +61,12 @@ fn scripted_session(bencher: Bencher<'_, '_>) {
                     number: 1,
                 };
                 let tools = Toolbox::new(deliverable_tools(&store, &InstructionName::Coding));
-                let spec = SessionSpec::new(key, "/srv/project", gate(), tools);
+                let spec = SessionSpec::new(
+                    key,
+                    "/srv/project",
+                    gate(ProjectPaths::new("/srv/project")),
+                    tools,
+                );
                 let client = agents.create(spec).expect("there is a script");
                 let session = Session::new(Arc::new(SystemClock), SessionLimits::default());
                 let stop = CancellationToken::new();
@@ -93,16 +97,43 @@ fn event_to_observers(bencher: Bencher<'_, '_>, observers: usize) {
     bencher.bench(|| events.emit(RunEventKind::Agent { stream: &stream }));
 }
 
-/// One decision of a gate with all guards, a hook and the baseline grants.
+/// One decision of a gate with all guards, a hook and the baseline grants. Neither the project nor a
+/// home directory exists.
 #[divan::bench(args = ["Bash", "Write", "Read", "mcp__autonoe__list"])]
 fn gate_decision(bencher: Bencher<'_, '_>, tool: &str) {
+    bench_decision(bencher, ProjectPaths::new("/srv/project"), tool);
+}
+
+/// The same decision in a project below a home directory, as in a real run: the guards also resolve
+/// the credential paths of the home directory.
+#[divan::bench(args = ["Bash", "Write", "Read", "mcp__autonoe__list"])]
+fn gate_decision_with_home(bencher: Bencher<'_, '_>, tool: &str) {
+    let home = tempfile::tempdir().expect("a home directory");
+    let project = home.path().join("code/project");
+    for folder in [&project.join("src"), &home.path().join(".ssh")] {
+        std::fs::create_dir_all(folder).expect("a folder");
+    }
+    for folder in [".config/gh", ".cargo", ".claude", ".cache"] {
+        std::fs::create_dir_all(home.path().join(folder)).expect("a folder");
+    }
+    for file in ["code/project/src/main.rs", ".npmrc", ".claude.json"] {
+        std::fs::write(home.path().join(file), "").expect("a file");
+    }
+    bench_decision(
+        bencher,
+        ProjectPaths::new(project).with_home(home.path()),
+        tool,
+    );
+}
+
+fn bench_decision(bencher: Bencher<'_, '_>, project_paths: ProjectPaths, tool: &str) {
     let runtime = runtime();
-    let gate = gate();
     let call = ToolCall::new(
         tool,
         json!({"command": "ls -la src", "file_path": "src/main.rs"}),
     )
-    .in_dir("/srv/project");
+    .in_dir(&project_paths.project);
+    let gate = gate(project_paths);
     bencher.bench(|| runtime.block_on(gate.decide(&call)));
 }
 

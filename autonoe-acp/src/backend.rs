@@ -89,7 +89,7 @@ pub(crate) async fn probe(options: &AcpOptions) -> Result<Capabilities, AgentErr
     {
         // Fails as a session would if the directory for its files cannot be created.
         probe_launch(options)?;
-        return Ok(capabilities(options, &tested_gemini()));
+        return Ok(capabilities(options, &tested_gemini()).await);
     }
     start_and_probe(options).await
 }
@@ -123,13 +123,16 @@ pub(crate) async fn start_and_probe(options: &AcpOptions) -> Result<Capabilities
     let mut live = RunningAgent::start(options, launch, translator).await?;
     let answer = within_start_limit(options, live.initialize(options)).await;
     live.end().await;
-    Ok(capabilities(options, &answer?))
+    Ok(capabilities(options, &answer?).await)
 }
 
 /// Returns the capabilities of an agent with this `answer` to `initialize`.
-fn capabilities(options: &AcpOptions, answer: &Value) -> Capabilities {
+async fn capabilities(options: &AcpOptions, answer: &Value) -> Capabilities {
     let capabilities = answered_claims(options, answer)
-        .with_remedy(SessionField::Sandbox, options.program.sandbox.remedy())
+        .with_remedy(
+            SessionField::Sandbox,
+            options.program.sandbox.remedy().await,
+        )
         .with_tool_server(if supports_http(answer) {
             ServerReach::Address
         } else {
@@ -200,8 +203,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn capabilities_follow_the_answer_and_the_home() {
+    #[tokio::test]
+    async fn capabilities_follow_the_answer_and_the_home() {
         let answer = json!({
             "protocolVersion": 1,
             "agentInfo": {"name": "x", "version": "1.2"},
@@ -214,7 +217,7 @@ mod tests {
             let mut options = AcpOptions::new("x", "/bin/x", []);
             options.home = home;
 
-            let can = capabilities(&options, &answer);
+            let can = capabilities(&options, &answer).await;
 
             assert_eq!(can.hooks, HookCoverage::Partial);
             assert_eq!(

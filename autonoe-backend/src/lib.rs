@@ -16,15 +16,15 @@
 //!
 //! | item | purpose |
 //! | --- | --- |
-//! | [`ProgramOptions`] | the options that all such backends have |
+//! | [`ProgramOptions`], [`ProgramFields`] | the options that all such backends have, and their fields in a configuration file |
 //! | [`program_claims`] | the capabilities that they have in common |
 //! | [`SandboxConfig`], [`SandboxSpec`] | settings of the outer sandbox: in code, and in a configuration file |
+//! | [`ProgramFile`] | the identity of one build of a program, for results that are kept while it stays the same |
 //! | [`SessionDirectory`] | the folder of a session, and the marker of its processes |
-//! | [`remove_abandoned_sessions`] | ends the processes of sessions whose program was killed, and removes their folders |
 //! | [`ProgramClient`], [`Program`] | the client of a session, whose task owns the program; the running program |
 //! | [`ProgramTurn`], [`run_turn`] | one turn of a program, and the function that drives it |
 //! | [`decide_call`] | requests the decision of the gate about a call |
-//! | [`AnswerTasks`] | runs the tasks that reply to the program's permission and tool requests |
+//! | [`AnswerTasks`], [`spawn_answer`] | runs the tasks that reply to the program's permission and tool requests |
 //! | [`PendingRequests`], [`line_writer`] | requests to the program that have no answer yet; writes whole lines to the program |
 //! | [`short_answer`], [`version_finding`] | for probes: runs the program once, and reports its version |
 //! | [`check_model`], [`check_limit`] | checks of values in a configuration file |
@@ -35,15 +35,15 @@ mod probe;
 mod session;
 
 pub use launch::{
-    SandboxConfig, SandboxMounts, SandboxNetwork, SandboxSpec, SessionDirectory,
-    add_session_environment, remove_abandoned_sessions,
+    ProgramFile, SandboxConfig, SandboxMounts, SandboxNetwork, SandboxSpec, SessionDirectory,
+    add_session_environment,
 };
-pub use options::{ProgramOptions, check_limit, check_model};
+pub use options::{ProgramFields, ProgramOptions, check_limit, check_model};
 pub use probe::{
     AnswerEnd, OUTER_SANDBOX_REMEDY, ShortAnswer, program_claims, short_answer, version_finding,
 };
 pub use session::{
     AfterQuery, AnswerTasks, CommandQueue, DeniedCall, FAILED_CHECK, PendingRequests, Program,
     ProgramClient, ProgramCommand, ProgramTurn, Query, TurnEnd, TurnStep, decide_call, line_writer,
-    ready_within, run_turn, shutdown_program, wait_for_exit,
+    ready_within, run_turn, shutdown_program, spawn_answer, wait_for_exit,
 };

@@ -1,9 +1,10 @@
 //! [`ProgramOptions`] that all backends around a program share, and validation of their values.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use autonoe_core::agent::AgentErrorKind;
@@ -13,7 +14,8 @@ use autonoe_core::tool::McpServer;
 use autonoe_core::{AgentError, SessionSpec};
 use autonoe_process::find_program;
 
-use crate::SandboxConfig;
+use crate::launch::remove_abandoned_sessions;
+use crate::{SandboxConfig, SandboxSpec};
 
 /// Options of a program that are the same for all sessions.
 ///
@@ -47,6 +49,23 @@ pub struct ProgramOptions {
     pub start_limit: Duration,
     /// The longest that the program may send nothing during a turn.
     pub silence_limit: Duration,
+    /// Folders whose abandoned sessions were removed, with the prefix of their names.
+    swept: Arc<Mutex<BTreeSet<(PathBuf, &'static str)>>>,
+}
+
+/// Fields that the specs of all such backends have. `None` keeps the default.
+#[derive(Clone, Debug, Default)]
+pub struct ProgramFields {
+    /// The model of sessions that name none.
+    pub model: Option<String>,
+    /// The outer sandbox.
+    pub sandbox: SandboxSpec,
+    /// MCP servers that every session has, by name.
+    pub mcp_servers: BTreeMap<String, McpServer>,
+    /// The directory for the temporary folders of sessions.
+    pub temporary: Option<PathBuf>,
+    /// The maximum silence of the program during a turn, in seconds.
+    pub silence_seconds: Option<u64>,
 }
 
 impl ProgramOptions {
@@ -65,6 +84,7 @@ impl ProgramOptions {
             answer_limit: Duration::from_secs(60),
             start_limit: Duration::from_secs(120),
             silence_limit: Duration::from_secs(20 * 60),
+            swept: Arc::default(),
             environment,
         }
     }
@@ -98,6 +118,32 @@ impl ProgramOptions {
         InvalidValue::check_time("program.answer_limit", self.answer_limit)?;
         InvalidValue::check_time("program.start_limit", self.start_limit)?;
         InvalidValue::check_time("program.silence_limit", self.silence_limit)
+    }
+
+    /// Applies the fields of a spec.
+    pub fn apply(&mut self, fields: ProgramFields) {
+        self.model = fields.model;
+        self.mcp_servers = fields.mcp_servers;
+        fields.sandbox.apply(&mut self.sandbox);
+        if let Some(temporary) = fields.temporary {
+            self.temporary = temporary;
+        }
+        if let Some(seconds) = fields.silence_seconds {
+            self.silence_limit = Duration::from_secs(seconds);
+        }
+    }
+
+    /// Removes the sessions of killed hosts whose folders have names with `prefix`, once for these
+    /// options and their clones.
+    pub(crate) async fn remove_abandoned_sessions(&self, prefix: &'static str) {
+        let folder = (self.temporary.clone(), prefix);
+        let is_first = {
+            let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
+            swept.insert(folder)
+        };
+        if is_first {
+            remove_abandoned_sessions(&self.temporary, prefix).await;
+        }
     }
 
     /// Adds the model and the MCP servers to a session that does not set them.

@@ -48,11 +48,11 @@ pub async fn short_answer(launch: Launch, limit: Duration) -> Result<ShortAnswer
         stdout,
     } = launch.start().await?;
     drop(stdin);
-    let mut said = Vec::new();
+    let mut output = Vec::new();
     let mut stdout = stdout.take(LONGEST);
-    let end = match tokio::time::timeout(limit, stdout.read_to_end(&mut said)).await {
+    let end = match tokio::time::timeout(limit, stdout.read_to_end(&mut output)).await {
         Err(_elapsed) => AnswerEnd::TimedOut,
-        Ok(_) if said.len() as u64 == LONGEST => AnswerEnd::TooMuchOutput,
+        Ok(_) if output.len() as u64 == LONGEST => AnswerEnd::TooMuchOutput,
         Ok(_) => wait_for_exit(&process)
             .await
             .map_or(AnswerEnd::TimedOut, AnswerEnd::Exited),
@@ -60,7 +60,7 @@ pub async fn short_answer(launch: Launch, limit: Duration) -> Result<ShortAnswer
     let stderr = process.stderr_tail();
     process.shutdown(ShutdownPolicy::kill_at_once()).await;
     Ok(ShortAnswer {
-        stdout: String::from_utf8_lossy(&said).trim().to_owned(),
+        stdout: String::from_utf8_lossy(&output).trim().to_owned(),
         stderr,
         end,
     })

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use autonoe_backend::{
-    AfterQuery, CommandQueue, Program, ProgramClient, ProgramCommand, ProgramTurn, Query, TurnEnd,
-    TurnStep, run_turn,
+    AfterQuery, CommandQueue, Program, ProgramClient, ProgramCommand, ProgramOptions, ProgramTurn,
+    Query, TurnEnd, TurnStep, run_turn,
 };
 use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
 use autonoe_core::gate::{Gate, Grants, ProjectPaths};
@@ -19,11 +19,23 @@ use tokio::time::Instant;
 const SILENCE_LIMIT: Duration = Duration::from_secs(60);
 
 /// The behaviour of the program, and the record of its calls.
-#[derive(Debug, Default)]
-struct Story {
+#[derive(Debug)]
+struct Behaviour {
     launch_fails: bool,
     ready: Ready,
     done: Mutex<Vec<&'static str>>,
+    options: ProgramOptions,
+}
+
+impl Default for Behaviour {
+    fn default() -> Self {
+        Self {
+            launch_fails: false,
+            ready: Ready::default(),
+            done: Mutex::default(),
+            options: ProgramOptions::new("/usr/bin/parrot", []),
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -34,9 +46,9 @@ enum Ready {
     Fails,
 }
 
-impl Story {
-    fn did(&self, what: &'static str) {
-        self.done.lock().expect("nobody panics").push(what);
+impl Behaviour {
+    fn record(&self, call: &'static str) {
+        self.done.lock().expect("nobody panics").push(call);
     }
 
     fn done(&self) -> Vec<&'static str> {
@@ -46,24 +58,34 @@ impl Story {
 
 /// Repeats its prompt. `wait` waits to be stopped, `linger` takes a while to stop, `break` breaks,
 /// and `obey` runs until it is disposed of.
-struct Parrot(Arc<Story>);
+struct Parrot(Arc<Behaviour>);
 
 impl Program for Parrot {
-    type Options = Arc<Story>;
+    type Options = Arc<Behaviour>;
 
     const NAME: &str = "the parrot";
 
-    async fn launch(story: &Arc<Story>, _spec: &SessionSpec) -> Result<Self, AgentError> {
-        story.did("launch");
-        if story.launch_fails {
+    const FOLDER: &str = "autonoe-parrot-";
+
+    fn program_options(behaviour: &Arc<Behaviour>) -> &ProgramOptions {
+        &behaviour.options
+    }
+
+    async fn launch(behaviour: &Arc<Behaviour>, _spec: &SessionSpec) -> Result<Self, AgentError> {
+        behaviour.record("launch");
+        if behaviour.launch_fails {
             Err(failure("there is no parrot"))
         } else {
-            Ok(Self(story.clone()))
+            Ok(Self(behaviour.clone()))
         }
     }
 
-    async fn ready(&mut self, story: &Arc<Story>, _spec: &SessionSpec) -> Result<(), AgentError> {
-        match story.ready {
+    async fn ready(
+        &mut self,
+        behaviour: &Arc<Behaviour>,
+        _spec: &SessionSpec,
+    ) -> Result<(), AgentError> {
+        match behaviour.ready {
             Ready::AtOnce => Ok(()),
             Ready::Never => std::future::pending().await,
             Ready::Fails => Err(failure("it sleeps")),
@@ -72,12 +94,12 @@ impl Program for Parrot {
 
     async fn turn(
         &mut self,
-        _story: &Arc<Story>,
+        _behaviour: &Arc<Behaviour>,
         _spec: &SessionSpec,
         query: Query,
         commands: &mut CommandQueue,
     ) -> AfterQuery {
-        self.0.did("turn");
+        self.0.record("turn");
         query.send([StreamEvent::text(query.prompt.clone())]);
         match query.prompt.as_str() {
             "wait" => run_turn(Waiting::new(&self.0), query, commands).await,
@@ -109,29 +131,29 @@ impl Program for Parrot {
     }
 
     async fn end(self) {
-        self.0.did("end");
+        self.0.record("end");
     }
 }
 
 /// A turn in which the program is silent until it is stopped. After the steering message "deaf", it
 /// does not stop.
 struct Waiting {
-    story: Arc<Story>,
+    behaviour: Arc<Behaviour>,
     inputs: mpsc::UnboundedReceiver<Input>,
     sender: mpsc::UnboundedSender<Input>,
     is_deaf: bool,
 }
 
 enum Input {
-    Said(String),
+    Text(String),
     Stopped,
 }
 
 impl Waiting {
-    fn new(story: &Arc<Story>) -> Self {
+    fn new(behaviour: &Arc<Behaviour>) -> Self {
         let (sender, inputs) = mpsc::unbounded_channel();
         Self {
-            story: story.clone(),
+            behaviour: behaviour.clone(),
             inputs,
             sender,
             is_deaf: false,
@@ -149,7 +171,7 @@ impl ProgramTurn for Waiting {
 
     fn handle(&mut self, input: Input, events: &mut Vec<StreamEvent>) -> TurnStep<Self::Ending> {
         match input {
-            Input::Said(text) => {
+            Input::Text(text) => {
                 events.push(StreamEvent::text(text));
                 TurnStep::Continue
             }
@@ -170,7 +192,7 @@ impl ProgramTurn for Waiting {
     }
 
     fn interrupt(&mut self) {
-        self.story.did("interrupt");
+        self.behaviour.record("interrupt");
         if !self.is_deaf {
             self.sender.send(Input::Stopped).expect("it is read");
         }
@@ -178,7 +200,7 @@ impl ProgramTurn for Waiting {
 
     fn steer(&mut self, text: String, reply: oneshot::Sender<Result<(), AgentError>>) {
         self.is_deaf |= text == "deaf";
-        self.sender.send(Input::Said(text)).expect("it is read");
+        self.sender.send(Input::Text(text)).expect("it is read");
         let _ = reply.send(Ok(()));
     }
 
@@ -190,7 +212,7 @@ impl ProgramTurn for Waiting {
     }
 
     async fn abandon(self) {
-        self.story.did("abandon");
+        self.behaviour.record("abandon");
     }
 }
 
@@ -202,14 +224,14 @@ fn end(outcome: SessionOutcome) -> StreamEvent {
     StreamEvent::end(outcome, None)
 }
 
-fn client(story: &Arc<Story>) -> Box<ProgramClient<Parrot>> {
+fn client(behaviour: &Arc<Behaviour>) -> Box<ProgramClient<Parrot>> {
     let key = SessionKey {
         run: RunId::new("run"),
         number: 1,
     };
     let gate = Gate::new(ProjectPaths::new("/p"), Grants::none());
     let spec = SessionSpec::new(key, "/p", gate, Toolbox::new([]));
-    Box::new(ProgramClient::new(Arc::new(story.clone()), spec))
+    Box::new(ProgramClient::new(Arc::new(behaviour.clone()), spec))
 }
 
 /// Sends one prompt, and returns the texts and the end of the turn.
@@ -229,9 +251,9 @@ async fn run_prompt(client: &mut ProgramClient<Parrot>, prompt: &str) -> (Vec<St
 
 #[tokio::test]
 async fn a_program_starts_with_the_first_query_and_ends_when_it_is_disposed_of() {
-    let story = Arc::new(Story::default());
-    let mut client = client(&story);
-    assert_eq!(story.done(), Vec::<&str>::new());
+    let behaviour = Arc::new(Behaviour::default());
+    let mut client = client(&behaviour);
+    assert_eq!(behaviour.done(), Vec::<&str>::new());
 
     let first = run_prompt(&mut client, "hello").await;
     let second = run_prompt(&mut client, "again").await;
@@ -239,64 +261,64 @@ async fn a_program_starts_with_the_first_query_and_ends_when_it_is_disposed_of()
 
     assert_eq!(first.0, ["hello"]);
     assert_eq!(second.0, ["again"]);
-    assert_eq!(story.done(), ["launch", "turn", "turn", "end"]);
+    assert_eq!(behaviour.done(), ["launch", "turn", "turn", "end"]);
 }
 
 #[tokio::test]
 async fn a_client_without_a_query_has_nothing_to_end() {
-    let story = Arc::new(Story::default());
+    let behaviour = Arc::new(Behaviour::default());
 
-    client(&story).dispose().await.expect("it ends");
+    client(&behaviour).dispose().await.expect("it ends");
 
-    assert_eq!(story.done(), Vec::<&str>::new());
+    assert_eq!(behaviour.done(), Vec::<&str>::new());
 }
 
 #[tokio::test]
 async fn a_failed_start_is_reported_once() {
-    for (launch_fails, ready, why, expected) in [
+    for (launch_fails, ready, message, expected) in [
         (true, Ready::AtOnce, "there is no parrot", &["launch"][..]),
         (false, Ready::Fails, "it sleeps", &["launch", "end"]),
     ] {
-        let story = Arc::new(Story {
+        let behaviour = Arc::new(Behaviour {
             launch_fails,
             ready,
-            ..Story::default()
+            ..Behaviour::default()
         });
-        let mut client = client(&story);
+        let mut client = client(&behaviour);
 
         let (_, ended) = run_prompt(&mut client, "hello").await;
-        let (_, again) = run_prompt(&mut client, "hello").await;
+        let (_, second) = run_prompt(&mut client, "hello").await;
         client.dispose().await.expect("it ends");
 
-        assert_eq!(ended, why);
-        assert_eq!(again, "the parrot has exited; start a new session");
-        assert_eq!(story.done(), expected);
+        assert_eq!(ended, message);
+        assert_eq!(second, "the parrot has exited; start a new session");
+        assert_eq!(behaviour.done(), expected);
     }
 }
 
 #[tokio::test]
 async fn a_program_ends_when_its_query_is_dropped_during_the_start() {
-    let story = Arc::new(Story {
+    let behaviour = Arc::new(Behaviour {
         ready: Ready::Never,
-        ..Story::default()
+        ..Behaviour::default()
     });
-    let mut client = client(&story);
+    let mut client = client(&behaviour);
 
     let mut stream = client.query("hello".into());
     assert!(futures::poll!(stream.next()).is_pending());
     drop(stream);
     client.dispose().await.expect("it ends");
 
-    assert_eq!(story.done(), ["launch", "end"]);
+    assert_eq!(behaviour.done(), ["launch", "end"]);
 }
 
 #[tokio::test]
 async fn a_program_that_is_not_ready_can_be_interrupted() {
-    let story = Arc::new(Story {
+    let behaviour = Arc::new(Behaviour {
         ready: Ready::Never,
-        ..Story::default()
+        ..Behaviour::default()
     });
-    let mut client = client(&story);
+    let mut client = client(&behaviour);
     let control = client.control();
 
     let turn = run_prompt(&mut client, "hello");
@@ -306,21 +328,21 @@ async fn a_program_that_is_not_ready_can_be_interrupted() {
     stopped.expect("it stops");
     assert_eq!(texts, Vec::<String>::new());
     assert_eq!(ended, SessionOutcome::Interrupted.to_string());
-    assert_eq!(story.done(), ["launch", "end"]);
+    assert_eq!(behaviour.done(), ["launch", "end"]);
 }
 
 #[tokio::test]
 async fn a_turn_is_steered_and_interrupted_and_the_next_one_runs() {
-    let story = Arc::new(Story::default());
-    let mut client = client(&story);
+    let behaviour = Arc::new(Behaviour::default());
+    let mut client = client(&behaviour);
     let control = client.control();
 
     let turn = run_prompt(&mut client, "wait");
-    let told = async {
+    let requests = async {
         control.steer("faster").await.expect("it hears");
         control.interrupt().await.expect("it stops");
     };
-    let ((texts, ended), ()) = tokio::join!(turn, told);
+    let ((texts, ended), ()) = tokio::join!(turn, requests);
 
     assert_eq!(texts, ["wait", "faster"]);
     assert_eq!(ended, SessionOutcome::Interrupted.to_string());
@@ -336,25 +358,25 @@ async fn a_turn_is_steered_and_interrupted_and_the_next_one_runs() {
 
 #[tokio::test]
 async fn a_program_that_broke_is_ended_at_once() {
-    let story = Arc::new(Story::default());
-    let mut client = client(&story);
+    let behaviour = Arc::new(Behaviour::default());
+    let mut client = client(&behaviour);
 
     let (texts, ended) = run_prompt(&mut client, "break").await;
-    let (_, again) = run_prompt(&mut client, "hello").await;
+    let (_, second) = run_prompt(&mut client, "hello").await;
 
     assert_eq!(
         (texts, ended.as_str()),
         (vec!["break".to_owned()], "it broke")
     );
-    assert_eq!(again, "the parrot has exited; start a new session");
-    assert_eq!(story.done(), ["launch", "turn", "end"]);
+    assert_eq!(second, "the parrot has exited; start a new session");
+    assert_eq!(behaviour.done(), ["launch", "turn", "end"]);
     client.dispose().await.expect("it ends");
 }
 
 #[tokio::test]
 async fn a_stream_that_is_dropped_stops_its_turn_and_not_the_program() {
-    let story = Arc::new(Story::default());
-    let mut client = client(&story);
+    let behaviour = Arc::new(Behaviour::default());
+    let mut client = client(&behaviour);
 
     let mut stream = client.query("wait".into());
     stream
@@ -367,13 +389,16 @@ async fn a_stream_that_is_dropped_stops_its_turn_and_not_the_program() {
     client.dispose().await.expect("it ends");
 
     assert_eq!(texts, ["hello"]);
-    assert_eq!(story.done(), ["launch", "turn", "interrupt", "turn", "end"]);
+    assert_eq!(
+        behaviour.done(),
+        ["launch", "turn", "interrupt", "turn", "end"]
+    );
 }
 
 #[tokio::test]
 async fn a_turn_under_way_ends_with_its_client() {
-    let story = Arc::new(Story::default());
-    let mut client = client(&story);
+    let behaviour = Arc::new(Behaviour::default());
+    let mut client = client(&behaviour);
     let mut stream = client.query("wait".into());
     stream
         .next()
@@ -384,13 +409,13 @@ async fn a_turn_under_way_ends_with_its_client() {
 
     client.dispose().await.expect("it ends");
 
-    assert_eq!(story.done().last(), Some(&"end"));
+    assert_eq!(behaviour.done().last(), Some(&"end"));
 }
 
 #[tokio::test]
 async fn a_query_waits_for_the_end_of_a_turn_that_was_dropped() {
-    let story = Arc::new(Story::default());
-    let mut client = client(&story);
+    let behaviour = Arc::new(Behaviour::default());
+    let mut client = client(&behaviour);
 
     let mut stream = client.query("linger".into());
     stream
@@ -407,9 +432,9 @@ async fn a_query_waits_for_the_end_of_a_turn_that_was_dropped() {
 }
 
 #[tokio::test]
-async fn a_control_that_is_kept_does_not_keep_the_program() {
-    let story = Arc::new(Story::default());
-    let mut client = client(&story);
+async fn an_open_control_does_not_keep_the_program_running() {
+    let behaviour = Arc::new(Behaviour::default());
+    let mut client = client(&behaviour);
     let control = client.control();
     run_prompt(&mut client, "hello").await;
 
@@ -418,53 +443,53 @@ async fn a_control_that_is_kept_does_not_keep_the_program() {
         tokio::task::yield_now().await;
     }
 
-    assert_eq!(story.done(), ["launch", "turn", "end"]);
+    assert_eq!(behaviour.done(), ["launch", "turn", "end"]);
     let late = control.steer("faster").await.expect_err("it is over");
     assert_eq!(late.to_string(), "the session is over");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_silent_turn_fails_and_its_program_is_ended() {
-    let story = Arc::new(Story::default());
-    let mut client = client(&story);
+    let behaviour = Arc::new(Behaviour::default());
+    let mut client = client(&behaviour);
     let control = client.control();
     let started = Instant::now();
 
     let turn = run_prompt(&mut client, "wait");
-    let told = async {
+    let requests = async {
         tokio::time::sleep(Duration::from_secs(50)).await;
         control.steer("louder").await.expect("it hears");
     };
-    let ((_, ended), ()) = tokio::join!(turn, told);
+    let ((_, ended), ()) = tokio::join!(turn, requests);
 
     assert_eq!(ended, "it is silent");
     assert_eq!(started.elapsed(), Duration::from_secs(110));
-    assert_eq!(story.done(), ["launch", "turn", "end"]);
+    assert_eq!(behaviour.done(), ["launch", "turn", "end"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_turn_that_does_not_stop_is_interrupted_once_and_given_up() {
-    let story = Arc::new(Story::default());
-    let mut client = client(&story);
+async fn a_turn_that_does_not_stop_is_interrupted_once_and_then_abandoned() {
+    let behaviour = Arc::new(Behaviour::default());
+    let mut client = client(&behaviour);
     let control = client.control();
 
     let turn = run_prompt(&mut client, "wait");
-    let told = async {
+    let requests = async {
         control.steer("deaf").await.expect("it hears");
         for _ in 0..2 {
             control.interrupt().await.expect("it is told");
         }
     };
-    let ((_, ended), ()) = tokio::join!(turn, told);
+    let ((_, ended), ()) = tokio::join!(turn, requests);
 
     assert_eq!(ended, "it does not stop");
-    assert_eq!(story.done(), ["launch", "turn", "interrupt", "end"]);
+    assert_eq!(behaviour.done(), ["launch", "turn", "interrupt", "end"]);
 }
 
 #[tokio::test]
 async fn a_turn_is_abandoned_when_its_session_is_disposed_of() {
-    let story = Arc::new(Story::default());
-    let mut client = client(&story);
+    let behaviour = Arc::new(Behaviour::default());
+    let mut client = client(&behaviour);
     let control = client.control();
     let mut stream = client.query("wait".into());
     stream
@@ -477,6 +502,6 @@ async fn a_turn_is_abandoned_when_its_session_is_disposed_of() {
 
     client.dispose().await.expect("it ends");
 
-    let done = story.done();
+    let done = behaviour.done();
     assert_eq!(done[done.len() - 2..], ["abandon", "end"]);
 }

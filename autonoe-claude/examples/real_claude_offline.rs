@@ -97,11 +97,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn claude() -> Result<PathBuf, Box<dyn Error>> {
-    let given = std::env::args_os().nth(1).map(PathBuf::from);
+    let argument = std::env::args_os().nth(1).map(PathBuf::from);
     let clis = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/clis");
     let pinned = clis.join("claude-code-2.1.325/claude");
     let path = std::env::var_os("PATH").unwrap_or_default();
-    given
+    argument
         .or_else(|| pinned.is_file().then_some(pinned))
         .or_else(|| find_program("claude", &path))
         .ok_or_else(|| "Claude Code is not here: `cargo xtask clis` installs it".into())

@@ -7,7 +7,7 @@ use autonoe_backend::ProgramClient;
 use autonoe_core::agent::{SessionField, Support};
 use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
 
-use crate::launch::{ClaudeOptions, LaunchPlan, claims, with_defaults};
+use crate::launch::{ClaudeOptions, LaunchPlan, UserExcludes, claims, with_defaults};
 use crate::probe::{Login, Probe, not_logged_in, probe};
 use crate::session::Connection;
 
@@ -30,7 +30,9 @@ pub struct ClaudeBackend {
 
 impl ClaudeBackend {
     /// Creates a backend with `options`.
-    pub fn new(options: ClaudeOptions) -> Self {
+    pub fn new(mut options: ClaudeOptions) -> Self {
+        // The environment may differ from that of the options that these were cloned from.
+        options.user_excludes = UserExcludes::default();
         Self {
             options: Arc::new(options),
         }
@@ -149,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_that_goes_with_its_session_cannot_be_resumed() {
+    fn a_conversation_in_a_session_folder_cannot_be_resumed() {
         for (config, support) in [
             (ConfigFolder::User, Support::Yes),
             (ConfigFolder::Persistent("/srv/claude".into()), Support::Yes),

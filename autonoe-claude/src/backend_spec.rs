@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_backend::{SandboxSpec, check_limit, check_model, version_finding};
+use autonoe_backend::{ProgramFields, SandboxSpec, check_limit, check_model, version_finding};
 use autonoe_core::agent::{BackendProbe, Credentials, ProbeFinding, Sandbox, ThinkingBudget};
 use autonoe_core::gate::PermissionRule;
 use autonoe_core::spec::{BackendSpec, SpecContext, SpecError};
@@ -108,24 +108,23 @@ impl ClaudeSpec {
     /// Sets everything but the program, its environment and its directory.
     fn apply(&self, options: &mut ClaudeOptions) {
         let spec = self.clone();
-        options.program.model = spec.model;
+        options.program.apply(ProgramFields {
+            model: spec.model,
+            sandbox: spec.sandbox,
+            mcp_servers: spec.mcp_servers,
+            temporary: spec.temporary,
+            silence_seconds: spec.silence_seconds,
+        });
         options.thinking = spec.thinking;
         options.max_turns = spec.max_turns;
         options.max_cost = spec.max_cost_usd;
         options.own_sandbox = spec.own_sandbox.unwrap_or(options.own_sandbox);
-        spec.sandbox.apply(&mut options.program.sandbox);
         options.tools = spec.tools;
         options.deny = spec.deny;
-        options.program.mcp_servers = spec.mcp_servers;
         options.setting_sources = spec.setting_sources;
         options.config = spec.config;
         // The environment of the context contains all credentials of the program.
         options.login_check = LoginCheck::AtProbe;
-        if let Some(temporary) = spec.temporary {
-            options.program.temporary = temporary;
-        }
-        let silence = spec.silence_seconds.map(Duration::from_secs);
-        options.program.silence_limit = silence.unwrap_or(options.program.silence_limit);
         let grace = spec.background_grace_seconds.map(Duration::from_secs);
         options.background_grace = grace.unwrap_or(options.background_grace);
     }

@@ -8,7 +8,7 @@ use autonoe_core::agent::SessionField;
 use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
 
 use crate::launch::{CodexOptions, LaunchPlan, claims};
-use crate::probe::version;
+use crate::probe::{prepare_state, version};
 use crate::session::Connection;
 
 /// Codex as a backend.
@@ -48,10 +48,15 @@ impl CodexBackend {
 impl AgentClientFactory for CodexBackend {
     async fn probe(&self) -> Result<Capabilities, AgentError> {
         self.options.program.check_values()?;
-        let version = version(&self.options).await?;
+        let sandbox = &self.options.program.sandbox;
+        let (version, remedy, ()) = tokio::join!(
+            version(&self.options),
+            sandbox.remedy(),
+            prepare_state(&self.options),
+        );
         Ok(claims(&self.options)
-            .with_version(version)
-            .with_remedy(SessionField::Sandbox, self.options.program.sandbox.remedy()))
+            .with_version(version?)
+            .with_remedy(SessionField::Sandbox, remedy))
     }
 
     fn create(&self, mut spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
@@ -80,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_what_lifts_it() {
+    fn a_refusal_names_the_setting_that_lifts_it() {
         let mut options = CodexOptions::new("/usr/bin/codex", []);
         options.home = CodexHome::PerSession;
         for (field, way) in [

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_backend::{SandboxSpec, check_limit, check_model, version_finding};
+use autonoe_backend::{ProgramFields, SandboxSpec, check_limit, check_model, version_finding};
 use autonoe_core::agent::{BackendProbe, Credentials, OuterSandbox, ProbeFinding, ThinkingBudget};
 use autonoe_core::spec::{BackendSpec, SpecContext, SpecError};
 use autonoe_core::tool::McpServer;
@@ -88,19 +87,18 @@ impl CodexSpec {
     /// Sets everything but the program and its environment.
     fn apply(&self, options: &mut CodexOptions) {
         let spec = self.clone();
-        options.program.model = spec.model;
+        options.program.apply(ProgramFields {
+            model: spec.model,
+            sandbox: spec.sandbox,
+            mcp_servers: spec.mcp_servers,
+            temporary: spec.temporary,
+            silence_seconds: spec.silence_seconds,
+        });
         options.effort = spec.effort;
         options.home = spec.home;
         options.provider = spec
             .provider
             .or_else(|| service_of_key(&options.home, &options.program.environment));
-        spec.sandbox.apply(&mut options.program.sandbox);
-        options.program.mcp_servers = spec.mcp_servers;
-        if let Some(temporary) = spec.temporary {
-            options.program.temporary = temporary;
-        }
-        let silence = spec.silence_seconds.map(Duration::from_secs);
-        options.program.silence_limit = silence.unwrap_or(options.program.silence_limit);
     }
 }
 
@@ -346,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_key_in_the_environment_selects_the_service() {
-        let kept = CodexHome::Persistent("/var/codex".into());
+        let persistent = CodexHome::Persistent("/var/codex".into());
         for (home, variables, expected) in [
             (CodexHome::PerSession, &[][..], None),
             (CodexHome::PerSession, &[(KEY, "")], None),
@@ -356,7 +354,7 @@ mod tests {
                 &[(KEY, "sk-1"), (ADDRESS, "http://127.0.0.1:1/v1")],
                 Some("http://127.0.0.1:1/v1"),
             ),
-            (kept, &[(KEY, "sk-1")], None),
+            (persistent, &[(KEY, "sk-1")], None),
         ] {
             let environment = variables
                 .iter()

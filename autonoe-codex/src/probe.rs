@@ -1,15 +1,18 @@
 //! Native program of Codex behind the script of npm, and the probe of its version.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use autonoe_backend::short_answer;
+use autonoe_backend::{short_answer, shutdown_program, wait_for_exit};
 use autonoe_core::AgentError;
 use autonoe_core::agent::AgentErrorKind;
-use autonoe_process::LaunchError;
+use autonoe_process::{Exit, LaunchError, SessionFolder, ShutdownPolicy, StartedProcess};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::launch::{CodexOptions, bare_environment, create_session_directory};
+use crate::launch::{CodexHome, CodexOptions, FOLDER, bare_environment, create_session_directory};
+use crate::wire::Outgoing;
 
 /// Time limit for the program to print its version.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -28,10 +31,10 @@ pub(crate) async fn version(options: &CodexOptions) -> Result<String, AgentError
         .envs(environment);
     let answer = short_answer(launch, LIMIT).await;
     // The answer counts even if the program did not exit in time.
-    let said = answer
+    let stdout = answer
         .map_err(|error| launch_error(&options.program.path, error))?
         .stdout;
-    version_in(&said).map(str::to_owned).ok_or_else(|| {
+    version_in(&stdout).map(str::to_owned).ok_or_else(|| {
         AgentError::new(
             AgentErrorKind::NotAvailable,
             format!(
@@ -40,6 +43,67 @@ pub(crate) async fn version(options: &CodexOptions) -> Result<String, AgentError
             ),
         )
     })
+}
+
+/// Time limit for the program to create its databases.
+const STATE_LIMIT: Duration = Duration::from_secs(20);
+
+/// Lets the program create its databases once, without an agent, for the
+/// [`StateTemplate`](crate::launch::StateTemplate).
+///
+/// Failures are logged. Sessions then create their own databases.
+pub(crate) async fn prepare_state(options: &CodexOptions) {
+    let is_used = options.home == CodexHome::PerSession;
+    if !is_used || options.state_template.is_ready(&options.program.path) {
+        return;
+    }
+    match tokio::time::timeout(STATE_LIMIT, create_state(options)).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::debug!(%error, "there is no template of the state of Codex"),
+        Err(_elapsed) => tracing::debug!("Codex did not create its state in time"),
+    }
+}
+
+async fn create_state(options: &CodexOptions) -> Result<(), AgentError> {
+    let failed = |error: io::Error| {
+        let message = "the state of Codex cannot be copied";
+        AgentError::new(AgentErrorKind::Other, message).with_source(error)
+    };
+    let temporary = &options.program.temporary;
+    let place = create_session_directory(options, temporary, None)?;
+    // It is not in the folder of the program, which is removed when the program exits.
+    let state = SessionFolder::create_in(temporary, FOLDER).map_err(failed)?;
+    let mut environment = bare_environment(options, &place);
+    environment.insert("CODEX_SQLITE_HOME".into(), state.path().into());
+    let launch = place
+        .launch(&options.program.path, temporary)
+        .arg("app-server")
+        .envs(environment);
+    let StartedProcess {
+        process,
+        mut stdin,
+        mut stdout,
+    } = launch
+        .start()
+        .await
+        .map_err(|error| launch_error(&options.program.path, error))?;
+    let request = Outgoing::initialize(1).to_line();
+    stdin.write_all(request.as_bytes()).await.map_err(failed)?;
+    stdin.flush().await.map_err(failed)?;
+    // The program answers when its databases are complete, and exits at the end of its input.
+    let answer = stdout.read_u8().await;
+    drop(stdin);
+    let exit = wait_for_exit(&process).await;
+    shutdown_program("Codex", process, ShutdownPolicy::kill_at_once()).await;
+    answer.map_err(failed)?;
+    if exit != Some(Exit::Code(0)) {
+        let message = "Codex did not exit after it had created its state";
+        return Err(AgentError::new(AgentErrorKind::Crashed, message));
+    }
+    let template = &options.state_template;
+    template
+        .read(&options.program.path, state.path())
+        .map_err(failed)
 }
 
 /// Converts a launch failure to an error.
@@ -95,13 +159,13 @@ mod tests {
 
     #[test]
     fn only_codex_has_a_version() {
-        for (said, version) in [
+        for (output, version) in [
             ("codex-cli 0.166.0\n", Some("0.166.0")),
             ("codex 1.0", None),
             ("codex-cli", None),
             ("", None),
         ] {
-            assert_eq!(version_in(said), version, "{said}");
+            assert_eq!(version_in(output), version, "{output}");
         }
     }
 
@@ -135,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_no_script_is_taken_as_it_is() {
+    fn a_program_that_is_not_a_script_is_used_directly() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path().canonicalize().expect("it is there");
         file(&root.join("real/codex"));

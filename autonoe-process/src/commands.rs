@@ -104,8 +104,8 @@ impl ProcessRunner {
 
     /// Removes the environment variables whose names are not `wanted`.
     #[must_use]
-    pub fn retain_env(mut self, wanted: impl Fn(&OsStr) -> bool) -> Self {
-        self.env.retain(|name, _| wanted(name));
+    pub fn retain_env(mut self, predicate: impl Fn(&OsStr) -> bool) -> Self {
+        self.env.retain(|name, _| predicate(name));
         self
     }
 

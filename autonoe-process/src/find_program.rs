@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_name_is_looked_for_and_only_in_absolute_folders() {
+    fn only_names_are_searched_and_only_in_absolute_folders() {
         for (name, variable) in [
             ("", "/bin"),
             ("..", "/bin"),

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_in_the_environment_are_kept() {
+    fn settings_in_the_environment_are_preserved() {
         let mut environment = BTreeMap::from([(COUNT.into(), "2".into())]);
 
         add_git_setting(&mut environment, "core.excludesFile", "/x");
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn git_does_not_use_a_directory_that_looks_like_a_repository() {
+    fn git_does_not_use_a_planted_bare_repository() {
         let folder = tempfile::tempdir().expect("a directory");
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut environment = BTreeMap::from([("PATH".into(), path)]);

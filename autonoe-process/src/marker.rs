@@ -96,11 +96,11 @@ impl Marker {
     /// # Ok::<(), autonoe_process::InvalidMarker>(())
     /// ```
     pub fn propagate(&self) -> bool {
-        let is_ours = crate::table::is_on_current_process(self);
-        if is_ours {
+        let is_inherited = crate::table::is_on_current_process(self);
+        if is_inherited {
             export(self.clone());
         }
-        is_ours
+        is_inherited
     }
 
     /// Returns whether `environ`, with a zero byte after each variable, contains the marker.

@@ -193,8 +193,8 @@ impl Launch {
             .name("process-waiter".into())
             .spawn(start)
             .map_err(failed)?;
-        let thread_gone = || io::Error::other("the thread that starts it has ended");
-        let pid = started.await.unwrap_or_else(|_| Err(thread_gone()));
+        let thread_ended = || io::Error::other("the thread that starts it has ended");
+        let pid = started.await.unwrap_or_else(|_| Err(thread_ended()));
         let pid = pid.map_err(|source| LaunchError::from_system(&program, &directory, source))?;
         Ok(DetachedProcess { pid, exit })
     }

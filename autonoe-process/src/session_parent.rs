@@ -153,7 +153,7 @@ mod tests {
         for name in ["parent", "sessions"] {
             for is_link in [true, false] {
                 let directory = tempfile::tempdir().expect("a directory");
-                let elsewhere = tempfile::tempdir().expect("a directory");
+                let target = tempfile::tempdir().expect("a directory");
                 let parent = SessionParent::in_directory(directory.path());
                 let place = match name {
                     "parent" => parent.path().to_owned(),
@@ -163,7 +163,7 @@ mod tests {
                     }
                 };
                 if is_link {
-                    symlink(elsewhere.path(), &place).expect("writable");
+                    symlink(target.path(), &place).expect("writable");
                 } else {
                     fs::write(&place, "").expect("writable");
                 }
@@ -171,7 +171,7 @@ mod tests {
                 let refused = SessionParent::open(directory.path()).expect_err("it is no folder");
 
                 assert_eq!(refused.kind(), io::ErrorKind::NotADirectory, "{refused}");
-                let left = fs::read_dir(elsewhere.path()).expect("it is there").count();
+                let left = fs::read_dir(target.path()).expect("it is there").count();
                 assert_eq!(left, 0, "nothing is made behind the link");
             }
         }

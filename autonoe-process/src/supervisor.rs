@@ -58,9 +58,9 @@ pub(crate) fn supervise(child: Pid, host: BorrowedFd<'_>) {
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let _ = chdir(c"/");
     // `poll` reports an error for the pipe when it has no reader any more.
-    let host_gone = || PollFd::from_borrowed_fd(host, PollFlags::empty());
+    let host_end = || PollFd::from_borrowed_fd(host, PollFlags::empty());
     if let Ok(ended) = pidfd_open(child, PidfdFlags::empty()) {
-        let mut events = [PollFd::new(&ended, PollFlags::IN), host_gone()];
+        let mut events = [PollFd::new(&ended, PollFlags::IN), host_end()];
         wait(&mut events);
         let [ended, _] = &events;
         if ended.revents().is_empty() {
@@ -70,7 +70,7 @@ pub(crate) fn supervise(child: Pid, host: BorrowedFd<'_>) {
     exit::report(host, exit::wait_without_reaping(child));
     // If the program could not be executed, `spawn` waits for this process to end.
     if has_executed(child) {
-        wait(&mut [host_gone()]);
+        wait(&mut [host_end()]);
     }
     kill_descendants();
 }

@@ -28,6 +28,10 @@ use crate::workspace::Workspace;
 pub(crate) async fn session(backend: Backend, place: &Workspace) -> Session {
     let mut model = start_model(backend, Then::Ends, place).await;
     let agents = agents(backend, place, model.as_ref(), Then::Ends);
+    if !matches!(backend, Backend::Model | Backend::Scripted) {
+        // A run probes the program before the first session.
+        agents.probe().await.expect("it works");
+    }
 
     let started = Instant::now();
     let mut client = agents.create(spec(backend, place, 1)).expect("a client");

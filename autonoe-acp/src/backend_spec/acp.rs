@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_backend::{SandboxSpec, check_limit, check_model};
+use autonoe_backend::{ProgramFields, SandboxSpec, check_limit, check_model};
 use autonoe_core::agent::{BackendProbe, OuterSandbox};
 use autonoe_core::spec::{BackendSpec, SpecContext, SpecError};
 use autonoe_core::tool::McpServer;
@@ -100,15 +99,16 @@ impl AcpSpec {
             .unwrap_or_else(|| stem.to_string_lossy().into_owned());
         let mut options = AcpOptions::new(name, spec.command, environment.clone());
         options.args = spec.args.into_iter().map(Into::into).collect();
-        options.program.model = spec.model;
+        options.program.apply(ProgramFields {
+            model: spec.model,
+            sandbox: spec.sandbox,
+            mcp_servers: spec.mcp_servers,
+            temporary: spec.temporary,
+            silence_seconds: spec.silence_seconds,
+        });
         options.model_argument = spec.model_argument.map(Into::into);
         options.key_variables = spec.key_variables.unwrap_or(options.key_variables);
-        options.program.mcp_servers = spec.mcp_servers;
         options.home = spec.home;
-        spec.sandbox.apply(&mut options.program.sandbox);
-        options.program.temporary = spec.temporary.unwrap_or(options.program.temporary);
-        let silence = spec.silence_seconds.map(Duration::from_secs);
-        options.program.silence_limit = silence.unwrap_or(options.program.silence_limit);
         options
     }
 }
@@ -147,6 +147,8 @@ autonoe_core::register_spec!(Backend, AcpSpec, "acp", {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use autonoe_backend::SandboxNetwork;
     use autonoe_core::gate::ProjectPaths;
     use serde_json::json;

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_backend::{SandboxSpec, check_limit, check_model};
+use autonoe_backend::{ProgramFields, SandboxSpec, check_limit, check_model};
 use autonoe_core::agent::{BackendProbe, OuterSandbox};
 use autonoe_core::spec::{BackendSpec, SpecContext, SpecError};
 use autonoe_core::tool::McpServer;
@@ -87,17 +86,16 @@ impl GeminiSpec {
     /// Sets everything but the programs and their environment.
     fn apply(&self, options: &mut AcpOptions) {
         let spec = self.clone();
-        options.program.model = spec.model;
-        options.program.mcp_servers = spec.mcp_servers;
+        options.program.apply(ProgramFields {
+            model: spec.model,
+            sandbox: spec.sandbox,
+            mcp_servers: spec.mcp_servers,
+            temporary: spec.temporary,
+            silence_seconds: spec.silence_seconds,
+        });
         if let Some(home) = spec.home {
             options.home = home;
         }
-        spec.sandbox.apply(&mut options.program.sandbox);
-        if let Some(temporary) = spec.temporary {
-            options.program.temporary = temporary;
-        }
-        let silence = spec.silence_seconds.map(Duration::from_secs);
-        options.program.silence_limit = silence.unwrap_or(options.program.silence_limit);
     }
 }
 

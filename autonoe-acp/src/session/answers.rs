@@ -1,10 +1,11 @@
 //! [`Answers`] to the permission requests of an agent.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agent_client_protocol::v1::Responder;
 use agent_client_protocol::v1::schema::{RequestPermissionOutcome, RequestPermissionResponse};
-use autonoe_backend::{DeniedCall, decide_call};
+use autonoe_backend::{DeniedCall, FAILED_CHECK, decide_call, spawn_answer};
 use autonoe_core::ToolCall;
 use autonoe_core::gate::Gate;
 use tokio::sync::mpsc;
@@ -45,7 +46,21 @@ impl Answers {
     ) {
         let (gate, denials, limit) = (self.gate.clone(), self.denials.clone(), self.limit);
         let stopped = self.stopped.clone();
-        tokio::spawn(async move {
+        let responder = Arc::new(Mutex::new(Some(responder)));
+        let (respond, deny) = (responder.clone(), responder);
+        let (denied_call, rejection) = (call.id.clone(), request.response(Answer::Reject));
+        let on_panic = {
+            let denials = denials.clone();
+            move || {
+                let denied = DeniedCall {
+                    call: denied_call,
+                    reason: FAILED_CHECK.to_owned(),
+                };
+                let _ = denials.send(denied);
+                send_response(&deny, rejection);
+            }
+        };
+        let answer = async move {
             let decided = tokio::select! {
                 biased;
                 () = stopped.cancelled() => None,
@@ -67,8 +82,9 @@ impl Answers {
                     reason,
                 });
             }
-            let _ = responder.respond(response);
-        });
+            send_response(&respond, response);
+        };
+        spawn_answer(answer, on_panic);
     }
 
     /// Refuses a permission request without a decision of the gate.
@@ -98,6 +114,17 @@ impl Answers {
 impl Drop for Answers {
     fn drop(&mut self) {
         self.stopped.cancel();
+    }
+}
+
+/// Sends the response, unless the request is answered already.
+fn send_response(
+    responder: &Mutex<Option<Responder<RequestPermissionResponse>>>,
+    response: RequestPermissionResponse,
+) {
+    let mut responder = responder.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(responder) = responder.take() {
+        let _ = responder.respond(response);
     }
 }
 

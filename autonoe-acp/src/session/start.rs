@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{
     Implementation, InitializeRequest, LoadSessionRequest, NewSessionRequest,
 };
 use autonoe_backend::{
-    AfterQuery, CommandQueue, Program, Query, ready_within, remove_abandoned_sessions, run_turn,
+    AfterQuery, CommandQueue, Program, ProgramOptions, Query, ready_within, run_turn,
     shutdown_program, wait_for_exit,
 };
 use autonoe_core::agent::AgentErrorKind;
@@ -44,9 +44,13 @@ impl Program for RunningAgent {
     const NO_STEERING: Option<&str> =
         Some("the Agent Client Protocol cannot send messages to an agent during its turn");
 
+    const FOLDER: &str = FOLDER;
+
+    fn program_options(options: &AcpOptions) -> &ProgramOptions {
+        &options.program
+    }
+
     async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
-        // A killed host could not remove its sessions.
-        remove_abandoned_sessions(&options.program.temporary, FOLDER).await;
         let servers = options.servers(&spec.mcp_servers).into_keys().collect();
         let translator = Translator::new(options.preset.dialect(), servers);
         Self::start(options, launch(options, spec).await?, translator).await

@@ -37,6 +37,28 @@ async fn an_agent_that_dies_at_any_stage_has_crashed() {
 }
 
 #[tokio::test]
+async fn an_agent_with_another_protocol_version_in_a_later_session_is_refused() {
+    let talk = Agent {
+        greeting: r#"version=1; [ -f earlier ] && version=2; : > earlier
+            answer '{"protocolVersion":'$version'}'"#,
+        ..Agent::prompted("say One.; finish")
+    }
+    .start();
+    let agents = AcpBackend::new(talk.options());
+    let mut turns = Vec::new();
+    for _ in 0..2 {
+        let mut client = agents.create(talk.spec()).expect("it can be made");
+        turns.push(TurnOutput::collect(client.as_mut()).await);
+        talk.end(client).await;
+    }
+
+    assert!(turns[0].is_completed(), "{turns:?}");
+    let kind = turns[1].error_kind();
+    assert_eq!(kind, Some(AgentErrorKind::Protocol), "{turns:?}");
+    assert!(turns[1].events.is_empty(), "{turns:?}");
+}
+
+#[tokio::test]
 async fn an_agent_that_dies_between_turns_has_crashed() {
     let talk = Agent::prompted("say One.; finish; exit 3").start();
     let mut client = talk.client();

@@ -10,6 +10,7 @@ use autonoe_process::{OsSandbox, SandboxError, find_program};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::sandbox_trial::SandboxTrial;
 use crate::probe::OUTER_SANDBOX_REMEDY;
 
 /// Configuration of the outer sandbox around a program, for runs that have one.
@@ -42,6 +43,7 @@ pub struct SandboxConfig {
     pub readable: Vec<PathBuf>,
     /// Paths that are hidden from the program.
     pub hidden: Vec<PathBuf>,
+    pub(super) trial: SandboxTrial,
 }
 
 /// Network access of a program in an outer sandbox.
@@ -66,7 +68,7 @@ impl SandboxConfig {
                 "install it (apt install bubblewrap)",
             );
         };
-        match OsSandbox::new(bubblewrap).check() {
+        match self.trial.check(bubblewrap, &OsSandbox::new(bubblewrap)) {
             Ok(()) => ProbeFinding::good(NAME, "bwrap is installed and works"),
             Err(error) => ProbeFinding::problem(NAME, error.to_string(), error.remedy()),
         }
@@ -80,6 +82,7 @@ impl SandboxConfig {
             writable: Vec::new(),
             readable: Vec::new(),
             hidden: Vec::new(),
+            trial: SandboxTrial::default(),
         }
     }
 
@@ -92,22 +95,19 @@ impl SandboxConfig {
 
     /// Checks whether such a sandbox can be created here, with a trivial program in it.
     ///
-    /// It takes some milliseconds and blocks the thread.
+    /// The first check takes some milliseconds. Later ones only check that bubblewrap has not
+    /// changed. Clones share the result.
     ///
     /// # Errors
     ///
     /// The sandbox cannot be created. The error has a remedy.
-    pub fn check(&self) -> Result<(), AgentError> {
-        OsSandbox::new(self.bubblewrap()?)
-            .check()
-            .map_err(sandbox_error)
+    pub async fn check(&self) -> Result<(), AgentError> {
+        self.check_sandbox(OsSandbox::new(self.bubblewrap()?)).await
     }
 
     /// Returns the remedy for a program that has no sandbox of its own.
-    ///
-    /// It blocks the thread like [`check`](Self::check).
-    pub fn remedy(&self) -> String {
-        let missing = self.check().err();
+    pub async fn remedy(&self) -> String {
+        let missing = self.check().await.err();
         let remedy = missing.as_ref().and_then(AgentError::remedy);
         remedy.unwrap_or(OUTER_SANDBOX_REMEDY).to_owned()
     }
@@ -216,12 +216,12 @@ mod tests {
         use AgentErrorKind::NotAvailable;
         use Sandbox::{Off, Required};
         let (bwrap, none) = (Some("/usr/bin/bwrap"), None);
-        let (ours, other) = (Some("bubblewrap"), Some("a container"));
+        let (bubblewrapped, other) = (Some("bubblewrap"), Some("a container"));
         for (bubblewrap, sandbox, outer, expected) in [
-            (bwrap, Required, ours, Ok(true)),
-            (bwrap, Off, ours, Ok(true)),
-            (none, Required, ours, Err(NotAvailable)),
-            (none, Off, ours, Err(NotAvailable)),
+            (bwrap, Required, bubblewrapped, Ok(true)),
+            (bwrap, Off, bubblewrapped, Ok(true)),
+            (none, Required, bubblewrapped, Err(NotAvailable)),
+            (none, Off, bubblewrapped, Err(NotAvailable)),
             // The embedding program has created another sandbox around everything.
             (bwrap, Required, other, Ok(false)),
             (none, Required, other, Ok(false)),
@@ -239,12 +239,12 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_missing_sandbox_is_reported_with_a_remedy() {
+    #[tokio::test]
+    async fn a_missing_sandbox_is_reported_with_a_remedy() {
         for bubblewrap in [None, Some("/nowhere/bwrap".into())] {
-            let error = SandboxConfig::new(bubblewrap)
-                .check()
-                .expect_err("there is none");
+            let checked = SandboxConfig::new(bubblewrap).check().await;
+
+            let error = checked.expect_err("there is none");
 
             assert_eq!(error.kind(), AgentErrorKind::NotAvailable);
             assert!(error.remedy().is_some(), "{error}");

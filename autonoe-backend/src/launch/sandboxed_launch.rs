@@ -37,7 +37,8 @@ impl SandboxConfig {
     /// claim is refused, even if the backend did not call [`SessionSpec::refuse_unclaimed`]: a
     /// session that requires a sandbox never starts without one.
     ///
-    /// The sandbox is tried first: a sandbox that fails later would look like a failing program.
+    /// The first sandbox of a bubblewrap is tried before the launch. Later ones are only created
+    /// with their program: if one fails, [`explain`](Self::explain) finds the reason.
     ///
     /// # Errors
     ///
@@ -53,7 +54,8 @@ impl SandboxConfig {
         spec.refuse_unclaimed(claimed)?;
         let mut launch = if self.is_needed(spec)? {
             let own = [place.path(), place.temporary()];
-            let sandbox = check_sandbox(self.build_sandbox(&spec.cwd, own, inside)?).await?;
+            let sandbox = self.build_sandbox(&spec.cwd, &own, inside)?;
+            self.check_sandbox(sandbox.clone()).await?;
             let program = self.path_inside(&inside.program);
             place.launch(&program, &spec.cwd).sandbox(sandbox)
         } else {
@@ -65,11 +67,45 @@ impl SandboxConfig {
         Ok(launch)
     }
 
+    /// Returns the reason why the program of `spec` did not start: that its sandbox cannot be
+    /// created (any more), or else `error`.
+    ///
+    /// A program whose sandbox fails looks like one that exits without a message.
+    pub async fn explain(&self, spec: &SessionSpec, error: AgentError) -> AgentError {
+        if !matches!(self.is_needed(spec), Ok(true)) {
+            return error;
+        }
+        // The folders of the session may be removed already.
+        match self.build_sandbox(&spec.cwd, &[], &SandboxMounts::default()) {
+            Ok(sandbox) => {
+                self.trial.forget();
+                self.check_sandbox(sandbox).await.err().unwrap_or(error)
+            }
+            Err(_) => error,
+        }
+    }
+
+    /// Checks `sandbox`, with a trial on another thread if this bubblewrap has not passed one.
+    pub(super) async fn check_sandbox(&self, sandbox: OsSandbox) -> Result<(), AgentError> {
+        let (trial, program) = (self.trial.clone(), self.bubblewrap()?.to_owned());
+        if trial.has_passed(&program) {
+            return trial.check(&program, &sandbox).map_err(sandbox_error);
+        }
+        let checked = tokio::task::spawn_blocking(move || trial.check(&program, &sandbox)).await;
+        match checked {
+            Ok(checked) => checked.map_err(sandbox_error),
+            Err(error) => {
+                let message = "the sandbox could not be tested";
+                Err(AgentError::new(AgentErrorKind::Other, message).with_source(error))
+            }
+        }
+    }
+
     /// Builds the sandbox of a program that works in `project` and has its `own` folders.
     fn build_sandbox(
         &self,
         project: &Path,
-        own: [&Path; 2],
+        own: &[&Path],
         inside: &SandboxMounts,
     ) -> Result<OsSandbox, AgentError> {
         let mut sandbox = OsSandbox::new(self.bubblewrap()?).network(match self.network {
@@ -77,12 +113,12 @@ impl SandboxConfig {
             SandboxNetwork::Off => Network::Off,
         });
         for name in ProjectPaths::STATE_FOLDERS {
-            let ours = project.join(name);
-            if ours.exists() {
-                sandbox = sandbox.read_only(ours);
+            let state_folder = project.join(name);
+            if state_folder.exists() {
+                sandbox = sandbox.read_only(state_folder);
             }
         }
-        let own = [project].into_iter().chain(own);
+        let own = [project].into_iter().chain(own.iter().copied());
         let others = inside.writable.iter().chain(&self.writable);
         let writable: Vec<_> = own.chain(others.map(PathBuf::as_path)).collect();
         // The agent controls programs in folders that it can write to anyway.
@@ -109,18 +145,6 @@ impl SandboxConfig {
     }
 }
 
-/// Creates `sandbox` once, with a trivial program in it.
-async fn check_sandbox(sandbox: OsSandbox) -> Result<OsSandbox, AgentError> {
-    let checked = tokio::task::spawn_blocking(move || sandbox.check().map(|()| sandbox)).await;
-    match checked {
-        Ok(checked) => checked.map_err(sandbox_error),
-        Err(error) => {
-            let message = "the sandbox could not be tested";
-            Err(AgentError::new(AgentErrorKind::Other, message).with_source(error))
-        }
-    }
-}
-
 /// Returns whether `path` is in `folder`, after symlinks of both are resolved.
 fn is_in(path: &Path, folder: &Path) -> bool {
     resolve(path).starts_with(resolve(folder))
@@ -143,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    fn walls() -> SandboxConfig {
+    fn sandbox_config() -> SandboxConfig {
         SandboxConfig::new(Some("/usr/bin/bwrap".into()))
     }
 
@@ -154,11 +178,11 @@ mod tests {
         for name in [".autonoe", ".harness"] {
             fs::create_dir_all(project.join(name)).expect("it can be made");
         }
-        let mut walls = walls();
-        walls.network = SandboxNetwork::Off;
-        walls.writable = vec!["/cache".into()];
-        walls.readable = vec!["/tmp/data".into()];
-        walls.hidden = vec!["/secret".into()];
+        let mut sandbox_config = sandbox_config();
+        sandbox_config.network = SandboxNetwork::Off;
+        sandbox_config.writable = vec!["/cache".into()];
+        sandbox_config.readable = vec!["/tmp/data".into()];
+        sandbox_config.hidden = vec!["/secret".into()];
         let inside = SandboxMounts {
             program: "/tmp/program".into(),
             readable: vec!["/tmp/package".into(), project.join("tools/script")],
@@ -168,7 +192,7 @@ mod tests {
         };
 
         let own = ["/tmp/session", "/tmp/session-files"].map(Path::new);
-        let made = walls.build_sandbox(&project, own, &inside);
+        let built = sandbox_config.build_sandbox(&project, &own, &inside);
 
         let expected = OsSandbox::new("/usr/bin/bwrap")
             .network(Network::Off)
@@ -185,7 +209,7 @@ mod tests {
             .writable("/cache")
             .hidden(project.join("settings"))
             .hidden("/secret");
-        assert_eq!(made.expect("there is one"), expected);
+        assert_eq!(built.expect("there is one"), expected);
     }
 
     #[test]
@@ -196,10 +220,10 @@ mod tests {
         fs::write(&program, "").expect("writable");
         symlink(&program, &link).expect("writable");
 
-        assert_eq!(walls().path_inside(&link), link);
-        let mut walls = walls();
-        walls.hidden.push(folder);
-        assert_eq!(walls.path_inside(&link), program);
+        assert_eq!(sandbox_config().path_inside(&link), link);
+        let mut sandbox_config = sandbox_config();
+        sandbox_config.hidden.push(folder);
+        assert_eq!(sandbox_config.path_inside(&link), program);
     }
 
     fn session(sandbox: Sandbox, outer: Option<OuterSandbox>) -> SessionSpec {
@@ -235,28 +259,28 @@ mod tests {
         ] {
             let place = SessionDirectory::create(folder.path(), "x-", |_| Ok(())).expect("a place");
 
-            let made = walls()
+            let launched = sandbox_config()
                 .launch(&spec, claimed, place, &SandboxMounts::default())
                 .await;
 
-            let made = made.map(drop).map_err(|error| error.kind());
-            assert_eq!(made, expected, "{spec:?} {claimed:?}");
+            let launched = launched.map(drop).map_err(|error| error.kind());
+            assert_eq!(launched, expected, "{spec:?} {claimed:?}");
         }
     }
 
     #[tokio::test]
-    async fn a_sandbox_that_cannot_be_made_is_an_error() {
+    async fn a_sandbox_that_cannot_be_created_is_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         let spec = session(Sandbox::Off, Some(OuterSandbox::bubblewrap()));
         let claimed = Capabilities::new("program").with_outer_sandbox(Support::Yes);
         let place = SessionDirectory::create(folder.path(), "x-", |_| Ok(())).expect("a place");
-        let walls = SandboxConfig::new(Some("/nowhere/bwrap".into()));
+        let sandbox_config = SandboxConfig::new(Some("/nowhere/bwrap".into()));
 
-        let made = walls
+        let launched = sandbox_config
             .launch(&spec, &claimed, place, &SandboxMounts::default())
             .await;
 
-        let error = made.expect_err("there is none");
+        let error = launched.expect_err("there is none");
         assert_eq!(error.kind(), AgentErrorKind::NotAvailable);
         assert!(error.remedy().is_some(), "{error}");
     }

@@ -131,7 +131,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// `temporary` whose names begin with `prefix`.
 ///
 /// Failures are logged. They do not prevent a session from starting.
-pub async fn remove_abandoned_sessions(temporary: &Path, prefix: &'static str) {
+pub(crate) async fn remove_abandoned_sessions(temporary: &Path, prefix: &'static str) {
     let temporary = temporary.to_owned();
     let _ = tokio::task::spawn_blocking(move || sweep_now(&temporary, prefix)).await;
 }
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_that_cannot_be_made_is_named() {
+    fn an_error_names_a_folder_that_cannot_be_created() {
         let error = SessionDirectory::create(Path::new("/nowhere/at/all"), "x-", |_| Ok(()))
             .expect_err("there is no such place");
 

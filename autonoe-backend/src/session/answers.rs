@@ -36,6 +36,20 @@ pub async fn decide_call(gate: &Gate, call: &ToolCall, limit: Duration) -> Resul
     }
 }
 
+/// Starts a task that answers a request. If `answer` panics, the task runs `otherwise`, which sends
+/// a denial.
+pub fn spawn_answer(
+    answer: impl Future<Output = ()> + Send + 'static,
+    otherwise: impl FnOnce() + Send + 'static,
+) -> AbortHandle {
+    let task = tokio::spawn(async move {
+        if AssertUnwindSafe(answer).catch_unwind().await.is_err() {
+            otherwise();
+        }
+    });
+    task.abort_handle()
+}
+
 /// Tasks that answer the requests of a program, by the ids of the requests. Dropping it aborts
 /// them.
 #[derive(Debug)]
@@ -60,12 +74,7 @@ impl<K: Eq + Hash> AnswerTasks<K> {
         otherwise: impl FnOnce() + Send + 'static,
     ) {
         self.tasks.retain(|_, task| !task.is_finished());
-        let task = tokio::spawn(async move {
-            if AssertUnwindSafe(answer).catch_unwind().await.is_err() {
-                otherwise();
-            }
-        });
-        self.tasks.insert(id, task.abort_handle());
+        self.tasks.insert(id, spawn_answer(answer, otherwise));
     }
 
     /// Aborts the task of a request that the program has withdrawn.

@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{AfterQuery, CommandQueue, Program, ProgramCommand, Query};
+use crate::SandboxConfig;
 
 /// The client of one session. The program starts with the first query.
 ///
@@ -165,7 +166,7 @@ pub(super) struct Actor<P: Program> {
 enum State<P> {
     NotStarted,
     Live(Box<P>),
-    Gone,
+    Ended,
 }
 
 /// Outcome of a start.
@@ -177,7 +178,7 @@ enum StartOutcome {
     /// The turn was interrupted before it began.
     Interrupted,
     /// The query was dropped.
-    Unwanted,
+    Dropped,
     /// The session is disposed of. The sender is notified when the program has ended.
     Disposed(oneshot::Sender<()>),
 }
@@ -234,7 +235,7 @@ impl<P: Program> Actor<P> {
                     query.end(Ok(StreamEvent::end(SessionOutcome::Interrupted, None)));
                     return None;
                 }
-                StartOutcome::Unwanted => {
+                StartOutcome::Dropped => {
                     self.end().await;
                     return None;
                 }
@@ -258,24 +259,40 @@ impl<P: Program> Actor<P> {
     }
 
     /// Starts the program, and waits until it is ready or the query is dropped.
-    ///
-    /// The actor owns the program from its start, so that disposing of the session waits for its end.
     async fn start(&mut self, query: &Query) -> StartOutcome {
-        match P::launch(&self.options, &self.spec).await {
+        match self.launch_and_wait(query).await {
+            StartOutcome::Failed(error) => {
+                let sandbox = &P::program_options(&self.options).sandbox;
+                StartOutcome::Failed(explain(sandbox, &self.spec, error).await)
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// The actor owns the program from its launch, so that disposing of the session waits for its
+    /// end.
+    async fn launch_and_wait(&mut self, query: &Query) -> StartOutcome {
+        // A killed host could not remove its sessions.
+        let program_options = P::program_options(&self.options);
+        let (launched, ()) = tokio::join!(
+            P::launch(&self.options, &self.spec),
+            program_options.remove_abandoned_sessions(P::FOLDER),
+        );
+        match launched {
             Ok(live) => self.state = State::Live(Box::new(live)),
             Err(error) => {
-                self.state = State::Gone;
+                self.state = State::Ended;
                 return StartOutcome::Failed(error);
             }
         }
         let State::Live(live) = &mut self.state else {
-            return StartOutcome::Unwanted;
+            return StartOutcome::Dropped;
         };
         let mut ready = pin!(live.ready(&self.options, &self.spec));
         loop {
             let command = tokio::select! {
                 biased;
-                () = query.dropped.cancelled() => return StartOutcome::Unwanted,
+                () = query.dropped.cancelled() => return StartOutcome::Dropped,
                 command = self.commands.recv_new() => command,
                 ready = &mut ready => {
                     return ready.map_or_else(StartOutcome::Failed, |()| StartOutcome::Ready);
@@ -290,16 +307,28 @@ impl<P: Program> Actor<P> {
                 Some(steer @ ProgramCommand::Steer(..)) => self.commands.defer(steer),
                 Some(ProgramCommand::Query(other)) => other.refuse(),
                 Some(ProgramCommand::Dispose(done)) => return StartOutcome::Disposed(done),
-                None => return StartOutcome::Unwanted,
+                None => return StartOutcome::Dropped,
             }
         }
     }
 
     /// Ends the program, if there is one, and everything that it started.
     async fn end(&mut self) {
-        if let State::Live(live) = std::mem::replace(&mut self.state, State::Gone) {
+        if let State::Live(live) = std::mem::replace(&mut self.state, State::Ended) {
             live.end().await;
         }
+    }
+}
+
+/// Returns the reason of a failed start: a sandbox that fails looks like a program that exits
+/// without a message.
+async fn explain(sandbox: &SandboxConfig, spec: &SessionSpec, error: AgentError) -> AgentError {
+    match error.kind() {
+        AgentErrorKind::Crashed | AgentErrorKind::NotAvailable | AgentErrorKind::Timeout => {
+            sandbox.explain(spec, error).await
+        }
+        // The program has sent a message, so its sandbox works.
+        _ => error,
     }
 }
 

@@ -6,7 +6,7 @@ mod program;
 mod transport;
 mod turn;
 
-pub use answers::{AnswerTasks, DeniedCall, FAILED_CHECK, decide_call};
+pub use answers::{AnswerTasks, DeniedCall, FAILED_CHECK, decide_call, spawn_answer};
 pub use client::ProgramClient;
 pub use program::{AfterQuery, CommandQueue, Program, ProgramCommand, Query};
 pub use transport::{PendingRequests, line_writer, ready_within, shutdown_program, wait_for_exit};

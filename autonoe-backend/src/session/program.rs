@@ -7,6 +7,8 @@ use autonoe_core::{AgentError, SessionSpec, StreamEvent};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::ProgramOptions;
+
 /// A running program, and the connection to it.
 ///
 /// A [`ProgramClient`](super::ProgramClient) starts it with the first query and owns it from then
@@ -19,8 +21,14 @@ pub trait Program: Sized + Send + 'static {
     /// Its name in errors.
     const NAME: &str;
 
+    /// The prefix of the names of its session folders.
+    const FOLDER: &str;
+
     /// The reason why it does not accept messages during a turn, if it does not.
     const NO_STEERING: Option<&str> = None;
+
+    /// Returns the options that all programs have.
+    fn program_options(options: &Self::Options) -> &ProgramOptions;
 
     /// Starts it. It must become [ready](Self::ready) before the first turn.
     ///

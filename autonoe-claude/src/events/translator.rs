@@ -294,14 +294,14 @@ fn retry_text(retry: &ApiRetry<'_>) -> String {
         Some(status) => format!("the model's service answered {status} ({error})"),
         None => format!("a model call failed ({error})"),
     };
-    let again = match (retry.attempt, retry.max_retries) {
+    let retry_number = match (retry.attempt, retry.max_retries) {
         (Some(attempt), Some(most)) => format!("retry {attempt} of {most}"),
         (Some(attempt), None) => format!("retry {attempt}"),
         (None, _) => "retry".to_owned(),
     };
     match retry.retry_delay_ms {
-        Some(delay) => format!("{failed}; {again} in {:.1} s", delay / 1000.0),
-        None => format!("{failed}; {again}"),
+        Some(delay) => format!("{failed}; {retry_number} in {:.1} s", delay / 1000.0),
+        None => format!("{failed}; {retry_number}"),
     }
 }
 

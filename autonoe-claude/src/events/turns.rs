@@ -22,7 +22,7 @@ use crate::wire::Message;
 #[derive(Clone, Debug, Default)]
 pub struct Turns {
     open: bool,
-    begun: bool,
+    has_begun: bool,
     states: States,
     /// A background task is finished, and the agent was not informed yet.
     is_turn_expected: bool,
@@ -71,7 +71,7 @@ impl Turns {
     pub(super) fn start_query(&mut self) {
         *self = Self {
             open: true,
-            begun: self.begun,
+            has_begun: self.has_begun,
             states: self.states,
             tasks: std::mem::take(&mut self.tasks),
             ..Self::default()
@@ -121,7 +121,7 @@ impl Turns {
             rejected: self.rejected.clone(),
             reported_failure: self.api_failure,
             retrying: self.retrying,
-            has_started: self.begun,
+            has_started: self.has_begun,
             live_tasks: self.tasks.len(),
             exit,
             stderr: stderr.to_owned(),
@@ -178,7 +178,7 @@ impl Turns {
 
     fn begin(&mut self) {
         self.open = true;
-        self.begun = true;
+        self.has_begun = true;
         self.is_turn_expected = false;
         self.rejected = None;
         self.api_failure = None;
@@ -206,7 +206,7 @@ impl Turns {
 #[derive(Debug, Default)]
 pub(super) struct OpenCalls {
     open: HashMap<String, u64>,
-    made: u64,
+    call_count: u64,
     denied: HashSet<String>,
 }
 
@@ -216,8 +216,8 @@ impl OpenCalls {
         if self.open.contains_key(id) {
             return false;
         }
-        self.made += 1;
-        self.open.insert(id.to_owned(), self.made);
+        self.call_count += 1;
+        self.open.insert(id.to_owned(), self.call_count);
         true
     }
 
@@ -244,7 +244,7 @@ impl OpenCalls {
     /// Removes and returns the calls without a result, in the order in which they were made.
     pub(super) fn take_open(&mut self) -> Vec<String> {
         let mut open: Vec<(String, u64)> = self.open.drain().collect();
-        open.sort_by_key(|(_, made)| *made);
+        open.sort_by_key(|(_, call_count)| *call_count);
         self.denied.clear();
         open.into_iter().map(|(id, _)| id).collect()
     }

@@ -318,8 +318,8 @@ mod tests {
             (0, 0, 0, cost("$0.50"))
         );
         for unknown in ["null", "\"free\"", "-1"] {
-            let told = format!("\"total_cost_usd\":{unknown}");
-            assert_eq!(turn(&mut spending, &told).3, None, "{unknown}");
+            let fields = format!("\"total_cost_usd\":{unknown}");
+            assert_eq!(turn(&mut spending, &fields).3, None, "{unknown}");
         }
         assert_eq!(spending.query(), None);
 

@@ -151,8 +151,8 @@ pub(crate) fn bare_environment(
         ConfigFolder::PerSession => {
             set("CLAUDE_CONFIG_DIR", folders.own.join("config").into());
         }
-        ConfigFolder::Persistent(kept) => {
-            set("CLAUDE_CONFIG_DIR", kept.clone().into());
+        ConfigFolder::Persistent(folder) => {
+            set("CLAUDE_CONFIG_DIR", folder.clone().into());
         }
     }
     environment
@@ -166,8 +166,8 @@ const MAX_DEPTH: usize = 8;
 /// It would load them together with the project's settings, whose hooks run outside the gate. So the
 /// project is passed as an additional directory, from which only memory is loaded.
 pub(super) fn has_memory(options: &ClaudeOptions, spec: &SessionSpec) -> bool {
-    let is_wanted = spec.project_memory && options.setting_sources == SettingSources::None;
-    is_wanted && is_contained(&spec.cwd)
+    let is_requested = spec.project_memory && options.setting_sources == SettingSources::None;
+    is_requested && is_contained(&spec.cwd)
 }
 
 /// Returns whether no memory file is a symbolic link out of the project.
@@ -179,8 +179,8 @@ fn is_contained(project: &Path) -> bool {
     };
     let folder = project.join(".claude");
     let files = [project.join("CLAUDE.md"), folder.join("CLAUDE.md")];
-    let is_inside = files.iter().all(|file| leads_into(file, &root))
-        && rules_lead_into(&folder.join("rules"), &root, MAX_DEPTH);
+    let is_inside = files.iter().all(|file| resolves_into(file, &root))
+        && rules_resolve_into(&folder.join("rules"), &root, MAX_DEPTH);
     if !is_inside {
         tracing::warn!(
             project = %project.display(),
@@ -191,20 +191,20 @@ fn is_contained(project: &Path) -> bool {
     is_inside
 }
 
-fn rules_lead_into(rules: &Path, root: &Path, depth: usize) -> bool {
+fn rules_resolve_into(rules: &Path, root: &Path, depth: usize) -> bool {
     let Ok(entries) = fs::read_dir(rules) else {
         return true;
     };
-    leads_into(rules, root)
+    resolves_into(rules, root)
         && depth > 0
         && entries.flatten().all(|entry| {
             let path = entry.path();
-            leads_into(&path, root) && rules_lead_into(&path, root, depth - 1)
+            resolves_into(&path, root) && rules_resolve_into(&path, root, depth - 1)
         })
 }
 
 /// Returns whether `path` is in `root` once links are followed. A missing file is.
-fn leads_into(path: &Path, root: &Path) -> bool {
+fn resolves_into(path: &Path, root: &Path) -> bool {
     path.canonicalize().is_ok_and(|path| path.starts_with(root)) || !path.exists()
 }
 
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_loaded_unless_a_file_leads_out_of_the_project() {
+    fn memory_is_loaded_unless_a_symlink_points_out_of_the_project() {
         for (link, target, is_contained_there) in [
             ("CLAUDE.md", "AGENTS.md", true),
             ("CLAUDE.md", "missing.md", true),

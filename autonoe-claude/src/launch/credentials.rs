@@ -211,8 +211,8 @@ mod tests {
             .allow("NPM_TOKEN")
             .allow("ANTHROPIC_API_KEY");
         spec.environment.insert("CI_TOKEN".into(), "set".into());
-        let names_given = ["NPM_TOKEN", "ANTHROPIC_API_KEY", "CI_TOKEN", "OTHER_TOKEN"];
-        let mut environment = environment(&names_given.map(|name| (name, "x")));
+        let names = ["NPM_TOKEN", "ANTHROPIC_API_KEY", "CI_TOKEN", "OTHER_TOKEN"];
+        let mut environment = environment(&names.map(|name| (name, "x")));
 
         let extracted = Credentials::extract(&mut environment, &spec);
 
@@ -233,13 +233,13 @@ mod tests {
 
         let extracted = Credentials::extract(&mut environment, &spec());
 
-        let kept = [
+        let retained = [
             "ANTHROPIC_AUTH_TOKEN",
             "AWS_SECRET_ACCESS_KEY",
             "CLAUDE_CODE_USE_BEDROCK",
             "CLAUDE_CODE_USE_VERTEX",
         ];
-        assert_eq!(names(&environment), kept);
+        assert_eq!(names(&environment), retained);
         let script = extracted.bash_setup(Some("/home/it's/setup.sh".as_ref()));
         assert_eq!(
             script.as_deref(),

@@ -6,15 +6,29 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Arc, OnceLock};
+
+/// The path of the user's excludes file, which `git` determines once for a backend. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UserExcludes(Arc<OnceLock<Option<PathBuf>>>);
 
 /// Renders an excludes file: the user's own patterns, then the masked files of `project`.
 ///
 /// `git add -A` fails on the device that masks a file unless the file is ignored. It would add a mount
 /// point that a killed session left.
 ///
-/// It runs `git` and reads files, so it blocks the thread for some milliseconds.
-pub(super) fn git_excludes(project: &Path, environment: &BTreeMap<OsString, OsString>) -> String {
-    let mut text = users_excludes(environment)
+/// It runs `git` if the path in `user_excludes` is unknown, and reads files, so it blocks the thread
+/// for some milliseconds.
+pub(super) fn git_excludes(
+    project: &Path,
+    environment: &BTreeMap<OsString, OsString>,
+    user_excludes: &UserExcludes,
+) -> String {
+    let path = user_excludes
+        .0
+        .get_or_init(|| find_user_excludes(environment));
+    let mut text = path
+        .as_deref()
         .and_then(|file| fs::read_to_string(file).ok())
         .unwrap_or_default();
     if !text.is_empty() && !text.ends_with('\n') {
@@ -31,7 +45,7 @@ pub(super) fn git_excludes(project: &Path, environment: &BTreeMap<OsString, OsSt
 }
 
 /// Returns the excludes file of the user.
-fn users_excludes(environment: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
+fn find_user_excludes(environment: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
     let configured = Command::new("git")
         .args([
             "config",
@@ -143,6 +157,10 @@ mod tests {
         BTreeMap::from([("PATH".into(), path), ("HOME".into(), home.into())])
     }
 
+    fn render(project: &Path, home: &Path) -> String {
+        git_excludes(project, &environment(home), &UserExcludes::default())
+    }
+
     #[test]
     fn missing_files_are_excluded_and_existing_ones_are_not() {
         let folder = tempfile::tempdir().expect("a directory");
@@ -151,7 +169,7 @@ mod tests {
         fs::write(&mount_point, "").expect("a file");
         fs::set_permissions(&mount_point, fs::Permissions::from_mode(0o444)).expect("it is ours");
 
-        let text = git_excludes(folder.path(), &environment(Path::new("/nonexistent")));
+        let text = render(folder.path(), Path::new("/nonexistent"));
 
         let lines: Vec<_> = text.lines().collect();
         assert!(lines.contains(&"/.bashrc"), "{text}");
@@ -166,7 +184,7 @@ mod tests {
         fs::create_dir_all(&project).expect("directories");
         fs::create_dir(folder.path().join(".git")).expect("a directory");
 
-        let text = git_excludes(&project, &environment(Path::new("/nonexistent")));
+        let text = render(&project, Path::new("/nonexistent"));
 
         assert!(text.contains("\n/apps/my\\ \\*app/.bashrc\n"), "{text}");
     }
@@ -178,7 +196,7 @@ mod tests {
         let config = home.path().join(".config/git");
         fs::create_dir_all(&config).expect("directories");
         fs::write(config.join("ignore"), "*.swp").expect("a file");
-        let read = || git_excludes(project.path(), &environment(home.path()));
+        let read = || render(project.path(), home.path());
 
         assert!(read().starts_with("*.swp\n/"), "{}", read());
         fs::write(home.path().join("mine"), "*.orig\n").expect("a file");
@@ -188,6 +206,24 @@ mod tests {
         )
         .expect("a file");
         assert!(read().starts_with("*.orig\n/"), "{}", read());
+    }
+
+    #[test]
+    fn the_path_of_the_users_excludes_is_determined_once_and_its_content_each_time() {
+        let home = tempfile::tempdir().expect("a directory");
+        let project = tempfile::tempdir().expect("a directory");
+        let excludes = UserExcludes::default();
+        let config = "[core]\nexcludesFile = ~/mine\n";
+        fs::write(home.path().join(".gitconfig"), config).expect("a file");
+
+        for (patterns, other_config) in [("*.orig\n", config), ("*.rej\n", "")] {
+            fs::write(home.path().join("mine"), patterns).expect("a file");
+            fs::write(home.path().join(".gitconfig"), other_config).expect("a file");
+
+            let text = git_excludes(project.path(), &environment(home.path()), &excludes);
+
+            assert!(text.starts_with(&format!("{patterns}/")), "{text}");
+        }
     }
 
     #[test]

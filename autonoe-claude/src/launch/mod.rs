@@ -11,6 +11,7 @@ mod staging_folders;
 mod tools;
 
 pub(crate) use command_line::{Folders, bare_environment};
+pub(crate) use git_excludes::UserExcludes;
 pub(crate) use options::with_defaults;
 pub use options::{ClaudeOptions, ConfigFolder, SettingSources};
 pub(crate) use plan::{FOLDER, LaunchPlan, PreparedLaunch, claims, create_session_directory};

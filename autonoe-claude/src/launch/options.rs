@@ -12,6 +12,7 @@ use autonoe_core::{AgentError, Budget, CostUsd, SessionSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::git_excludes::UserExcludes;
 use crate::ClaudePermissionMode;
 use crate::probe::LoginCheck;
 
@@ -73,6 +74,7 @@ pub struct ClaudeOptions {
     /// Time that background commands may run after the last turn. Then the session stops them:
     /// a server that an agent left running never exits by itself.
     pub background_grace: Duration,
+    pub(crate) user_excludes: UserExcludes,
 }
 
 impl ClaudeOptions {
@@ -95,6 +97,7 @@ impl ClaudeOptions {
             login_check: LoginCheck::default(),
             directory: None,
             background_grace: Duration::from_secs(10),
+            user_excludes: UserExcludes::default(),
         }
     }
 
@@ -241,11 +244,11 @@ mod tests {
     }
 
     #[test]
-    fn a_server_of_the_options_is_needed_even_if_the_run_could_do_without_one_of_its_name() {
-        let mut asked = spec();
-        asked.optional_servers = OptionalServers::from_iter(["search", "docs"]);
+    fn a_server_of_the_options_is_required_even_if_the_session_lists_it_as_optional() {
+        let mut requested = spec();
+        requested.optional_servers = OptionalServers::from_iter(["search", "docs"]);
 
-        let spec = with_defaults(&options(), asked);
+        let spec = with_defaults(&options(), requested);
 
         assert!(!spec.optional_servers.contains("search"));
         assert!(spec.optional_servers.contains("docs"));
@@ -253,15 +256,15 @@ mod tests {
 
     #[test]
     fn values_of_a_session_take_precedence() {
-        let mut asked = spec();
-        asked.model = Some("opus".into());
-        asked.max_turns = Some(5);
-        asked.budget.cost_usd = Some(dollars("0.5"));
-        asked
+        let mut requested = spec();
+        requested.model = Some("opus".into());
+        requested.max_turns = Some(5);
+        requested.budget.cost_usd = Some(dollars("0.5"));
+        requested
             .mcp_servers
             .insert("search".into(), server("of the session"));
 
-        let spec = with_defaults(&options(), asked);
+        let spec = with_defaults(&options(), requested);
 
         assert_eq!(spec.model.as_deref(), Some("opus"));
         assert_eq!(spec.max_turns, Some(5));
@@ -271,14 +274,14 @@ mod tests {
 
     #[test]
     fn a_limit_of_the_options_stays_one() {
-        let mut asked = spec();
-        asked.max_turns = Some(50);
-        asked.budget.cost_usd = Some(dollars("9"));
+        let mut requested = spec();
+        requested.max_turns = Some(50);
+        requested.budget.cost_usd = Some(dollars("9"));
 
         let mut options = options();
         options.own_sandbox = Sandbox::Required;
 
-        let spec = with_defaults(&options, asked);
+        let spec = with_defaults(&options, requested);
 
         assert_eq!(spec.max_turns, Some(20));
         assert_eq!(spec.budget.cost_usd, Some(dollars("2")));

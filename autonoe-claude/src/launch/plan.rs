@@ -90,7 +90,7 @@ impl LaunchPlan {
         let settings = Settings::new(options, spec, &parents(options), place.temporary())?;
         let excludes = match own_sandbox(spec) {
             Sandbox::Required => {
-                let text = git_excludes(&spec.cwd, &options.program.environment);
+                let text = render_git_excludes(options, spec).await?;
                 Some(place.write("git-excludes", &text)?)
             }
             Sandbox::Off => None,
@@ -115,7 +115,7 @@ impl LaunchPlan {
             program: options.program.path.clone(),
             writable: match &options.config {
                 ConfigFolder::User | ConfigFolder::PerSession => Vec::new(),
-                ConfigFolder::Persistent(kept) => vec![kept.clone()],
+                ConfigFolder::Persistent(persistent) => vec![persistent.clone()],
             },
             ..SandboxMounts::default()
         };
@@ -136,6 +136,20 @@ impl LaunchPlan {
             server_file: files.mcp_servers,
         })
     }
+}
+
+/// Renders the excludes file on another thread, because that runs `git` for the first session.
+async fn render_git_excludes(
+    options: &ClaudeOptions,
+    spec: &SessionSpec,
+) -> Result<String, AgentError> {
+    let (project, user_excludes) = (spec.cwd.clone(), options.user_excludes.clone());
+    let environment = options.program.environment.clone();
+    let render = move || git_excludes(&project, &environment, &user_excludes);
+    tokio::task::spawn_blocking(render).await.map_err(|error| {
+        let message = "the Git excludes of the session could not be rendered";
+        AgentError::new(AgentErrorKind::Other, message).with_source(error)
+    })
 }
 
 /// Returns the capabilities of the backend with these options, on a machine where it works.
@@ -201,7 +215,7 @@ pub(crate) fn create_session_directory(
     SessionDirectory::create(&options.program.temporary, FOLDER, |folder| {
         fs::create_dir(folder.join("config"))?;
         match &options.config {
-            ConfigFolder::Persistent(kept) => fs::create_dir_all(kept),
+            ConfigFolder::Persistent(persistent) => fs::create_dir_all(persistent),
             ConfigFolder::User | ConfigFolder::PerSession => Ok(()),
         }
     })

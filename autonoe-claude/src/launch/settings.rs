@@ -283,7 +283,7 @@ mod tests {
 
             let missing = requested(Sandbox::Required).not_in_force(&less);
             assert!(
-                missing.is_some_and(|what| what.contains("sandbox")),
+                missing.is_some_and(|problem| problem.contains("sandbox")),
                 "{field}"
             );
         }
@@ -328,6 +328,6 @@ mod tests {
 
         let missing = requested(Sandbox::Required).not_in_force(&less);
 
-        assert!(missing.is_some_and(|what| what.contains("rule")));
+        assert!(missing.is_some_and(|problem| problem.contains("rule")));
     }
 }

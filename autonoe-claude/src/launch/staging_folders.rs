@@ -198,13 +198,13 @@ mod tests {
         .expect("writable");
 
         let staging = StagingFolders::record(&worktree.join("deep/project"));
-        let made = [&main, &worktree, &worktree.join("deep/project")];
-        for root in made {
+        let roots = [&main, &worktree, &worktree.join("deep/project")];
+        for root in roots {
             create(&root.join(".claude/.cc-writes"));
         }
         staging.remove();
 
-        assert!(!made.iter().any(|root| root.join(".claude").exists()));
+        assert!(!roots.iter().any(|root| root.join(".claude").exists()));
         assert!(main.join(".git").exists());
     }
 }

@@ -98,7 +98,7 @@ fn all_options_appear_in_the_arguments() {
 }
 
 #[test]
-fn the_environment_is_what_the_caller_gave_and_what_keeps_the_program_quiet() {
+fn the_environment_has_the_variables_of_the_caller_and_those_that_silence_the_program() {
     let mut options = options();
     options.config = ConfigFolder::PerSession;
     let mut spec = spec();

@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_rule_is_translated_to_an_effective_one() {
-        for (rule, said) in [
+        for (rule, expected) in [
             ("Write(./secret/**)", Some("Edit(./secret/**)")),
             ("Edit(secret/**)", Some("Edit(./secret/**)")),
             ("Write(/etc/**)", Some("Edit(//etc/**)")),
@@ -216,7 +216,7 @@ mod tests {
             let rule: PermissionRule = rule.parse().expect("a rule of core");
             assert_eq!(
                 translate(rule.as_str()).as_deref(),
-                said,
+                expected,
                 "{}",
                 rule.as_str()
             );

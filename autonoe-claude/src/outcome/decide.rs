@@ -196,15 +196,15 @@ fn without_result(evidence: &Evidence) -> Outcome {
     }
 }
 
-fn crashed(evidence: &Evidence, how: &str) -> Outcome {
+fn crashed(evidence: &Evidence, description: &str) -> Outcome {
     Outcome::Crashed {
-        message: ended(evidence, how),
+        message: ended(evidence, description),
     }
 }
 
-fn ended(evidence: &Evidence, how: &str) -> String {
+fn ended(evidence: &Evidence, description: &str) -> String {
     match stderr_excerpt(&evidence.stderr) {
-        Some(words) => format!("Claude Code {how}: {words}"),
-        None => format!("Claude Code {how}"),
+        Some(words) => format!("Claude Code {description}: {words}"),
+        None => format!("Claude Code {description}"),
     }
 }

@@ -176,7 +176,7 @@ mod tests {
         let many = "one\n".repeat(100);
 
         assert_eq!(
-            stderr_excerpt(&long).map(|said| said.chars().count()),
+            stderr_excerpt(&long).map(|excerpt| excerpt.chars().count()),
             Some(600)
         );
         assert_eq!(

@@ -43,9 +43,14 @@ pub struct Probe {
 }
 
 /// Queries the version and the login of the program, and checks its sandbox and the directory of
-/// its sessions.
+/// its sessions. The steps run concurrently.
 pub(crate) async fn probe(options: &ClaudeOptions) -> Result<Probe, AgentError> {
-    let answer = run_for_answer(options, &["--version"], LIMIT).await?;
+    let (answer, sandbox_problem, login) = tokio::join!(
+        run_for_answer(options, &["--version"], LIMIT),
+        sandbox_problem(&options.program.environment),
+        probe_login(options),
+    );
+    let answer = answer?;
     let Some(numbers) = version_numbers(&answer) else {
         let manner = Mismatch::Version(&answer);
         return Err(not_claude_error(&options.program.path, &manner));
@@ -55,10 +60,10 @@ pub(crate) async fn probe(options: &ClaudeOptions) -> Result<Probe, AgentError> 
     Ok(Probe {
         version: version.to_owned(),
         is_tested: (TESTED[0]..=TESTED[1]).contains(&numbers),
-        sandbox_problem: sandbox_problem(&options.program.environment).await,
+        sandbox_problem,
         directory_problem: directory
             .and_then(|directory| check_project_path(directory, Some(numbers)).err()),
-        login: probe_login(options).await,
+        login,
     })
 }
 
@@ -224,7 +229,7 @@ mod tests {
 
     #[test]
     fn only_a_clear_word_counts() {
-        for (said, expected) in [
+        for (output, expected) in [
             (
                 "{\"loggedIn\": false, \"authMethod\": \"none\"}",
                 Login::Missing,
@@ -237,17 +242,17 @@ mod tests {
             ("2.1.300 (Claude Code)", Login::Unknown),
         ] {
             let answer = ShortAnswer {
-                stdout: said.to_owned(),
+                stdout: output.to_owned(),
                 ..ShortAnswer::default()
             };
-            assert_eq!(read(&answer), expected, "{said}");
+            assert_eq!(read(&answer), expected, "{output}");
         }
     }
 
     #[test]
     fn a_version_is_three_numbers_of_claude_code() {
         let well = AnswerEnd::Exited(Exit::Code(0));
-        for (said, end, found) in [
+        for (output, end, found) in [
             ("2.1.197 (Claude Code)", well, Some([2, 1, 197])),
             ("2.1 (Claude Code)", well, None),
             ("v2.1.3 (Claude Code)", well, None),
@@ -267,11 +272,11 @@ mod tests {
             ("2.1.197 (Claude Code)", AnswerEnd::TooMuchOutput, None),
         ] {
             let answer = ShortAnswer {
-                stdout: said.to_owned(),
+                stdout: output.to_owned(),
                 stderr: String::new(),
                 end,
             };
-            assert_eq!(version_numbers(&answer), found, "{said:?} {end:?}");
+            assert_eq!(version_numbers(&answer), found, "{output:?} {end:?}");
         }
     }
 }

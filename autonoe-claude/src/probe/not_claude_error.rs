@@ -70,13 +70,13 @@ fn version(answer: &ShortAnswer) -> String {
     format!("run with --version, it {printed} and {end}")
 }
 
-fn shorten(said: &str) -> String {
-    let line = said.lines().next().unwrap_or_default();
+fn shorten(output: &str) -> String {
+    let line = output.lines().next().unwrap_or_default();
     let cut = match line.char_indices().nth(LONGEST) {
         Some((end, _)) => &line[..end],
         None => line,
     };
-    let more = if cut.len() < said.len() { "…" } else { "" };
+    let more = if cut.len() < output.len() { "…" } else { "" };
     format!("{}{more}", sanitize(cut))
 }
 
@@ -84,9 +84,9 @@ fn shorten(said: &str) -> String {
 mod tests {
     use super::*;
 
-    fn message_of(said: &str, stderr: &str, end: AnswerEnd) -> String {
+    fn message_of(output: &str, stderr: &str, end: AnswerEnd) -> String {
         let answer = ShortAnswer {
-            stdout: said.to_owned(),
+            stdout: output.to_owned(),
             stderr: stderr.to_owned(),
             end,
         };
@@ -101,7 +101,7 @@ mod tests {
     fn the_error_names_the_command_and_its_result() {
         let code = |code| AnswerEnd::Exited(Exit::Code(code));
         let much = "y\n".repeat(10_000);
-        for (said, stderr, end, expected) in [
+        for (output, stderr, end, expected) in [
             ("", "", code(1), "printed nothing and exited with code 1"),
             (
                 "",
@@ -131,7 +131,7 @@ mod tests {
             let whole = format!(
                 "\"/bin/it\" does not look like Claude Code: run with --version, it {expected}"
             );
-            assert_eq!(message_of(said, stderr, end), whole);
+            assert_eq!(message_of(output, stderr, end), whole);
         }
     }
 

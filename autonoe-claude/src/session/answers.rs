@@ -137,11 +137,11 @@ impl Answers {
     }
 
     fn mcp(&mut self, id: String, message: &McpMessage<'_>) {
-        let is_ours = message.server_name.as_deref() == Some(Toolbox::SERVER);
+        let is_own_server = message.server_name.as_deref() == Some(Toolbox::SERVER);
         let Some(message) = message
             .message
             .and_then(|message| message.value())
-            .filter(|_| is_ours)
+            .filter(|_| is_own_server)
         else {
             return self.send(OutgoingLine::failure(&id, "unknown server"));
         };

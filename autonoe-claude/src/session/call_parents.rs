@@ -18,7 +18,7 @@ pub(super) struct CallParents {
 
 impl CallParents {
     /// Observes a message. The ids of answers are kept for calls of tools that are `is_wanted`.
-    pub(super) fn observe(&mut self, message: &Message<'_>, is_wanted: impl Fn(&str) -> bool) {
+    pub(super) fn observe(&mut self, message: &Message<'_>, predicate: impl Fn(&str) -> bool) {
         match message {
             Message::TaskStarted(task) => {
                 if let (Some(agent), Some(call)) = (&task.task_id, &task.tool_use_id) {
@@ -32,7 +32,7 @@ impl CallParents {
             }) => {
                 for block in blocks {
                     if let Block::ToolUse(tool) = block
-                        && is_wanted(&tool.name)
+                        && predicate(&tool.name)
                     {
                         self.messages.insert(tool.id.to_string(), id.to_string());
                     }
@@ -84,8 +84,8 @@ mod tests {
     #[test]
     fn the_call_of_a_sub_agent_is_known_before_the_hook_requests_for_its_calls() {
         for recorded in SUB_AGENTS {
-            let (mut origins, mut asked) = (CallParents::default(), HashMap::new());
-            let mut told = HashMap::new();
+            let (mut origins, mut requested) = (CallParents::default(), HashMap::new());
+            let mut reported = HashMap::new();
             for line in recorded_lines(recorded) {
                 let message = line.parse();
                 origins.observe(&message, |_| true);
@@ -97,7 +97,7 @@ mod tests {
                         let input = hook.input.as_ref().expect("an input");
                         if let (Some(agent), Some(call)) = (&input.agent_id, &input.tool_use_id) {
                             let parent = origins.call_of_agent(agent).expect("it is known");
-                            asked.insert(call.to_string(), parent.to_owned());
+                            requested.insert(call.to_string(), parent.to_owned());
                         }
                     }
                     Message::Assistant(assistant) => {
@@ -105,7 +105,7 @@ mod tests {
                             if let (Block::ToolUse(tool), Some(parent)) =
                                 (block, &assistant.parent_tool_use_id)
                             {
-                                told.insert(tool.id.to_string(), parent.to_string());
+                                reported.insert(tool.id.to_string(), parent.to_string());
                             }
                         }
                     }
@@ -113,8 +113,8 @@ mod tests {
                 }
             }
 
-            assert_eq!(asked.len(), 1);
-            assert_eq!(asked, told);
+            assert_eq!(requested.len(), 1);
+            assert_eq!(requested, reported);
         }
     }
 

@@ -24,8 +24,8 @@ pub(super) struct Expectation {
     /// The servers that may be missing.
     optional: OptionalServers,
     /// Our own tools, by their qualified names.
-    ours: Vec<String>,
-    has_begun: bool,
+    own_tools: Vec<String>,
+    is_first_checked: bool,
 }
 
 impl Expectation {
@@ -38,12 +38,12 @@ impl Expectation {
             refused: options.refused_tools(),
             servers: spec.mcp_servers.keys().cloned().collect(),
             optional: spec.optional_servers.clone(),
-            ours: spec
+            own_tools: spec
                 .tools
                 .definitions()
                 .map(|tool| Toolbox::qualified_name(&tool.name))
                 .collect(),
-            has_begun: false,
+            is_first_checked: false,
         }
     }
 
@@ -51,7 +51,7 @@ impl Expectation {
     pub(super) fn check_settings(&self, report: Option<&Value>) -> Result<(), AgentError> {
         match self.settings.not_in_force(report.unwrap_or(&Value::Null)) {
             None => Ok(()),
-            Some(what) => Err(not_as_requested(what)),
+            Some(problem) => Err(not_as_requested(problem)),
         }
     }
 
@@ -77,18 +77,18 @@ impl Expectation {
         if mode != self.mode.as_str() {
             return Err(not_as_requested(&format!("it is in {mode:?} mode")));
         }
-        let ours = format!("mcp__{}__", Toolbox::SERVER);
+        let prefix = format!("mcp__{}__", Toolbox::SERVER);
         for tool in &init.tools {
-            let is_ours = tool.starts_with(&ours);
+            let is_own_tool = tool.starts_with(&prefix);
             let is_of_server = self.servers.iter().any(|server| {
                 let prefix = format!("mcp__{server}__");
                 tool.starts_with(&prefix)
             });
-            if !is_ours && !is_of_server && !self.tools.contains(tool) {
+            if !is_own_tool && !is_of_server && !self.tools.contains(tool) {
                 return Err(not_as_requested(&format!("it has the tool {tool:?}")));
             }
         }
-        if !self.ours.is_empty() {
+        if !self.own_tools.is_empty() {
             let state = state_of(Toolbox::SERVER, init);
             if state != "connected" {
                 return Err(not_as_requested(&format!(
@@ -96,7 +96,7 @@ impl Expectation {
                 )));
             }
         }
-        if !std::mem::replace(&mut self.has_begun, true) {
+        if !std::mem::replace(&mut self.is_first_checked, true) {
             self.check_first_init(init)?;
         }
         Ok(())
@@ -105,7 +105,7 @@ impl Expectation {
     /// Checks for requirements that may be lost later without harm, but must be met at the start.
     fn check_first_init(&self, init: &Init<'_>) -> Result<(), AgentError> {
         // Without our tools an agent works in vain: it cannot report that it is done.
-        let requested = self.tools.required().iter().chain(&self.ours);
+        let requested = self.tools.required().iter().chain(&self.own_tools);
         for tool in requested.filter(|tool| !self.refused.contains(tool)) {
             if !init.tools.iter().any(|has| has == tool) {
                 return Err(not_as_requested(&format!("it has no tool {tool:?}")));
@@ -136,10 +136,10 @@ fn state_of<'i>(server: &str, init: &'i Init<'_>) -> &'i str {
     })
 }
 
-fn not_as_requested(what: &str) -> AgentError {
+fn not_as_requested(problem: &str) -> AgentError {
     AgentError::new(
         AgentErrorKind::Configuration,
-        format!("Claude Code did not start as requested: {what}"),
+        format!("Claude Code did not start as requested: {problem}"),
     )
 }
 
@@ -166,7 +166,7 @@ mod tests {
         let settings = Settings::new(&options, &spec, &[], Path::new("/tmp/session"));
         let settings = settings.expect("no rules");
         let mut expectation = Expectation::new(&options, &spec, settings);
-        expectation.ours = vec!["mcp__autonoe__list".into()];
+        expectation.own_tools = vec!["mcp__autonoe__list".into()];
         expectation.servers = vec!["ext".into()];
         expectation
     }
@@ -236,8 +236,8 @@ mod tests {
         let fetch = TOOLS.replace(']', r#","WebFetch"]"#);
         let without = TOOLS.replace(r#","mcp__autonoe__list""#, "");
         let foreign = TOOLS.replace(']', r#","mcp__other__x"]"#);
-        let ours = r#"[{"name":"autonoe","status":"connected"}]"#;
-        let ours_failed = SERVERS.replacen("connected", "failed", 1);
+        let own_tools = r#"[{"name":"autonoe","status":"connected"}]"#;
+        let own_server_failed = SERVERS.replacen("connected", "failed", 1);
         let failed =
             r#"[{"name":"autonoe","status":"connected"},{"name":"ext","status":"failed"}]"#;
         for (mode, tools, servers, blamed) in [
@@ -253,11 +253,16 @@ mod tests {
                 "no tool \"mcp__autonoe__list\"",
             ),
             ("dontAsk", TOOLS, "[]", "Autonoe's tools is not there"),
-            ("dontAsk", TOOLS, &ours_failed, "Autonoe's tools is failed"),
             (
                 "dontAsk",
                 TOOLS,
-                ours,
+                &own_server_failed,
+                "Autonoe's tools is failed",
+            ),
+            (
+                "dontAsk",
+                TOOLS,
+                own_tools,
                 "\"ext\" of the session is not there",
             ),
             ("dontAsk", TOOLS, failed, "\"ext\" of the session is failed"),
@@ -282,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_may_be_lost_later_but_not_ours_nor_the_mode() {
+    fn a_later_turn_may_lack_a_server_but_not_the_own_server_or_the_mode() {
         let mut expectation = expectation();
         let lost = r#"[{"name":"autonoe","status":"connected"},{"name":"ext","status":"failed"}]"#;
         let mut check =

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use autonoe_backend::{
-    AfterQuery, CommandQueue, PendingRequests, Program, Query, ready_within,
-    remove_abandoned_sessions, run_turn, shutdown_program, wait_for_exit,
+    AfterQuery, CommandQueue, PendingRequests, Program, ProgramOptions, Query, ready_within,
+    run_turn, shutdown_program, wait_for_exit,
 };
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::tool::Toolbox;
@@ -64,9 +64,13 @@ impl Program for Connection {
 
     const NAME: &str = "Claude Code";
 
+    const FOLDER: &str = FOLDER;
+
+    fn program_options(options: &ClaudeOptions) -> &ProgramOptions {
+        &options.program
+    }
+
     async fn launch(options: &ClaudeOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
-        // A killed host could not remove its sessions.
-        remove_abandoned_sessions(&options.program.temporary, FOLDER).await;
         let PreparedLaunch {
             launch,
             settings,
@@ -81,16 +85,16 @@ impl Program for Connection {
         } = launch.start().await.map_err(|error| {
             not_claude_error(&options.program.path, &Mismatch::CannotStart(&error))
         })?;
-        let talk = Transport::new(process, stdin, stdout);
+        let transport = Transport::new(process, stdin, stdout);
         let (denied_tx, denied) = mpsc::unbounded_channel();
         let answers = Answers::new(
             spec.clone(),
-            talk.writer(),
+            transport.writer(),
             denied_tx,
             options.program.answer_limit,
         );
         Ok(Self {
-            transport: talk,
+            transport,
             answers,
             pending: PendingRequests::default(),
             translator: Translator::new(),
@@ -128,7 +132,7 @@ impl Program for Connection {
 
     async fn end(self) {
         let Self {
-            transport: talk,
+            transport,
             answers,
             mut pending,
             staging,
@@ -137,11 +141,11 @@ impl Program for Connection {
         // From now on, nothing is allowed.
         drop(answers);
         let (id, _answer) = pending.add();
-        talk.send(Request::EndSession.to_line(&request_id(id)));
-        let _ = tokio::time::timeout(EXIT_LIMIT, talk.process.exited()).await;
+        transport.send(Request::EndSession.to_line(&request_id(id)));
+        let _ = tokio::time::timeout(EXIT_LIMIT, transport.process.exited()).await;
         shutdown_program(
             Self::NAME,
-            talk.into_process(),
+            transport.into_process(),
             ShutdownPolicy::interrupt_first(),
         )
         .await;
@@ -169,8 +173,11 @@ impl Connection {
                 .collect(),
             append_system_prompt: None,
         };
-        self.send_request(&Request::Initialize(initialize)).await?;
-        let settings = self.send_request(&Request::GetSettings).await?;
+        // Both are sent at once, so that the program answers them without a pause.
+        let initialized = self.request(&Request::Initialize(initialize));
+        let settings = self.request(&Request::GetSettings);
+        self.wait_for_answer(initialized).await?;
+        let settings = self.wait_for_answer(settings).await?;
         self.expectation.check_settings(settings.as_ref())?;
         self.wait_for_servers(options, spec).await?;
         self.remove_server_file()
@@ -201,7 +208,8 @@ impl Connection {
     ) -> Result<(), AgentError> {
         let mut servers = spec.mcp_servers.clone();
         while self.expectation.has_servers() {
-            let status = self.send_request(&Request::McpStatus).await?;
+            let status = self.request(&Request::McpStatus);
+            let status = self.wait_for_answer(status).await?;
             if let Some(failure) = McpFailure::find(status.as_ref(), &servers) {
                 let (environment, since) = (&options.program.environment, self.started);
                 let log = McpLog::read(environment, &spec.cwd, failure.name, since).await;
@@ -227,19 +235,12 @@ impl Connection {
         answer
     }
 
-    /// Sends a request before the first prompt, and waits for the answer.
-    async fn send_request(&mut self, request: &Request) -> Result<Option<Value>, AgentError> {
-        let mut answer = self.request(request);
+    /// Waits for the answer to a request that was sent before the first prompt.
+    async fn wait_for_answer(
+        &mut self,
+        mut answer: oneshot::Receiver<Answer>,
+    ) -> Result<Option<Value>, AgentError> {
         loop {
-            match self.transport.recv().await {
-                Ok(lines) => {
-                    let mut events = Vec::new();
-                    for line in &lines {
-                        self.handle(line, &mut events)?;
-                    }
-                }
-                Err(silence) => return Err(self.exit_error(silence).await),
-            }
             if let Ok(answer) = answer.try_recv() {
                 return answer.map_err(|error| {
                     AgentError::new(
@@ -251,6 +252,15 @@ impl Connection {
             if self.has_result {
                 // The program exits on its own; its message is in the result.
                 return Err(self.exit_error(EndOfInput::Ended).await);
+            }
+            match self.transport.recv().await {
+                Ok(lines) => {
+                    let mut events = Vec::new();
+                    for line in &lines {
+                        self.handle(line, &mut events)?;
+                    }
+                }
+                Err(silence) => return Err(self.exit_error(silence).await),
             }
         }
     }

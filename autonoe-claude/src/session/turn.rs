@@ -34,7 +34,7 @@ pub(super) enum Ending {
     /// The program reported the end, or starts no turn of its own.
     Over,
     /// The program has ended.
-    Gone,
+    Exited,
     /// The host stops the turn together with the program.
     Stopped,
     /// The session cannot continue.
@@ -77,9 +77,9 @@ impl<'l> ClaudeTurn<'l> {
         let seconds = since.elapsed().as_secs();
         let tasks = self.live.translator.turns().tasks().iter();
         let report = |(id, task): (&str, &crate::events::Task)| {
-            let what = task.description.as_deref().unwrap_or(id);
+            let description = task.description.as_deref().unwrap_or(id);
             StreamEvent::warning(format!(
-                "stopped a background command {seconds} s after the agent's last turn: {what}"
+                "stopped a background command {seconds} s after the agent's last turn: {description}"
             ))
         };
         tasks.map(report).collect()
@@ -98,7 +98,7 @@ impl ProgramTurn for ClaudeTurn<'_> {
         let lines = match input {
             Ok(lines) => lines,
             Err(EndOfInput::Ended | EndOfInput::NotTheProtocol) => {
-                return TurnStep::End(Ending::Gone);
+                return TurnStep::End(Ending::Exited);
             }
             Err(EndOfInput::TooLong(error)) => {
                 let error = AgentError::new(AgentErrorKind::Protocol, error.to_string());
@@ -175,7 +175,7 @@ impl ProgramTurn for ClaudeTurn<'_> {
         let exit = match ending {
             Ending::Failed(error) => return TurnEnd::unusable(Err(error)),
             Ending::Over => None,
-            Ending::Gone => wait_for_exit(&self.live.transport.process).await,
+            Ending::Exited => wait_for_exit(&self.live.transport.process).await,
             Ending::Stopped => {
                 events.extend(self.stopped_commands());
                 None

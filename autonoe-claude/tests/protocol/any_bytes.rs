@@ -97,15 +97,15 @@ proptest! {
         parts in prop::collection::vec((any::<bool>(), "[^\\n]{0,40}"), 0..40),
         portions in portions(),
     ) {
-        let mut asked = Vec::new();
+        let mut requests = Vec::new();
         let mut written = Vec::new();
-        for (number, (asks, noise)) in parts.iter().enumerate() {
-            if *asks {
+        for (number, (is_request, noise)) in parts.iter().enumerate() {
+            if *is_request {
                 let text = serde_json::Value::from(noise.as_str());
                 written.extend_from_slice(format!(
                     r#"{{"type":"control_request","request_id":"{number}","request":{{"subtype":"hook_callback","callback_id":{text}}}}}"#
                 ).as_bytes());
-                asked.push(number.to_string());
+                requests.push(number.to_string());
             } else {
                 // An object that starts in the noise would be a message of its own.
                 written.extend_from_slice(noise.trim_start_matches(['{', ' ', '\t', '\r']).as_bytes());
@@ -115,14 +115,14 @@ proptest! {
 
         let lines = read(&written, &portions, LineReader::LIMIT).lines;
 
-        let heard: Vec<String> = lines.iter().map(|line| {
+        let received: Vec<String> = lines.iter().map(|line| {
             let line = Line::from_text(String::from_utf8(line.clone()).expect("text")).expect("a line");
             match line.parse() {
                 Message::ControlRequest(request) => request.request_id.to_string(),
                 other => panic!("{other:?}"),
             }
         }).collect();
-        prop_assert_eq!(heard, asked);
+        prop_assert_eq!(received, requests);
     }
 
     #[test]

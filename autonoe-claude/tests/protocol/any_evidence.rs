@@ -69,7 +69,7 @@ fn evidence() -> impl Strategy<Value = Evidence> {
         0_usize..3,
     )
         .prop_map(
-            |(result, blamed, retrying, host, exit, begun, live_tasks)| {
+            |(result, blamed, retrying, host, exit, has_begun, live_tasks)| {
                 let mut evidence = Evidence::new("2026-11-15T00:30:00Z".parse().expect("a time"));
                 evidence.result = result;
                 evidence.reported_failure = blamed;
@@ -79,7 +79,7 @@ fn evidence() -> impl Strategy<Value = Evidence> {
                 });
                 evidence.host = host;
                 evidence.exit = exit;
-                evidence.has_started = begun;
+                evidence.has_started = has_begun;
                 evidence.live_tasks = live_tasks;
                 evidence
             },
@@ -89,14 +89,14 @@ fn evidence() -> impl Strategy<Value = Evidence> {
 proptest! {
     #[test]
     fn only_a_successful_result_is_a_success(evidence in evidence()) {
-        let told = evidence
+        let is_success = evidence
             .result
             .as_ref()
             .is_some_and(|result| result.subtype == "success" && !result.is_error);
 
         let completed = outcome(&evidence) == Outcome::Completed;
 
-        prop_assert!(told || !completed);
+        prop_assert!(is_success || !completed);
     }
 
     #[test]

@@ -25,14 +25,14 @@ enum Damage {
 }
 
 fn damage() -> impl Strategy<Value = Damage> {
-    let telling = prop_oneof![
+    let byte = prop_oneof![
         any::<u8>(),
         prop::sample::select(b"{}[]\",:\\u0n\n".to_vec())
     ];
     prop_oneof![
-        (any::<Index>(), telling.clone()).prop_map(|(at, byte)| Damage::Sets(at, byte)),
+        (any::<Index>(), byte.clone()).prop_map(|(at, byte)| Damage::Sets(at, byte)),
         (any::<Index>(), 1_usize..20).prop_map(|(at, many)| Damage::Removes(at, many)),
-        (any::<Index>(), prop::collection::vec(telling, 1..8))
+        (any::<Index>(), prop::collection::vec(byte, 1..8))
             .prop_map(|(at, bytes)| Damage::Inserts(at, bytes)),
         (any::<Index>(), 1_usize..50).prop_map(|(at, many)| Damage::Repeats(at, many)),
         any::<Index>().prop_map(Damage::Cuts),
@@ -72,7 +72,7 @@ fn damaged(line: &str, damages: &[Damage]) -> Vec<u8> {
 }
 
 /// Processes lines completely, and returns whether the session ended successfully.
-fn goes_all_the_way(bytes: &[u8], exit: Option<Exit>) -> bool {
+fn is_processed_to_the_end(bytes: &[u8], exit: Option<Exit>) -> bool {
     let mut reader = LineReader::new();
     reader.feed(bytes);
     let lines = reader.finish().expect("short lines");
@@ -174,7 +174,7 @@ proptest! {
             bytes.push(b'\n');
         }
 
-        goes_all_the_way(&bytes, code.map(Exit::Code));
+        is_processed_to_the_end(&bytes, code.map(Exit::Code));
     }
 
     #[test]
@@ -185,7 +185,7 @@ proptest! {
             text.push('\n');
         }
 
-        goes_all_the_way(text.as_bytes(), None);
+        is_processed_to_the_end(text.as_bytes(), None);
     }
 
     #[test]
@@ -205,7 +205,7 @@ proptest! {
         bytes.extend_from_slice(&result[..cut.index(result.len())]);
         let rejected = bytes.windows(8).any(|part| part == b"rejected");
 
-        let ended = goes_all_the_way(&bytes, Some(Exit::Code(0)));
+        let ended = is_processed_to_the_end(&bytes, Some(Exit::Code(0)));
 
         prop_assert!(!ended || rejected, "{}", bytes.escape_ascii());
     }

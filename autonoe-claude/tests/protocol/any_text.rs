@@ -30,7 +30,7 @@ fn spelled(hour: i8, minute: i8) -> String {
 
 proptest! {
     #[test]
-    fn outgoing_messages_are_one_line_with_the_given_values(text in any::<String>(), id in any::<String>()) {
+    fn outgoing_messages_are_one_line_with_their_values(text in any::<String>(), id in any::<String>()) {
         prop_assert_eq!(&sent(&OutgoingLine::prompt(&text))["message"]["content"], &json!(text));
         let denied = sent(&OutgoingLine::hook_denies(&id, &text));
         prop_assert_eq!(&denied["response"]["request_id"], &json!(id));
@@ -63,10 +63,10 @@ proptest! {
             r#"{{"type":"assistant","message":{{"content":[{{"type":"text","text":"{escaped}"}}]}}}}"#
         )).expect("a line");
 
-        let Message::Assistant(said) = line.parse() else { panic!("{line:?}") };
+        let Message::Assistant(message) = line.parse() else { panic!("{line:?}") };
 
         let expected = String::from_utf16_lossy(&units);
-        prop_assert_eq!(said.blocks, [Block::Text(expected.into())]);
+        prop_assert_eq!(message.blocks, [Block::Text(expected.into())]);
     }
 
     #[test]

@@ -8,11 +8,11 @@ use autonoe_core::StreamEvent;
 use serde_json::Value;
 
 pub(crate) fn short(text: &str) -> String {
-    let mut shown: String = text.chars().take(60).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
+    let mut excerpt: String = text.chars().take(60).collect();
+    if excerpt.len() < text.len() {
+        excerpt.push('…');
     }
-    format!("{shown:?}")
+    format!("{excerpt:?}")
 }
 
 /// Formats JSON with its keys in alphabetical order: any crate of a build can enable a feature that
@@ -70,16 +70,19 @@ pub(crate) fn describe(line: &Line, message: &Message<'_>) -> String {
                 .map(|server| format!("{:?} {:?}", server.name, server.status))
                 .collect::<Vec<_>>()
         ),
-        Message::Assistant(said) => {
-            let blocks: Vec<String> = said.blocks.iter().map(block).collect();
-            let by = said
+        Message::Assistant(message) => {
+            let blocks: Vec<String> = message.blocks.iter().map(block).collect();
+            let by = message
                 .parent_tool_use_id
                 .as_deref()
                 .map_or("", |_| " of a sub-agent");
-            let error = said.error.as_deref().map(|error| format!(" error {error}"));
+            let error = message
+                .error
+                .as_deref()
+                .map(|error| format!(" error {error}"));
             format!("{}{by}{}", blocks.join(", "), error.unwrap_or_default())
         }
-        Message::User(told) => told
+        Message::User(message) => message
             .blocks
             .iter()
             .map(|block| match block {

@@ -12,7 +12,7 @@ fn line(text: impl Into<String>) -> Line {
 
 fn results(text: &str) -> Vec<(String, String, bool)> {
     let line = line(text);
-    let Message::User(told) = line.parse() else {
+    let Message::User(user_message) = line.parse() else {
         panic!("{line:?}")
     };
     let result = |block: &UserBlock<'_>| match block {
@@ -24,7 +24,7 @@ fn results(text: &str) -> Vec<(String, String, bool)> {
         }) => Some((tool_use_id.to_string(), output.to_string(), *is_error)),
         _ => None,
     };
-    told.blocks.iter().filter_map(result).collect()
+    user_message.blocks.iter().filter_map(result).collect()
 }
 
 #[test]
@@ -54,25 +54,25 @@ fn the_output_of_a_tool_is_a_text_or_a_list() {
 fn a_message_to_the_agent_may_be_plain_text() {
     let line = line(r#"{"type":"user","message":{"role":"user","content":"hello"}}"#);
 
-    let Message::User(told) = line.parse() else {
+    let Message::User(user_message) = line.parse() else {
         panic!("{line:?}")
     };
 
-    assert_eq!(told.blocks, [UserBlock::Text("hello".into())]);
+    assert_eq!(user_message.blocks, [UserBlock::Text("hello".into())]);
 }
 
 #[test]
-fn unknown_blocks_are_kept_among_known_ones() {
+fn unknown_blocks_are_preserved_among_known_ones() {
     let line = line(
         r#"{"type":"assistant","message":{"content":[{"type":"brand_new_block","z":1},{"type":"text","text":"known"},7,{"type":"tool_use","name":"no id"}]}}"#,
     );
 
-    let Message::Assistant(said) = line.parse() else {
+    let Message::Assistant(message) = line.parse() else {
         panic!("{line:?}")
     };
 
     assert_eq!(
-        said.blocks,
+        message.blocks,
         [
             Block::Other(Some("brand_new_block".into())),
             Block::Text("known".into()),
@@ -89,12 +89,12 @@ fn an_unknown_message_is_logged_unchanged() {
 
     let traced = logs.lines();
     assert_eq!(traced.len(), 1, "{traced:?}");
-    let told = r#"ignored an unknown message line={\"type\":\"brand_new_type\",\"x\":[1]}"#;
-    assert_eq!(traced[0].message, told);
+    let expected = r#"ignored an unknown message line={\"type\":\"brand_new_type\",\"x\":[1]}"#;
+    assert_eq!(traced[0].message, expected);
 }
 
 #[test]
-fn unknown_messages_are_kept_unchanged() {
+fn unknown_messages_are_preserved() {
     for (text, name, subtype) in [
         (
             r#"{"type":"brand_new_type","x":[1,{"y":null}]}"#,
@@ -143,12 +143,12 @@ fn an_unknown_request_can_still_be_answered() {
             r#"{{"type":"control_request","request_id":"r","request":{request}}}"#
         ));
 
-        let Message::ControlRequest(asked) = line.parse() else {
+        let Message::ControlRequest(request) = line.parse() else {
             panic!("{line:?}")
         };
-        assert_eq!(asked.request_id, "r");
+        assert_eq!(request.request_id, "r");
         assert!(
-            matches!(asked.content, RequestContent::Unknown { .. }),
+            matches!(request.content, RequestContent::Unknown { .. }),
             "{line:?}"
         );
     }
@@ -168,11 +168,11 @@ fn a_hook_receives_calls_with_invalid_unicode_or_deep_nesting() {
             r#"{{"type":"control_request","request_id":"r","request":{{"subtype":"hook_callback","callback_id":"gate","input":{{"cwd":"/srv/\udc00","tool_name":"Bash","tool_input":{input}}}}}}}"#
         ));
 
-        let Message::ControlRequest(asked) = line.parse() else {
+        let Message::ControlRequest(request) = line.parse() else {
             panic!("{line:?}")
         };
-        let RequestContent::Hook(hook) = asked.content else {
-            panic!("{asked:?}")
+        let RequestContent::Hook(hook) = request.content else {
+            panic!("{request:?}")
         };
         let about = hook.input.expect("it is about something");
         assert_eq!(about.tool_name.as_deref(), Some("Bash"));

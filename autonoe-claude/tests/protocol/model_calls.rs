@@ -167,18 +167,18 @@ fn an_answer_without_an_end_fails() {
     let result = |subtype: &str, is_error: bool| {
         json!({"type": "result", "subtype": subtype, "is_error": is_error}).to_string()
     };
-    let begun = [start(None), text("a", None)];
-    let begun = || begun.iter().map(String::as_str);
-    let again = start(None);
+    let first_lines = [start(None), text("a", None)];
+    let first_lines = || first_lines.iter().map(String::as_str);
+    let restarted = start(None);
 
     for (last, expected) in [
         (result("success", false), &["cancelled"][..]),
         (result("success", true), &["model_failed"]),
         (result("error_during_execution", true), &["cancelled"]),
         // The answer that starts last is dropped.
-        (again, &["model_failed", "cancelled"]),
+        (restarted, &["model_failed", "cancelled"]),
     ] {
-        let events = observe(begun().chain([last.as_str()])).json();
+        let events = observe(first_lines().chain([last.as_str()])).json();
 
         assert_eq!(names(&events)[..2], ["model_started", "model_chunk"]);
         let failed = events.iter().filter(|it| it["event"] == "model_failed");

@@ -33,11 +33,11 @@ fn progress_texts(scenario: &str) -> Vec<Vec<String>> {
 
 // Shows: framework/callbacks/on-spinner-start-message-on
 #[test]
-fn a_compaction_is_shown_as_long_as_it_takes() {
-    let shown = progress_texts("l03b_compact_real");
+fn a_compaction_is_reported_while_it_lasts() {
+    let texts = progress_texts("l03b_compact_real");
 
-    assert_eq!(shown.len(), 2, "one for each build");
-    for events in shown {
+    assert_eq!(texts.len(), 2, "one for each build");
+    for events in texts {
         assert_eq!(events, ["progress_started", "progress_ended"]);
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn narrate(transcript: &Transcript) -> Narration {
             Step::Note(note) => narrator.write(format_args!("host    {note}")),
             Step::Exit(code) => {
                 narrator.write(format_args!("exit    {code}"));
-                if narrator.asking {
+                if narrator.is_asking {
                     narrator.finish(Some(Exit::Code(*code)));
                 }
             }
@@ -52,7 +52,7 @@ struct Narrator {
     translator: Translator,
     phase: Option<SessionPhase>,
     /// Whether a sent prompt has no end yet.
-    asking: bool,
+    is_asking: bool,
     events: Vec<StreamEvent>,
     queries: Vec<Query>,
     /// The calls of open hook requests.
@@ -70,8 +70,8 @@ impl Narrator {
             Some("user") => {
                 let content = short(sent["message"]["content"].as_str().unwrap_or("blocks"));
                 self.write(format_args!("host    prompt {content}"));
-                if !self.asking {
-                    self.asking = true;
+                if !self.is_asking {
+                    self.is_asking = true;
                     self.translator.start_query();
                 }
             }
@@ -79,7 +79,7 @@ impl Narrator {
                 let subtype = &sent["request"]["subtype"];
                 self.write(format_args!("host    asks {subtype}"));
                 if subtype == "initialize" {
-                    self.asking = true;
+                    self.is_asking = true;
                     self.translator.start_query();
                 } else if subtype == "interrupt" {
                     self.translator.record_stop(HostAction::Stopped);
@@ -103,7 +103,7 @@ impl Narrator {
         let about = self
             .questions
             .iter()
-            .find(|(asked, _)| Some(asked.as_str()) == id);
+            .find(|(call_id, _)| Some(call_id.as_str()) == id);
         if let (true, Some((_, call))) = (denies, about) {
             self.translator.record_denial(call);
         }
@@ -122,16 +122,16 @@ impl Narrator {
         let message = line.parse();
         self.note_question(&message);
         let about = describe(line, &message);
-        if !self.asking {
+        if !self.is_asking {
             self.write(format_args!("        {about} (after the end)"));
             return;
         }
         let before = self.events.len();
         self.translator.observe(&message, &mut self.events);
         self.write(format_args!("        {about}"));
-        let told: Vec<String> = self.events[before..].iter().map(event).collect();
-        for told in told {
-            self.write(format_args!("           > {told}"));
+        let lines: Vec<String> = self.events[before..].iter().map(event).collect();
+        for line in lines {
+            self.write(format_args!("           > {line}"));
         }
         let phase = self.translator.phase();
         if self.phase != Some(phase) {
@@ -164,16 +164,16 @@ impl Narrator {
     fn finish(&mut self, exit: Option<Exit>) {
         let now = "2026-11-15T00:30:00Z".parse().expect("a time");
         let finished = self.translator.finish(exit, "", now);
-        for told in &finished.events {
-            let told = event(told);
-            self.write(format_args!("           > {told}"));
+        for last in &finished.events {
+            let line = event(last);
+            self.write(format_args!("           > {line}"));
         }
         let end = match &finished.end {
             Ok(end) => event(end),
             Err(error) => format!("error {}: {error}", error.code()),
         };
         self.write(format_args!("end     {end}"));
-        self.asking = false;
+        self.is_asking = false;
         self.phase = None;
         self.queries.push(Query {
             events: std::mem::take(&mut self.events),

@@ -79,7 +79,7 @@ impl Session {
     }
 
     /// Feeds each line, and compares the state of the session after it.
-    fn goes<const N: usize>(&mut self, lines: [(&str, SessionPhase); N]) {
+    fn assert_phases<const N: usize>(&mut self, lines: [(&str, SessionPhase); N]) {
         for (line, expected) in lines {
             assert_eq!(self.observe_text(line), expected, "after {line}");
         }
@@ -106,7 +106,7 @@ use SessionPhase::{Over, Settling, Waiting, Working};
 fn a_result_with_no_task_is_the_end() {
     let mut session = Session::new();
 
-    session.goes([(INIT, Working), (&result("0.5"), Over)]);
+    session.assert_phases([(INIT, Working), (&result("0.5"), Over)]);
 
     assert_eq!(session.finish(None).1, Ok(SessionOutcome::Completed));
 }
@@ -115,7 +115,7 @@ fn a_result_with_no_task_is_the_end() {
 fn the_end_waits_for_a_task_and_for_the_turn_that_follows_it_and_counts_its_cost() {
     let mut session = Session::new();
 
-    session.goes([
+    session.assert_phases([
         (INIT, Working),
         (&call("c"), Working),
         (&started("t", "c"), Working),
@@ -143,7 +143,7 @@ fn the_end_waits_for_a_task_and_for_the_turn_that_follows_it_and_counts_its_cost
 fn a_program_that_reports_its_state_is_over_when_it_is_idle_without_tasks() {
     let mut session = Session::new();
 
-    session.goes([
+    session.assert_phases([
         (RUNNING, Working),
         (INIT, Working),
         (&call("c"), Working),
@@ -163,7 +163,7 @@ fn a_program_that_reports_its_state_is_over_when_it_is_idle_without_tasks() {
 fn a_turn_that_follows_at_once_is_not_missed_when_the_program_reports_its_state() {
     let mut session = Session::new();
 
-    session.goes([
+    session.assert_phases([
         (RUNNING, Working),
         (INIT, Working),
         (&result("0.5"), Settling),
@@ -177,7 +177,7 @@ fn a_turn_that_follows_at_once_is_not_missed_when_the_program_reports_its_state(
 fn a_foreground_task_needs_no_further_turn() {
     let mut session = Session::new();
 
-    session.goes([
+    session.assert_phases([
         (INIT, Working),
         (&call("c"), Working),
         (&started("t", "c"), Working),
@@ -191,7 +191,7 @@ fn a_foreground_task_needs_no_further_turn() {
 fn tasks_missing_from_a_later_list_have_ended() {
     let mut session = Session::new();
 
-    session.goes([
+    session.assert_phases([
         (INIT, Working),
         (&call("c"), Working),
         (&started("long", "c"), Working),
@@ -207,7 +207,7 @@ fn tasks_missing_from_a_later_list_have_ended() {
         .collect();
     assert_eq!(live, ["long", "two"]);
 
-    session.goes([
+    session.assert_phases([
         (&ended("long"), Working),
         (&answered("c"), Working),
         (&result("0.5"), Waiting),
@@ -379,19 +379,19 @@ fn a_denied_call_is_reported_as_denied() {
         session
             .observe_text(r#"{"type":"system","subtype":"permission_denied","tool_use_id":"c"}"#);
     };
-    let by_nobody = |_: &mut Session| {};
+    let unchanged = |_: &mut Session| {};
     type Before<'a> = &'a dyn Fn(&mut Session);
     let cases: [(Before<'_>, String, ToolStatus); 6] = [
         (&by_the_host, failed("c", "no"), ToolStatus::Denied),
         (&by_the_program, failed("c", "no"), ToolStatus::Denied),
-        (&by_nobody, rejected.to_owned(), ToolStatus::Denied),
+        (&unchanged, rejected.to_owned(), ToolStatus::Denied),
         (
-            &by_nobody,
+            &unchanged,
             failed("c", "Permission to use Bash has been denied"),
             ToolStatus::Denied,
         ),
-        (&by_nobody, failed("c", "exit code 1"), ToolStatus::Error),
-        (&by_nobody, answered("c"), ToolStatus::Ok),
+        (&unchanged, failed("c", "exit code 1"), ToolStatus::Error),
+        (&unchanged, answered("c"), ToolStatus::Ok),
     ];
     for (before, line, expected) in cases {
         let mut session = Session::new();
@@ -402,9 +402,9 @@ fn a_denied_call_is_reported_as_denied() {
         session.observe_text(line.as_str());
 
         let last = session.events.last();
-        let told =
+        let is_reported =
             matches!(last, Some(StreamEvent::ToolResponse { status, .. }) if *status == expected);
-        assert!(told, "{line}: {last:?}");
+        assert!(is_reported, "{line}: {last:?}");
     }
 }
 
@@ -462,7 +462,7 @@ fn a_second_prompt_starts_from_zero() {
 
     session.translator.start_query();
     session.events.clear();
-    session.goes([(INIT, Working), (&result("0.75"), Over)]);
+    session.assert_phases([(INIT, Working), (&result("0.75"), Over)]);
 
     let (events, _) = session.finish(None);
     assert!(matches!(events.first(), Some(StreamEvent::Started { .. })));

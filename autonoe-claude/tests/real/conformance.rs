@@ -103,11 +103,11 @@ impl AgentClientFactory for Served {
     }
 }
 
-async fn the_contract_of_backends_is_kept(build: Build) {
+async fn the_backend_conforms_to_the_contract(build: Build) {
     let report = conformance::agent_client(&RealClaude::new(build)).await;
 
     report.assert();
     assert!(report.skipped().is_empty(), "{:?}", report.skipped());
 }
 
-on_both_builds![the_contract_of_backends_is_kept];
+on_both_builds![the_backend_conforms_to_the_contract];

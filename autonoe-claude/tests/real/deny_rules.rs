@@ -51,14 +51,14 @@ async fn calls_that_the_rules_refuse_leave_no_trace(build: Build) {
 
     assert!(error.is_none(), "{error:?} {events:?}");
     // The older build reports a denied path as a mistake of the agent.
-    let happened: Vec<_> = events
+    let calls: Vec<_> = events
         .iter()
         .filter_map(|event| match event {
             StreamEvent::ToolResponse { status, .. } => Some(*status == ToolStatus::Ok),
             _ => None,
         })
         .collect();
-    assert_eq!(happened, [false, false, false, true, true], "{events:?}");
+    assert_eq!(calls, [false, false, false, true, true], "{events:?}");
     for name in ["secret", "by-touch.txt"] {
         assert!(!setting.project().join(name).exists(), "{name}");
     }

@@ -233,7 +233,7 @@ async fn memory_of_the_project_reaches_the_agent_and_its_settings_do_not(build: 
 }
 
 /// Files for which Claude Code requests the approval of a user, whatever a hook answers.
-const ASKED_ABOUT: [&str; 12] = [
+const CHECKED_PATHS: [&str; 12] = [
     ".cargo/config.toml",
     ".devcontainer.json",
     ".devcontainer/devcontainer.json",
@@ -249,23 +249,23 @@ const ASKED_ABOUT: [&str; 12] = [
 ];
 
 async fn some_configuration_files_are_written_by_commands_alone(build: Build) {
-    let by_command = ASKED_ABOUT.map(|name| {
+    let by_command = CHECKED_PATHS.map(|name| {
         let (folder, _) = name.rsplit_once('/').unwrap_or((".", name));
         bash(&format!(
             "mkdir -p {folder} && cat > {name} <<'EOF'\nx\nEOF"
         ))
     });
-    let turns = ASKED_ABOUT.map(write).into_iter().chain(by_command);
+    let turns = CHECKED_PATHS.map(write).into_iter().chain(by_command);
     let setting = setting(build, turns);
 
     let events = run(&setting, sandboxed(&setting)).await;
 
     let outputs = outputs(&events);
-    let (by_tool, by_command) = outputs.split_at(ASKED_ABOUT.len());
-    for (name, (output, status)) in ASKED_ABOUT.iter().zip(by_tool) {
+    let (by_tool, by_command) = outputs.split_at(CHECKED_PATHS.len());
+    for (name, (output, status)) in CHECKED_PATHS.iter().zip(by_tool) {
         assert_ne!(*status, ToolStatus::Ok, "{name}: {output}");
     }
-    for (name, (output, status)) in ASKED_ABOUT.iter().zip(by_command) {
+    for (name, (output, status)) in CHECKED_PATHS.iter().zip(by_command) {
         // The sandbox makes this folder read-only.
         let is_read_only = name.starts_with(".vscode");
         let is_ok = *status == ToolStatus::Ok;

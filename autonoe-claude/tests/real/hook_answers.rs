@@ -48,17 +48,17 @@ fn tools_for(answer: &str) -> &'static [&'static str] {
 }
 
 /// A hook whose behaviour is the name of the file that a call would write.
-struct AsTheFileSays;
+struct AnswersByFile;
 
 #[async_trait]
-impl PreToolUseHook for AsTheFileSays {
+impl PreToolUseHook for AnswersByFile {
     fn name(&self) -> &str {
         "as-the-file-says"
     }
 
     async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
         let input = call.input.to_string();
-        let does = |what: &&(&str, _)| input.contains(what.0);
+        let does = |answer: &&(&str, _)| input.contains(answer.0);
         match ANSWERS.iter().find(does).expect("one of them").0 {
             "passes" => HookDecision::Pass,
             "approves" => HookDecision::Approve,
@@ -136,7 +136,7 @@ async fn a_call_runs_only_if_the_hook_allows_it_in_time(build: Build) {
     let project = setting.project();
     let mut spec = setting.spec([Note { project }.into_tool()]);
     let patient = spec.gate.with_time_limit(TIMEOUT).expect("a limit");
-    spec.gate = patient.with_hook(Arc::new(AsTheFileSays));
+    spec.gate = patient.with_hook(Arc::new(AnswersByFile));
     let mut options = setting.options();
     options.program.answer_limit = LIMIT;
     let agents = ClaudeBackend::new(options);
@@ -147,9 +147,9 @@ async fn a_call_runs_only_if_the_hook_allows_it_in_time(build: Build) {
 
     assert!(error.is_none(), "{error:?} {events:?}");
     let requests = setting.server.log().main_requests();
-    let told = requests.last().expect("there are some").tool_results();
+    let results = requests.last().expect("there are some").tool_results();
     for (file, _, fate) in cases() {
-        let result = told.iter().find(|result| result.tool_use_id == file);
+        let result = results.iter().find(|result| result.tool_use_id == file);
         let result = result.unwrap_or_else(|| panic!("the model was not told about {file}"));
         match fate {
             Ok(()) => assert!(!result.is_error, "{file}: {result:?}"),

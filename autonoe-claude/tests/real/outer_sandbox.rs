@@ -46,10 +46,10 @@ async fn played(
 ) -> (Vec<StreamEvent>, Option<AgentError>) {
     let agents = ClaudeBackend::new(options);
     let mut client = agents.create(spec).expect("it can be made");
-    let heard = collect_events(client.as_mut(), "Do it.").await;
+    let turn = collect_events(client.as_mut(), "Do it.").await;
     within(client.dispose()).await.expect("it ends");
     setting.assert_nothing_is_left();
-    heard
+    turn
 }
 
 fn statuses(events: &[StreamEvent]) -> Vec<ToolStatus> {
@@ -145,14 +145,14 @@ async fn hidden_paths_are_not_visible(build: Build) {
     assert!(!format!("{events:?}").contains("a-secret"), "{events:?}");
 }
 
-async fn a_conversation_that_is_kept_is_resumed(build: Build) {
+async fn a_persistent_conversation_is_resumed(build: Build) {
     let script = ModelScript::new([Turn::text("I will remember."), Turn::text("I do.")]);
     let setting = Fixture::new(build, script);
-    let kept = ConfigFolder::Persistent(setting.folder.join("kept"));
+    let persistent = ConfigFolder::Persistent(setting.folder.join("kept"));
     let mut resumed: Option<AgentSessionId> = None;
     for _ in 0..2 {
         let mut options = setting.options();
-        options.config = kept.clone();
+        options.config = persistent.clone();
         let mut spec = sandboxed(setting.spec([]));
         spec.resume = resumed.take();
 
@@ -178,7 +178,7 @@ async fn a_detached_tool_ends_with_the_sandbox(build: Build) {
     assert!(setting.file("begun").exists(), "{events:?}");
 }
 
-async fn a_session_does_not_start_where_its_sandbox_cannot_be_made(build: Build) {
+async fn a_session_does_not_start_if_its_sandbox_cannot_be_created(build: Build) {
     let setting = Fixture::new(build, ModelScript::new::<Turn>([]));
     let mut options = setting.options();
     options.program.sandbox = SandboxConfig::new(None);
@@ -196,7 +196,7 @@ async fn a_session_does_not_start_where_its_sandbox_cannot_be_made(build: Build)
     assert!(error.to_string().contains("bubblewrap"), "{error}");
 }
 
-async fn its_own_sandbox_is_refused_inside_of_ours(build: Build) {
+async fn its_own_sandbox_is_refused_in_the_outer_sandbox(build: Build) {
     let setting = Fixture::new(build, ModelScript::new::<Turn>([]));
     let mut options = setting.options();
     options.own_sandbox = Sandbox::Required;
@@ -213,8 +213,8 @@ on_newer_build![
     a_command_reaches_the_network_that_the_program_has,
     nothing_is_reachable_without_a_network,
     hidden_paths_are_not_visible,
-    a_conversation_that_is_kept_is_resumed,
+    a_persistent_conversation_is_resumed,
     a_detached_tool_ends_with_the_sandbox,
-    a_session_does_not_start_where_its_sandbox_cannot_be_made,
-    its_own_sandbox_is_refused_inside_of_ours,
+    a_session_does_not_start_if_its_sandbox_cannot_be_created,
+    its_own_sandbox_is_refused_in_the_outer_sandbox,
 ];

@@ -15,10 +15,10 @@ async fn a_conversation_is_resumed_by_its_id(build: Build) {
         Turn::text("The word was walnut."),
     ]);
     let setting = Fixture::new(build, script);
-    let kept = setting.folder.join("kept");
-    fs::create_dir(&kept).expect("it can be made");
+    let persistent = setting.folder.join("kept");
+    fs::create_dir(&persistent).expect("it can be made");
     let mut options = setting.options();
-    options.config = ConfigFolder::Persistent(kept.clone());
+    options.config = ConfigFolder::Persistent(persistent.clone());
     let agents = ClaudeBackend::new(options);
 
     let mut first = agents.create(setting.spec([])).expect("it can be made");
@@ -42,18 +42,18 @@ async fn a_conversation_is_resumed_by_its_id(build: Build) {
         "{events:?}"
     );
     let requests = setting.server.log().main_requests();
-    let told = format!("{:?}", requests[1].messages);
+    let messages = format!("{:?}", requests[1].messages);
     let places = [
         "Keep the word walnut.",
         "I keep the word walnut.",
         "Which word was it?",
     ]
-    .map(|text| told.find(text));
-    assert!(places.iter().all(Option::is_some), "{told}");
-    assert!(places.is_sorted(), "{told}");
+    .map(|text| messages.find(text));
+    assert!(places.iter().all(Option::is_some), "{messages}");
+    assert!(places.is_sorted(), "{messages}");
     setting.server.verify();
     setting.assert_nothing_is_left();
-    assert!(kept.exists());
+    assert!(persistent.exists());
 }
 
 on_newer_build![a_conversation_is_resumed_by_its_id];

@@ -33,7 +33,7 @@ async fn the_lock_of_a_run_reaches_the_program_and_not_its_tools(build: Build) {
     let control = client.control();
 
     let turn = collect_events(client.as_mut(), "Wait.");
-    let looked = async {
+    let checked = async {
         setting.written("begun").await;
         let is_tool = |name: &str| setting.processes().iter().any(|it| it.name == name);
         eventually("the tool", || is_tool("sleep")).await;
@@ -51,7 +51,7 @@ async fn the_lock_of_a_run_reaches_the_program_and_not_its_tools(build: Build) {
         }
         control.interrupt().await.expect("it can be");
     };
-    let ((events, error), ()) = tokio::join!(turn, looked);
+    let ((events, error), ()) = tokio::join!(turn, checked);
 
     // The program still holds it.
     assert!(error.is_none(), "{error:?} {events:?}");

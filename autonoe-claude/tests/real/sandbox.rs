@@ -87,7 +87,7 @@ struct Reached {
 }
 
 // Shows: spec/6.1/layer-1-sandbox
-async fn a_command_does_not_get_out_of_the_sandbox_even_if_the_model_asks_for_it(build: Build) {
+async fn a_command_cannot_leave_the_sandbox_even_if_the_model_requests_it(build: Build) {
     let inside = Reached {
         project: vec!["inside".into()],
         refused_by_proxy: 2,
@@ -180,7 +180,7 @@ async fn tmp_is_writable_in_the_sandbox_and_the_folders_of_sessions_are_not(buil
 
 on_both_builds![
     tmp_is_writable_in_the_sandbox_and_the_folders_of_sessions_are_not,
-    a_command_does_not_get_out_of_the_sandbox_even_if_the_model_asks_for_it;
+    a_command_cannot_leave_the_sandbox_even_if_the_model_requests_it;
     newer_only:
     the_same_commands_get_everywhere_without_the_sandbox,
 ];

@@ -23,8 +23,11 @@ async fn refused_credentials_are_reported_at_once(build: Build) {
 
     let error = error.unwrap_or_else(|| panic!("{events:?}"));
     assert_eq!(error.kind(), AgentErrorKind::Authentication, "{error}");
-    let asked = setting.server.log().main_requests().len();
-    assert!(asked < MAX_RETRIES, "it was tried {asked} times");
+    let request_count = setting.server.log().main_requests().len();
+    assert!(
+        request_count < MAX_RETRIES,
+        "it was tried {request_count} times"
+    );
 }
 
 async fn a_server_in_the_background_does_not_keep_a_session_open(build: Build) {

@@ -26,6 +26,8 @@ pub struct Translator {
     model: Option<String>,
     /// The running turn.
     turn: Option<String>,
+    /// Whether the start of the conversation was reported for the next turn.
+    is_start_reported: bool,
     /// Warnings from before the first turn.
     early: Vec<String>,
     /// Calls that were reported and have no response yet, in order.
@@ -48,6 +50,7 @@ impl Translator {
             thread: thread.into(),
             model,
             turn: None,
+            is_start_reported: false,
             early: Vec::new(),
             open: Vec::new(),
             refused: HashMap::new(),
@@ -65,6 +68,18 @@ impl Translator {
         self.refused.clear();
         self.ending = Ending::default();
         self.pace = ModelCallCounter::default();
+    }
+
+    /// Returns the first event of the next turn, which is otherwise emitted when the program starts
+    /// the turn.
+    pub fn report_start(&mut self) -> StreamEvent {
+        self.is_start_reported = true;
+        self.started_event()
+    }
+
+    fn started_event(&self) -> StreamEvent {
+        let session = AgentSessionId::new(self.thread.clone());
+        StreamEvent::started(session, self.model.clone())
     }
 
     /// Records that the host stops the turn.
@@ -99,7 +114,7 @@ impl Translator {
             self.pace.observe(notice);
         }
         match notice {
-            Notification::TurnStarted(turn) => self.began(turn, events),
+            Notification::TurnStarted(turn) => self.turn_started(turn, events),
             Notification::TurnCompleted(turn) => self.completed(turn),
             Notification::ItemStarted(item) => self.show(item, events),
             Notification::ItemCompleted(item) => self.item(item, events),
@@ -146,11 +161,12 @@ impl Translator {
         }
     }
 
-    fn began(&mut self, turn: &Turn, events: &mut Vec<StreamEvent>) {
+    fn turn_started(&mut self, turn: &Turn, events: &mut Vec<StreamEvent>) {
         if self.turn.is_none() {
             self.turn = Some(turn.id.clone());
-            let session = AgentSessionId::new(self.thread.clone());
-            events.push(StreamEvent::started(session, self.model.clone()));
+            if !std::mem::take(&mut self.is_start_reported) {
+                events.push(self.started_event());
+            }
             let early = self.early.drain(..);
             events.extend(early.map(StreamEvent::warning));
         }
@@ -240,7 +256,7 @@ impl Translator {
     /// `gone` describes its end.
     pub fn finish(
         &mut self,
-        gone: Option<String>,
+        exit_description: Option<String>,
     ) -> (Vec<StreamEvent>, Result<StreamEvent, AgentError>) {
         self.model_calls.end_turn();
         let mut events = Vec::new();
@@ -256,7 +272,7 @@ impl Translator {
         }
         let mut ending = std::mem::take(&mut self.ending);
         ending.limits = self.limits.clone();
-        ending.exit_description = gone;
+        ending.exit_description = exit_description;
         // A turn that was stopped may be reported as failed.
         if ending.stopped.is_some() && ending.status == Some(TurnStatus::Failed) {
             ending.status = Some(TurnStatus::Interrupted);

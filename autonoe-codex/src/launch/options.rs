@@ -8,6 +8,7 @@ use autonoe_core::AgentError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::StateTemplate;
 use crate::Effort;
 use crate::probe::resolve_native_program;
 
@@ -38,6 +39,7 @@ pub struct CodexOptions {
     pub provider: Option<CodexProvider>,
     /// The source of the login and the conversations of the program.
     pub home: CodexHome,
+    pub(crate) state_template: StateTemplate,
 }
 
 impl CodexOptions {
@@ -51,6 +53,7 @@ impl CodexOptions {
             effort: None,
             provider: None,
             home: CodexHome::default(),
+            state_template: StateTemplate::default(),
         }
     }
 

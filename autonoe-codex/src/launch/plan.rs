@@ -88,8 +88,8 @@ impl LaunchPlan {
         let shared = shared(options, spec.conversations.as_deref());
         if !shared.is_empty() {
             writable.push(home.join(LOCKS));
-            let kept = shared.into_iter().map(|(_, kept)| kept);
-            writable.extend(kept.filter(|path| path.exists()));
+            let permanent = shared.into_iter().map(|(_, permanent)| permanent);
+            writable.extend(permanent.filter(|path| path.exists()));
         }
         let inside = SandboxMounts {
             program: options.program.path.clone(),
@@ -185,13 +185,17 @@ fn own_folders(place: &SessionDirectory) -> impl Iterator<Item = (OsString, OsSt
 ///
 /// The rest of a kept folder is not shared: its other files are configuration for its next user.
 fn shared(options: &CodexOptions, conversations: Option<&Path>) -> Vec<(&'static str, PathBuf)> {
-    let kept_in = |kept: &Path, names: &[&'static str]| {
-        let entries = names.iter().map(|name| (*name, kept.join(name)));
+    let persistent_entries = |permanent: &Path, names: &[&'static str]| {
+        let entries = names.iter().map(|name| (*name, permanent.join(name)));
         entries.collect()
     };
     match (&options.home, conversations) {
-        (CodexHome::Persistent(kept), _) => kept_in(kept, &[LOGIN, CONVERSATIONS]),
-        (CodexHome::PerSession, Some(folder)) => kept_in(&folder.join(CODEX), &[CONVERSATIONS]),
+        (CodexHome::Persistent(permanent), _) => {
+            persistent_entries(permanent, &[LOGIN, CONVERSATIONS])
+        }
+        (CodexHome::PerSession, Some(folder)) => {
+            persistent_entries(&folder.join(CODEX), &[CONVERSATIONS])
+        }
         (CodexHome::PerSession, None) => Vec::new(),
     }
 }
@@ -210,12 +214,14 @@ pub(crate) fn create_session_directory(
     let shared = shared(options, conversations);
     SessionDirectory::create(&options.program.temporary, FOLDER, |folder| {
         match (&options.home, conversations) {
-            (CodexHome::Persistent(kept), _) => fs::create_dir_all(kept.join(CONVERSATIONS))?,
-            (CodexHome::PerSession, Some(kept)) => {
+            (CodexHome::Persistent(permanent), _) => {
+                fs::create_dir_all(permanent.join(CONVERSATIONS))?
+            }
+            (CodexHome::PerSession, Some(permanent)) => {
                 // Each folder is created separately: a symlink at any of them is refused.
-                create_private_folder(kept)?;
-                create_private_folder(&kept.join(CODEX))?;
-                create_private_folder(&kept.join(CODEX).join(CONVERSATIONS))?;
+                create_private_folder(permanent)?;
+                create_private_folder(&permanent.join(CODEX))?;
+                create_private_folder(&permanent.join(CODEX).join(CONVERSATIONS))?;
             }
             (CodexHome::PerSession, None) => {}
         }
@@ -233,14 +239,19 @@ fn write_home(
         fs::create_dir(folder.join(name))?;
     }
     let codex = folder.join(CODEX);
+    // The databases index the kept conversations, so with those the program creates them.
+    if shared.is_empty() {
+        let program = &options.program.path;
+        options.state_template.write(program, &folder.join(STATE))?;
+    }
     write_new_file(&codex.join(INSTALLATION), b"")?;
     let config = config_file(options, cwd);
     write_new_file(&codex.join("config.toml"), config.as_bytes())?;
     if !shared.is_empty() {
         fs::create_dir(codex.join(LOCKS))?;
     }
-    for (name, kept) in shared {
-        symlink(kept, codex.join(name))?;
+    for (name, permanent) in shared {
+        symlink(permanent, codex.join(name))?;
     }
     Ok(())
 }

@@ -94,7 +94,7 @@ impl Answers {
     /// Observes the start and the end of calls that the program may request permission for. Returns
     /// a description of a call that ran without permission.
     pub(super) fn observe(&mut self, notice: &Notification) -> Option<String> {
-        let unasked = match notice {
+        let ungated = match notice {
             Notification::ItemCompleted(item) => ungated_call(item, &lock(&self.shared.allowed)),
             _ => None,
         };
@@ -112,7 +112,7 @@ impl Answers {
             ) => self.calls.end(id),
             _ => {}
         }
-        unasked
+        ungated
     }
 
     /// Records that the program has answered one of our messages.

@@ -175,12 +175,12 @@ mod tests {
 
         calls.end("1");
         calls.start(call("1", "Edit", json!({"file_path": "/etc/passwd"})));
-        let taken = calls.take("1").expect("it is the only one");
-        assert_eq!(taken.input["file_path"], "/etc/passwd");
+        let call = calls.take("1").expect("it is the only one");
+        assert_eq!(call.input["file_path"], "/etc/passwd");
     }
 
     #[test]
-    fn a_restarted_call_is_not_decided_about_again() {
+    fn a_restarted_call_is_decided_only_once() {
         let mut calls = PendingCalls::default();
         let same_call = || call("1", "Bash", json!({"command": "ls"}));
         calls.start(same_call());
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn only_allowed_calls_may_have_run() {
         let allowed = HashSet::from(["yes".to_owned()]);
-        for (item, is_unasked) in [
+        for (item, is_ungated) in [
             (
                 json!({"type": "commandExecution", "id": "no", "status": "completed"}),
                 true,
@@ -289,7 +289,7 @@ mod tests {
         ] {
             let found = ungated_call(&Item::parse(&item), &allowed);
 
-            assert_eq!(found.is_some(), is_unasked, "{item} {found:?}");
+            assert_eq!(found.is_some(), is_ungated, "{item} {found:?}");
         }
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use autonoe_backend::{
-    AfterQuery, CommandQueue, DeniedCall, PendingRequests, Program, Query, ready_within,
-    remove_abandoned_sessions, run_turn, shutdown_program, wait_for_exit,
+    AfterQuery, CommandQueue, DeniedCall, PendingRequests, Program, ProgramOptions, Query,
+    ready_within, run_turn, shutdown_program, wait_for_exit,
 };
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::run::ProjectMemory;
@@ -54,6 +54,7 @@ pub(crate) struct Connection {
 pub(super) struct Conversation {
     pub(super) thread: String,
     pub(super) effort: Option<Effort>,
+    is_ephemeral: bool,
     pub(super) translator: Translator,
 }
 
@@ -62,9 +63,13 @@ impl Program for Connection {
 
     const NAME: &str = "Codex";
 
+    const FOLDER: &str = FOLDER;
+
+    fn program_options(options: &CodexOptions) -> &ProgramOptions {
+        &options.program
+    }
+
     async fn launch(options: &CodexOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
-        // Removes the folders of killed hosts.
-        remove_abandoned_sessions(&options.program.temporary, FOLDER).await;
         let place = create_session_directory(options, &spec.cwd, spec.conversations.as_deref())?;
         let launch = LaunchPlan::launch(options, spec, place).await?;
         let StartedProcess {
@@ -107,6 +112,13 @@ impl Program for Connection {
         query: Query,
         commands: &mut CommandQueue,
     ) -> AfterQuery {
+        if let Some(conversation) = &mut self.conversation
+            && conversation.is_ephemeral
+        {
+            // A kept conversation is reported when its first turn starts: it cannot be resumed
+            // before.
+            query.send([conversation.translator.report_start()]);
+        }
         let Some(turn) = CodexTurn::start(self, options, spec, &query.prompt) else {
             let reason = "the conversation has not started";
             query.end(Err(AgentError::new(AgentErrorKind::Protocol, reason)));
@@ -117,14 +129,17 @@ impl Program for Connection {
 
     async fn end(self) {
         let Self {
-            transport: talk,
-            answers,
-            ..
+            transport, answers, ..
         } = self;
         // From now on, nothing is allowed.
         drop(answers);
         // The program ends its commands when its input is closed, even during a turn.
-        shutdown_program(Self::NAME, talk.into_process(), ShutdownPolicy::default()).await;
+        shutdown_program(
+            Self::NAME,
+            transport.into_process(),
+            ShutdownPolicy::default(),
+        )
+        .await;
     }
 }
 
@@ -134,38 +149,36 @@ impl Connection {
         options: &CodexOptions,
         spec: &SessionSpec,
     ) -> Result<(), AgentError> {
-        self.request_and_wait(Outgoing::initialize).await?;
-        self.transport.send(&Outgoing::initialized());
         let mut settings = thread_settings(options, spec)?;
         let memory = ProjectMemory::read(spec, MEMORY_FILE);
         settings.add_instructions(memory.section);
         self.early.extend(memory.warning.map(Notification::Warning));
-        let answer = match &spec.resume {
-            None => {
-                self.request_and_wait(|id| Outgoing::start_thread(id, &settings))
-                    .await
-            }
-            Some(thread) => {
-                self.request_and_wait(|id| Outgoing::resume_thread(id, thread.as_str(), &settings))
-                    .await
-            }
-        };
-        let begun = check_thread(&answer.map_err(|error| with_server_remedy(error, spec))?)?;
+        // The program handles messages in order, so all of them are sent at once.
+        let initialized = self.request(Outgoing::initialize);
+        self.transport.send(&Outgoing::initialized());
+        let thread = self.request(|id| match &spec.resume {
+            None => Outgoing::start_thread(id, &settings),
+            Some(thread) => Outgoing::resume_thread(id, thread.as_str(), &settings),
+        });
+        self.wait_for_answer(initialized).await?;
+        let answer = self.wait_for_answer(thread).await;
+        let started = check_thread(&answer.map_err(|error| with_server_remedy(error, spec))?)?;
         self.answers = Some(Answers::new(
             spec.clone(),
-            begun.thread.clone(),
+            started.thread.clone(),
             self.transport.writer(),
             self.refused_tx.clone(),
             options.program.answer_limit,
         ));
-        let mut translator = Translator::new(spec.clone(), &begun.thread, begun.model);
+        let mut translator = Translator::new(spec.clone(), &started.thread, started.model);
         for notice in self.early.drain(..) {
             translator.observe(&notice, &mut Vec::new());
         }
         self.conversation = Some(Conversation {
             translator,
-            thread: begun.thread,
+            thread: started.thread,
             effort: settings.effort,
+            is_ephemeral: settings.is_ephemeral,
         });
         Ok(())
     }
@@ -193,17 +206,12 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends a request before the first prompt, and waits for the answer.
-    pub(super) async fn request_and_wait(
+    /// Waits for the answer to a request that was sent before the first prompt.
+    async fn wait_for_answer(
         &mut self,
-        make: impl FnOnce(i64) -> Outgoing,
+        mut answer: oneshot::Receiver<Answer>,
     ) -> Result<Value, AgentError> {
-        let mut answer = self.request(make);
         loop {
-            match self.transport.recv().await {
-                Ok(message) => self.handle(message, &mut Vec::new()),
-                Err(silence) => return Err(self.exit_error(&silence).await),
-            }
             if let Ok(answer) = answer.try_recv() {
                 return answer.map_err(|error| {
                     AgentError::new(
@@ -211,6 +219,10 @@ impl Connection {
                         format!("Codex did not start a session: {}", error.message),
                     )
                 });
+            }
+            match self.transport.recv().await {
+                Ok(message) => self.handle(message, &mut Vec::new()),
+                Err(silence) => return Err(self.exit_error(&silence).await),
             }
         }
     }
@@ -227,20 +239,20 @@ impl Connection {
 
     /// Handles a message, and adds its events to `events`.
     pub(super) fn handle(&mut self, message: ThreadMessage, events: &mut Vec<StreamEvent>) {
-        let ours = self.conversation.as_ref().map(|it| it.thread.as_str());
-        let is_foreign = message.thread.is_some() && message.thread.as_deref() != ours;
+        let own_thread = self.conversation.as_ref().map(|it| it.thread.as_str());
+        let is_foreign = message.thread.is_some() && message.thread.as_deref() != own_thread;
         match message.message {
-            Message::Notification(notice @ Notification::Warning(_)) if ours.is_none() => {
+            Message::Notification(notice @ Notification::Warning(_)) if own_thread.is_none() => {
                 self.early.push(notice);
             }
             // A server may fail before the answer that names the conversation.
             Message::Notification(Notification::ServerReady { name })
-                if ours.is_none() || !is_foreign =>
+                if own_thread.is_none() || !is_foreign =>
             {
                 self.starting_servers.remove(&name);
             }
             Message::Notification(Notification::ServerFailed { name, error })
-                if ours.is_none() || !is_foreign =>
+                if own_thread.is_none() || !is_foreign =>
             {
                 self.starting_servers.remove(&name);
                 let error = AgentError::new(AgentErrorKind::Configuration, error);
@@ -288,9 +300,9 @@ impl Connection {
 
     /// Returns an error if a call ran without permission.
     pub(super) fn ungated_call_error(&self) -> Option<AgentError> {
-        let what = self.ungated_call.as_deref()?;
+        let call = self.ungated_call.as_deref()?;
         let message =
-            format!("Codex ran {what} without approval of the gate, so its session was stopped");
+            format!("Codex ran {call} without approval of the gate, so its session was stopped");
         Some(AgentError::new(AgentErrorKind::Protocol, message))
     }
 

@@ -17,21 +17,21 @@ pub(super) struct StartedThread {
 ///
 /// The conversation has other permission settings than requested.
 pub(super) fn check_thread(answer: &Value) -> Result<StartedThread, AgentError> {
-    let wrong = |what: &str| {
-        let message = format!("Codex started a session with another {what} than requested");
+    let mismatch = |setting: &str| {
+        let message = format!("Codex started a session with another {setting} than requested");
         Err(AgentError::new(AgentErrorKind::Protocol, message))
     };
     if answer["approvalPolicy"] != json!("untrusted") {
-        return wrong("approval policy");
+        return mismatch("approval policy");
     }
     if answer["approvalsReviewer"] != json!("user") {
-        return wrong("approvals reviewer");
+        return mismatch("approvals reviewer");
     }
     if answer["sandbox"]["type"] != json!("dangerFullAccess") {
-        return wrong("sandbox");
+        return mismatch("sandbox");
     }
     let Some(thread) = answer["thread"]["id"].as_str() else {
-        return wrong("shape");
+        return mismatch("shape");
     };
     Ok(StartedThread {
         thread: thread.to_owned(),

@@ -19,7 +19,7 @@ const CLEANUP_LIMIT: Duration = Duration::from_secs(30);
 
 /// A running turn.
 pub(super) struct CodexTurn<'l> {
-    live: &'l mut Connection,
+    connection: &'l mut Connection,
     options: &'l CodexOptions,
     max_turns: Option<u32>,
     thread: String,
@@ -35,7 +35,7 @@ pub(super) enum Ending {
     /// The program reported the end of the turn.
     Over,
     /// The program has ended.
-    Gone,
+    Exited,
     /// The program did not stop after an interrupt; its shutdown stops the turn.
     Stopped,
     /// The session cannot continue.
@@ -45,20 +45,21 @@ pub(super) enum Ending {
 impl<'l> CodexTurn<'l> {
     /// Sends `prompt`; `None` if there is no conversation.
     pub(super) fn start(
-        live: &'l mut Connection,
+        connection: &'l mut Connection,
         options: &'l CodexOptions,
         spec: &SessionSpec,
         prompt: &str,
     ) -> Option<Self> {
-        let conversation = live.conversation.as_mut()?;
+        let conversation = connection.conversation.as_mut()?;
         conversation.translator.start_turn();
         let (thread, effort) = (conversation.thread.clone(), conversation.effort);
-        if let Some(answers) = &mut live.answers {
+        if let Some(answers) = &mut connection.answers {
             answers.begin_turn();
         }
-        let prompt_answer = live.request(|id| Outgoing::start_turn(id, &thread, prompt, effort));
+        let prompt_answer =
+            connection.request(|id| Outgoing::start_turn(id, &thread, prompt, effort));
         Some(Self {
-            live,
+            connection,
             options,
             max_turns: spec.max_turns,
             thread,
@@ -84,14 +85,15 @@ impl<'l> CodexTurn<'l> {
     /// The tool calls of the last model call are finished then. The program may have started
     /// another model call, which the interrupt cancels.
     fn is_beyond_limit(&self) -> bool {
-        let (Some(most), Some(conversation)) = (self.max_turns, &self.live.conversation) else {
+        let (Some(most), Some(conversation)) = (self.max_turns, &self.connection.conversation)
+        else {
             return false;
         };
         conversation.translator.model_call_counter().exceeds(most)
     }
 
     fn stop(&mut self, action: HostAction) {
-        if let Some(Conversation { translator, .. }) = &mut self.live.conversation {
+        if let Some(Conversation { translator, .. }) = &mut self.connection.conversation {
             translator.record_stop(action);
         }
     }
@@ -106,18 +108,20 @@ impl<'l> CodexTurn<'l> {
             self.send_steering(&session, &text, speaker);
         }
         if std::mem::take(&mut self.is_interrupt_pending) {
-            let _answer = self.live.request(|id| Outgoing::interrupt(id, &session));
+            let _answer = self
+                .connection
+                .request(|id| Outgoing::interrupt(id, &session));
         }
     }
 
     fn send_steering(&mut self, session: &TurnRef, text: &str, speaker: SteeringReply) {
         let steer = |id| Outgoing::steer(&RequestId::Number(id), session, text);
-        let answer = self.live.request(steer);
+        let answer = self.connection.request(steer);
         self.steering.record_sent(answer, speaker);
     }
 
     fn session(&self) -> Option<TurnRef> {
-        let turn = self.live.conversation.as_ref()?.translator.turn()?;
+        let turn = self.connection.conversation.as_ref()?.translator.turn()?;
         Some(TurnRef {
             thread: self.thread.clone(),
             turn: turn.to_owned(),
@@ -126,17 +130,17 @@ impl<'l> CodexTurn<'l> {
 
     /// Ends the commands that a finished turn left running. Returns whether the program did so.
     async fn clean(&mut self, events: &mut Vec<StreamEvent>) -> bool {
-        if let Some(answers) = &mut self.live.answers {
+        if let Some(answers) = &mut self.connection.answers {
             answers.end_turn();
         }
         let thread = &self.thread;
         let mut cleaned = self
-            .live
+            .connection
             .request(|id| Outgoing::clean_terminals(id, thread));
         let cleaning = async {
             while cleaned.try_recv().is_err() {
-                let message = self.live.transport.recv().await?;
-                self.live.handle(message, events);
+                let message = self.connection.transport.recv().await?;
+                self.connection.handle(message, events);
             }
             Ok::<(), EndOfInput>(())
         };
@@ -152,20 +156,23 @@ impl ProgramTurn for CodexTurn<'_> {
     type Ending = Ending;
 
     async fn recv(&mut self) -> Self::Input {
-        self.live.transport.recv().await
+        self.connection.transport.recv().await
     }
 
     fn handle(&mut self, input: Self::Input, events: &mut Vec<StreamEvent>) -> TurnStep<Ending> {
         match input {
-            Ok(message) => self.live.handle(message, events),
-            Err(EndOfInput::Ended) => return TurnStep::End(Ending::Gone),
+            Ok(message) => self.connection.handle(message, events),
+            Err(EndOfInput::Ended) => return TurnStep::End(Ending::Exited),
             Err(silence) => return TurnStep::End(Ending::Failed(read_error(&silence))),
         }
-        if let Some(error) = self.refusal().or_else(|| self.live.ungated_call_error()) {
+        if let Some(error) = self
+            .refusal()
+            .or_else(|| self.connection.ungated_call_error())
+        {
             return TurnStep::End(Ending::Failed(error));
         }
         self.flush();
-        let conversation = self.live.conversation.as_ref();
+        let conversation = self.connection.conversation.as_ref();
         if conversation.is_none_or(|conversation| conversation.translator.is_over()) {
             return TurnStep::End(Ending::Over);
         }
@@ -191,7 +198,7 @@ impl ProgramTurn for CodexTurn<'_> {
 
     fn interrupt(&mut self) {
         self.stop(HostAction::Interrupted);
-        if let Some(answers) = &mut self.live.answers {
+        if let Some(answers) = &mut self.connection.answers {
             answers.end_turn();
         }
         self.is_interrupt_pending = true;
@@ -204,24 +211,24 @@ impl ProgramTurn for CodexTurn<'_> {
     }
 
     async fn finish(&mut self, ending: Ending, events: &mut Vec<StreamEvent>) -> TurnEnd {
-        let (gone, is_usable) = match ending {
+        let (exit_description, is_usable) = match ending {
             Ending::Failed(error) => return TurnEnd::unusable(Err(error)),
-            Ending::Gone => (Some(self.live.exit_description().await), false),
+            Ending::Exited => (Some(self.connection.exit_description().await), false),
             Ending::Stopped => (None, false),
             Ending::Over => {
                 // If the program does not end its commands, they end with its shutdown.
                 let is_cleaned = self.clean(events).await;
-                if let Some(error) = self.live.ungated_call_error() {
+                if let Some(error) = self.connection.ungated_call_error() {
                     return TurnEnd::unusable(Err(error));
                 }
                 (None, is_cleaned)
             }
         };
-        let Some(Conversation { translator, .. }) = &mut self.live.conversation else {
+        let Some(Conversation { translator, .. }) = &mut self.connection.conversation else {
             let error = AgentError::new(AgentErrorKind::Protocol, "there is no conversation");
             return TurnEnd::unusable(Err(error));
         };
-        let (last, result) = translator.finish(gone);
+        let (last, result) = translator.finish(exit_description);
         events.extend(last);
         TurnEnd { result, is_usable }
     }
@@ -302,15 +309,15 @@ mod tests {
 
     #[test]
     fn a_steering_message_is_delivered_when_the_program_accepts_it() {
-        for (answer, is_taken) in [
+        for (answer, is_accepted) in [
             (Some(Ok(Value::Null)), true),
             (Some(Err(RpcError::default())), false),
             (None, false),
         ] {
-            let (program, heard) = oneshot::channel();
+            let (program, received) = oneshot::channel();
             let (speaker, mut result) = oneshot::channel();
             let mut words = SteeringQueue::default();
-            words.record_sent(heard, speaker);
+            words.record_sent(received, speaker);
             words.report_results();
             assert!(result.try_recv().is_err(), "nothing is known yet");
 
@@ -320,7 +327,7 @@ mod tests {
             drop(words);
 
             let result = result.try_recv().expect("it is settled");
-            assert_eq!(result.is_ok(), is_taken, "{answer:?}");
+            assert_eq!(result.is_ok(), is_accepted, "{answer:?}");
         }
     }
 }

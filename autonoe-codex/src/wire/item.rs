@@ -272,11 +272,11 @@ mod tests {
     proptest! {
         #[test]
         fn every_script_is_parsed_back_unchanged(script in "[^\0]*") {
-            let shown = shlex::try_join(["/bin/bash", "-lc", script.as_str()]);
+            let joined = shlex::try_join(["/bin/bash", "-lc", script.as_str()]);
 
-            let shown = shown.expect("there is no NUL");
+            let joined = joined.expect("there is no NUL");
 
-            prop_assert_eq!(bash_script(&shown), Some(script));
+            prop_assert_eq!(bash_script(&joined), Some(script));
         }
     }
 }

@@ -344,7 +344,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_request_asks_for_nothing_more() {
+    fn a_command_request_with_other_fields_is_not_plain() {
         for (member, value, is_plain) in [
             ("reason", json!("please"), true),
             ("environmentId", json!("local"), true),
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_request_asks_for_nothing_more() {
+    fn a_patch_request_with_other_fields_is_not_plain() {
         for (member, value, is_plain) in [
             ("reason", json!(null), true),
             ("grantRoot", json!("/"), false),

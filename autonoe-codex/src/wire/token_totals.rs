@@ -68,20 +68,20 @@ mod tests {
         let mut seen = 0;
         for line in recorded.lines() {
             let line: Value = serde_json::from_str(line).expect("JSON");
-            let told = &line["got"]["params"]["tokenUsage"]["last"];
-            let Some(total) = told["totalTokens"].as_u64() else {
+            let usage = &line["got"]["params"]["tokenUsage"]["last"];
+            let Some(total) = usage["totalTokens"].as_u64() else {
                 continue;
             };
             seen += 1;
-            let totals: TokenTotals = serde_json::from_value(told.clone()).expect("totals");
+            let totals: TokenTotals = serde_json::from_value(usage.clone()).expect("totals");
 
             let used = TokenUsage::from(totals);
 
             // The total of the program equals the usage, with nothing counted twice.
-            assert_eq!(used.total(), total, "{told}");
-            assert_eq!(used.prompt(), totals.input_tokens, "{told}");
-            assert_eq!(used.completion(), totals.output_tokens, "{told}");
-            assert!(used.cache_read > 0 && used.reasoning > 0, "{told}");
+            assert_eq!(used.total(), total, "{usage}");
+            assert_eq!(used.prompt(), totals.input_tokens, "{usage}");
+            assert_eq!(used.completion(), totals.output_tokens, "{usage}");
+            assert!(used.cache_read > 0 && used.reasoning > 0, "{usage}");
         }
         assert!(seen > 0, "nothing was told");
     }

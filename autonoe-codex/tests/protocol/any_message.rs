@@ -83,18 +83,18 @@ proptest! {
     }
 
     #[test]
-    fn unknown_messages_are_kept_unchanged(method in "[a-z]{1,9}/[a-z]{1,9}", params in any_json()) {
+    fn unknown_messages_are_preserved(method in "[a-z]{1,9}/[a-z]{1,9}", params in any_json()) {
         let line = json!({"method": method, "params": params}).to_string();
 
-        let kept = Notification::Other { method: method.clone(), params: params.clone() };
-        prop_assert_eq!(Message::parse(&line), Some(Message::Notification(kept)));
+        let expected = Notification::Other { method: method.clone(), params: params.clone() };
+        prop_assert_eq!(Message::parse(&line), Some(Message::Notification(expected)));
 
-        let kept = ProgramRequest::Other { method: method.clone(), params: params.clone() };
-        prop_assert_eq!(ProgramRequest::parse(&method, &params), kept);
+        let expected = ProgramRequest::Other { method: method.clone(), params: params.clone() };
+        prop_assert_eq!(ProgramRequest::parse(&method, &params), expected);
     }
 
     #[test]
-    fn unknown_items_are_kept_unchanged(mut item in any_json()) {
+    fn unknown_items_are_preserved(mut item in any_json()) {
         if item.is_object() {
             item["type"] = json!("somethingNew");
         }

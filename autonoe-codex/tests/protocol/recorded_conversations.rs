@@ -9,7 +9,7 @@ fn allowed_calls_are_reported_and_answered() {
     let replayed = replay("allowed");
 
     assert_eq!(
-        replayed.told,
+        replayed.descriptions,
         [
             "started",
             "thinks Plan first",
@@ -33,7 +33,7 @@ fn allowed_calls_are_reported_and_answered() {
         ]
     );
     assert_eq!(
-        replayed.asked,
+        replayed.requests,
         [
             r#"command Some("/bin/bash -lc \"echo it's \\\"me\\\"; exit 3\"")"#,
             "patch",
@@ -53,11 +53,11 @@ fn calls_that_were_declined_are_answered_once() {
         "failed: no",
         "failed: user rejected MCP tool call",
     ];
-    let told = replayed.told.iter().map(String::as_str);
-    let told: Vec<_> = told
+    let descriptions = replayed.descriptions.iter().map(String::as_str);
+    let descriptions: Vec<_> = descriptions
         .filter(|line| line.starts_with("denied") || line.starts_with("failed"))
         .collect();
-    assert_eq!(told, answers);
+    assert_eq!(descriptions, answers);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn every_conversation_ends_as_it_did() {
     let ends: Vec<_> = names()
         .into_iter()
         .map(|name| {
-            let end = replay(&name).told.pop().expect("an end");
+            let end = replay(&name).descriptions.pop().expect("an end");
             // Messages of the service are long.
             let end: String = end.chars().take(36).collect();
             (name, end)
@@ -97,32 +97,32 @@ fn every_conversation_ends_as_it_did() {
 
 #[test]
 fn a_quota_is_reported_before_it_ends_the_turn() {
-    let told = replay("usage_limit").told;
+    let descriptions = replay("usage_limit").descriptions;
 
-    assert_eq!(told[1], r#"limit "five_hour" Rejected 100"#);
-    assert_eq!(told[2], r#"limit "seven_day" Allowed 40"#);
+    assert_eq!(descriptions[1], r#"limit "five_hour" Rejected 100"#);
+    assert_eq!(descriptions[2], r#"limit "seven_day" Allowed 40"#);
 }
 
 #[test]
 fn an_incomplete_answer_is_not_reported() {
-    let told = replay("cut_once").told;
+    let descriptions = replay("cut_once").descriptions;
 
-    let said: Vec<_> = told
+    let warnings: Vec<_> = descriptions
         .iter()
         .filter(|line| line.starts_with("says"))
         .collect();
-    assert_eq!(said, ["says whole answer"]);
-    let warned = told
+    assert_eq!(warnings, ["says whole answer"]);
+    let warned = descriptions
         .iter()
         .filter(|line| line.starts_with("warns Reconnecting"));
     assert_eq!(warned.count(), 1);
 }
 
 #[test]
-fn usage_of_earlier_turns_is_not_reported_again() {
-    let told = replay("resumed").told;
+fn usage_of_earlier_turns_is_reported_once() {
+    let descriptions = replay("resumed").descriptions;
 
-    let used: Vec<_> = told
+    let used: Vec<_> = descriptions
         .iter()
         .filter(|line| line.starts_with("used"))
         .collect();

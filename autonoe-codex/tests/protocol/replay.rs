@@ -14,9 +14,9 @@ use serde_json::Value;
 /// The result of a replayed conversation.
 pub(crate) struct Replayed {
     /// Short descriptions of the stream events.
-    pub(crate) told: Vec<String>,
+    pub(crate) descriptions: Vec<String>,
     /// Short descriptions of the requests.
-    pub(crate) asked: Vec<String>,
+    pub(crate) requests: Vec<String>,
 }
 
 /// Returns the lines of a conversation: whether the host received it, and the message.
@@ -64,32 +64,35 @@ pub(crate) fn replay(name: &str) -> Replayed {
 /// Replays the received messages to the translator of a session.
 pub(crate) fn replay_with(name: &str, spec: SessionSpec) -> Replayed {
     let lines = lines(name);
-    let begun = lines
+    let thread = lines
         .iter()
         .find_map(|(_, line)| line["result"]["thread"]["id"].as_str());
-    let mut translator = Translator::new(spec, begun.expect("a conversation"), None);
+    let mut translator = Translator::new(spec, thread.expect("a conversation"), None);
     translator.start_turn();
-    let (mut events, mut asked) = (Vec::new(), Vec::new());
+    let (mut events, mut requests) = (Vec::new(), Vec::new());
     for (is_got, line) in &lines {
         if !is_got {
             continue;
         }
         match Message::parse(&line.to_string()).expect("a message") {
             Message::Notification(notice) => translator.observe(&notice, &mut events),
-            Message::Request { question, .. } => asked.push(describe_request(&question)),
+            Message::Request { question, .. } => requests.push(describe_request(&question)),
             Message::Answer { .. } => {}
             other => panic!("{other:?}"),
         }
     }
     let (rest, end) = translator.finish(None);
     events.extend(rest);
-    let mut told: Vec<String> = events.iter().filter_map(describe_event).collect();
-    told.push(match end {
+    let mut descriptions: Vec<String> = events.iter().filter_map(describe_event).collect();
+    descriptions.push(match end {
         Ok(StreamEvent::End { outcome, .. }) => format!("end: {outcome}"),
         Ok(other) => format!("{other:?}"),
         Err(error) => format!("error: {}", error.code()),
     });
-    Replayed { told, asked }
+    Replayed {
+        descriptions,
+        requests,
+    }
 }
 
 fn describe_request(question: &ProgramRequest) -> String {

@@ -74,10 +74,14 @@ fn answer(scenario: &Scenario, prompt: &ReceivedPrompt) -> Turn {
     match scenario {
         Scenario::Says { text } => Turn::text(text),
         Scenario::RunsCommand { command } => shell(command),
-        Scenario::UsesTools { calls: wanted } => {
-            let called = wanted.iter().fold(ScriptedMessage::new(), |message, call| {
-                calls(message, "autonoe", &call.tool, &call.input)
-            });
+        Scenario::UsesTools {
+            calls: scripted_calls,
+        } => {
+            let called = scripted_calls
+                .iter()
+                .fold(ScriptedMessage::new(), |message, call| {
+                    calls(message, "autonoe", &call.tool, &call.input)
+                });
             called.into()
         }
         Scenario::Hangs => ScriptedMessage::new()
@@ -130,7 +134,7 @@ impl AgentClientFactory for Served {
 }
 
 #[tokio::test]
-async fn the_contract_of_backends_is_kept() {
+async fn the_backend_conforms_to_the_contract() {
     let report = conformance::agent_client(&RealCodex::new(HookCoverage::Partial)).await;
 
     report.assert();

@@ -77,13 +77,15 @@ impl FakeProgram {
     }
 
     /// Sets the messages of the turn, after its start.
-    pub(crate) fn in_its_turn(self, said: &[Value]) -> Self {
-        let began = notice(
+    pub(crate) fn in_its_turn(self, messages: &[Value]) -> Self {
+        let started = notice(
             "turn/started",
             json!({"turn": {"id": "u", "status": "inProgress"}}),
         );
-        let said: Vec<_> = std::iter::once(began).chain(said.iter().cloned()).collect();
-        self.answers("turn/start", &json!({"turn": {"id": "u"}}), &said)
+        let messages: Vec<_> = std::iter::once(started)
+            .chain(messages.iter().cloned())
+            .collect();
+        self.answers("turn/start", &json!({"turn": {"id": "u"}}), &messages)
     }
 
     pub(crate) fn options(&self) -> CodexOptions {
@@ -98,15 +100,15 @@ impl FakeProgram {
 
     /// Returns the messages that the program received.
     pub(crate) fn received(&self) -> Vec<Value> {
-        let heard = fs::read_to_string(self.play().join("heard")).unwrap_or_default();
+        let log = fs::read_to_string(self.play().join("heard")).unwrap_or_default();
         let read = |line: &str| serde_json::from_str(line).expect("JSON");
-        heard.lines().map(read).collect()
+        log.lines().map(read).collect()
     }
 
     /// Returns the answers to its request `id`.
     pub(crate) fn answers_to(&self, id: &str) -> Vec<Value> {
-        let heard = self.received().into_iter();
-        heard.filter(|line| line["id"] == id).collect()
+        let received = self.received().into_iter();
+        received.filter(|line| line["id"] == id).collect()
     }
 }
 

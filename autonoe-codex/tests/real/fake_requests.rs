@@ -14,24 +14,24 @@ use crate::fake_sessions::{outcome, play};
 use crate::fixture::{collect_events, within};
 
 /// The approval request for a command.
-pub(crate) const ASKS: &str = "item/commandExecution/requestApproval";
+pub(crate) const COMMAND_APPROVAL: &str = "item/commandExecution/requestApproval";
 
 #[tokio::test]
 async fn requests_for_unknown_calls_or_of_another_conversation_are_refused() {
     let item = command("c", "ls", "inProgress");
     let announced = notice("item/started", json!({"item": item}));
     let ask = |call: &str| json!({"itemId": call, "command": "/bin/bash -c ls"});
-    let mut elsewhere = question("elsewhere", ASKS, ask("c"));
-    elsewhere["params"]["threadId"] = json!("other");
+    let mut foreign = question("elsewhere", COMMAND_APPROVAL, ask("c"));
+    foreign["params"]["threadId"] = json!("other");
     let mut more = ask("c");
     more["additionalPermissions"] = json!({"network": {"enabled": true}});
     let odd = FakeProgram::new().in_its_turn(&[
-        question("never", ASKS, ask("nobody")),
+        question("never", COMMAND_APPROVAL, ask("nobody")),
         announced,
-        elsewhere,
-        question("more", ASKS, more),
+        foreign,
+        question("more", COMMAND_APPROVAL, more),
         // The call was decided about, so a second request is refused.
-        question("again", ASKS, ask("c")),
+        question("again", COMMAND_APPROVAL, ask("c")),
         question(
             "files",
             "item/fileChange/requestApproval",
@@ -55,11 +55,11 @@ async fn requests_for_unknown_calls_or_of_another_conversation_are_refused() {
         .agents()
         .create(odd.setting.spec([]))
         .expect("it can be");
-    let told = async {
+    let turn = async {
         let (events, error) = collect_events(client.as_mut(), "Do it.").await;
         assert!(error.is_none(), "{error:?} {events:?}");
     };
-    told.await;
+    turn.await;
     client.dispose().await.expect("it ends");
 
     for (id, expected) in [
@@ -98,19 +98,19 @@ async fn a_program_that_acts_without_permission_is_not_used_any_more() {
 /// The gate would allow it, but the turn was interrupted.
 #[tokio::test]
 async fn nothing_is_allowed_after_an_interruption() {
-    let begun = notice(
+    let started = notice(
         "item/started",
         json!({"item": command("c", "ls", "inProgress")}),
     );
-    let asked = question(
+    let request = question(
         "late",
-        ASKS,
+        COMMAND_APPROVAL,
         json!({"itemId": "c", "command": "/bin/bash -c ls"}),
     );
     let odd = FakeProgram::new().answers(
         "turn/interrupt",
         &json!({}),
-        &[begun, asked, ended("u", "interrupted")],
+        &[started, request, ended("u", "interrupted")],
     );
     let mut client = odd
         .agents()
@@ -140,14 +140,14 @@ async fn nothing_is_allowed_after_an_interruption() {
 /// The command in the request counts, not the announced one.
 #[tokio::test]
 async fn a_command_for_another_shell_is_refused() {
-    let begun = notice(
+    let started = notice(
         "item/started",
         json!({"item": command("c", "ls", "inProgress")}),
     );
-    let asked = json!({"itemId": "c", "command": "/bin/sh -c ls"});
+    let request = json!({"itemId": "c", "command": "/bin/sh -c ls"});
     let declined = command("c", "ls", "declined");
     let odd = FakeProgram::new()
-        .in_its_turn(&[begun, question("q", ASKS, asked)])
+        .in_its_turn(&[started, question("q", COMMAND_APPROVAL, request)])
         .answers(
             "turn/steer",
             &json!({}),
@@ -168,10 +168,10 @@ async fn a_command_for_another_shell_is_refused() {
         })
         .collect();
     assert_eq!(refused, [ToolStatus::Denied], "{events:?}");
-    let heard: Vec<Value> = odd.received();
-    let told = heard.iter().find(|line| line["method"] == "turn/steer");
-    let told = told.expect("a reason")["params"]["input"][0]["text"].to_string();
-    assert!(told.contains("Bash"), "{told}");
+    let received: Vec<Value> = odd.received();
+    let turn = received.iter().find(|line| line["method"] == "turn/steer");
+    let turn = turn.expect("a reason")["params"]["input"][0]["text"].to_string();
+    assert!(turn.contains("Bash"), "{turn}");
 }
 
 /// A hook that panics, or never answers.
@@ -195,14 +195,14 @@ impl PreToolUseHook for Broken {
 #[tokio::test]
 async fn a_hook_that_breaks_or_never_answers_refuses() {
     for panics in [true, false] {
-        let begun = notice(
+        let started = notice(
             "item/started",
             json!({"item": command("c", "ls", "inProgress")}),
         );
-        let asked = json!({"itemId": "c", "command": "/bin/bash -c ls"});
+        let request = json!({"itemId": "c", "command": "/bin/bash -c ls"});
         let declined = json!({"item": command("c", "ls", "declined")});
         let odd = FakeProgram::new()
-            .in_its_turn(&[begun, question("q", ASKS, asked)])
+            .in_its_turn(&[started, question("q", COMMAND_APPROVAL, request)])
             .answers(
                 "turn/steer",
                 &json!({}),
@@ -231,12 +231,12 @@ async fn a_hook_that_breaks_or_never_answers_refuses() {
 /// The program may report late that a command of an earlier turn is finished.
 #[tokio::test]
 async fn a_command_that_was_allowed_in_an_earlier_turn_may_end_in_this_one() {
-    let begun = notice(
+    let started = notice(
         "item/started",
         json!({"item": command("c", "ls", "inProgress")}),
     );
-    let asked = json!({"itemId": "c", "command": "/bin/bash -c ls"});
-    let odd = FakeProgram::new().in_its_turn(&[begun, question("q", ASKS, asked)]);
+    let request = json!({"itemId": "c", "command": "/bin/bash -c ls"});
+    let odd = FakeProgram::new().in_its_turn(&[started, question("q", COMMAND_APPROVAL, request)]);
     let mut client = odd
         .agents()
         .create(odd.setting.spec([]))

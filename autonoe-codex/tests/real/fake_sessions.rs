@@ -9,7 +9,7 @@ use futures::StreamExt;
 use serde_json::json;
 
 use crate::fake_program::{FakeProgram, command, ended, notice, question};
-use crate::fake_requests::ASKS;
+use crate::fake_requests::COMMAND_APPROVAL;
 use crate::fixture::{TIMEOUT, collect_events, within};
 
 pub(crate) async fn play(
@@ -34,17 +34,17 @@ pub(crate) fn outcome(events: &[StreamEvent]) -> Option<SessionOutcome> {
 
 #[tokio::test]
 async fn a_program_that_exits_at_any_point_has_crashed() {
-    let begun = notice(
+    let started_item = notice(
         "item/started",
         json!({"item": command("c", "ls", "inProgress")}),
     );
-    let asked = question(
+    let request = question(
         "q",
-        ASKS,
+        COMMAND_APPROVAL,
         json!({"itemId": "c", "command": "/bin/bash -c ls"}),
     );
     let in_turn = format!(
-        "{}\n{begun}\n{asked}\n@EXIT",
+        "{}\n{started_item}\n{request}\n@EXIT",
         notice("turn/started", json!({"turn": {"id": "u"}}))
     );
     for (method, lines) in [
@@ -81,9 +81,9 @@ async fn a_program_that_never_answers_is_not_waited_for() {
 
         let kind = error.map(|error| error.kind());
         assert_eq!(kind, Some(AgentErrorKind::Timeout), "{method} {events:?}");
-        let heard = odd.received();
-        let is_heard = heard.iter().any(|line| line["method"] == method);
-        assert!(is_heard, "{method} {heard:?}");
+        let received = odd.received();
+        let is_received = received.iter().any(|line| line["method"] == method);
+        assert!(is_received, "{method} {received:?}");
         odd.setting.assert_nothing_is_left();
     };
 
@@ -95,12 +95,12 @@ async fn a_program_that_never_answers_is_not_waited_for() {
 async fn a_session_starts_without_an_optional_server_that_is_never_reported() {
     let status = json!({"name": "browser", "status": "resting", "threadId": "t"});
     let odd = FakeProgram::new().in_its_turn(&[ended("u", "completed")]);
-    let said = format!(
+    let lines = format!(
         "{}\n{}",
         std::fs::read_to_string(odd.setting.folder.join("play/thread.start")).expect("it is there"),
         json!({"method": "mcpServer/startupStatus/updated", "params": status}),
     );
-    let odd = odd.sends("thread/start", &said);
+    let odd = odd.sends("thread/start", &lines);
     let mut options = odd.options();
     // This is also the time limit of the start itself, on a busy machine.
     options.program.start_limit = Duration::from_secs(15);
@@ -134,8 +134,8 @@ async fn an_unreadable_line_ends_the_session() {
 #[tokio::test]
 async fn the_end_of_another_turn_is_not_the_end() {
     let odd = FakeProgram::new();
-    let said = json!({"item": {"type": "agentMessage", "id": "m", "text": "Hello."}});
-    let began = notice(
+    let message = json!({"item": {"type": "agentMessage", "id": "m", "text": "Hello."}});
+    let turn_started = notice(
         "turn/started",
         json!({"turn": {"id": "u", "status": "inProgress"}}),
     );
@@ -143,10 +143,10 @@ async fn the_end_of_another_turn_is_not_the_end() {
         {"threadId": "elsewhere", "turn": {"id": "u", "status": "completed"}}});
     let lines = [
         ended("earlier", "completed"),
-        began,
+        turn_started,
         ended("earlier", "completed"),
         other,
-        notice("item/completed", said),
+        notice("item/completed", message),
         ended("u", "completed"),
     ];
     let odd = odd.answers("turn/start", &json!({"turn": {"id": "u"}}), &lines);
@@ -213,9 +213,9 @@ async fn a_query_after_a_stream_that_was_dropped_is_answered() {
 #[tokio::test]
 async fn warnings_of_the_program_are_reported_once() {
     let warned = json!({"method": "configWarning", "params": {"summary": "a setting is ignored"}});
-    let again = notice("warning", json!({"message": "a setting is ignored"}));
+    let repeated = notice("warning", json!({"message": "a setting is ignored"}));
     let odd = FakeProgram::new()
-        .answers("initialize", &json!({}), &[warned, again])
+        .answers("initialize", &json!({}), &[warned, repeated])
         .in_its_turn(&[ended("u", "completed")]);
 
     let (events, error) = play(&odd).await;

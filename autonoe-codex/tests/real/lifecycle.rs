@@ -74,12 +74,12 @@ async fn a_program_that_is_killed_ends_the_turn_as_crashed() {
     let setting = Fixture::new(ModelScript::new([shell(ENDLESS)]));
     let mut client = setting.client(setting.spec([]));
 
-    let asked = collect_events(client.as_mut(), "Wait.");
+    let turn = collect_events(client.as_mut(), "Wait.");
     let killed = async {
         setting.written("begun").await;
         send(Signal::KILL, setting.program().await);
     };
-    let ((events, error), ()) = within(async { tokio::join!(asked, killed) }).await;
+    let ((events, error), ()) = within(async { tokio::join!(turn, killed) }).await;
     client.dispose().await.expect("it ends");
 
     let error = error.unwrap_or_else(|| panic!("{events:?}"));
@@ -88,7 +88,7 @@ async fn a_program_that_is_killed_ends_the_turn_as_crashed() {
 }
 
 #[tokio::test]
-async fn a_control_that_is_kept_does_not_keep_the_program() {
+async fn an_open_control_does_not_keep_the_program_running() {
     let setting = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
     let mut client = setting.client(setting.spec([]));
     let control = client.control();
@@ -105,10 +105,10 @@ async fn a_control_that_is_kept_does_not_keep_the_program() {
 #[tokio::test]
 async fn a_session_does_not_choose_the_folders_of_the_program() {
     let setting = Fixture::new(ModelScript::new([shell("env"), Turn::text("Hello.")]));
-    let elsewhere = setting.folder.join("elsewhere");
+    let other_folder = setting.folder.join("elsewhere");
     let mut spec = setting.spec([]);
     for name in ["HOME", "CODEX_HOME", "TMPDIR"] {
-        let path = elsewhere.display().to_string();
+        let path = other_folder.display().to_string();
         spec.environment.insert(name.to_owned(), path);
     }
     let mut client = setting.client(spec);
@@ -118,11 +118,11 @@ async fn a_session_does_not_choose_the_folders_of_the_program() {
 
     assert!(error.is_none(), "{error:?} {events:?}");
     assert!(!format!("{events:?}").contains("elsewhere"), "{events:?}");
-    assert!(!elsewhere.exists());
+    assert!(!other_folder.exists());
 }
 
 #[tokio::test]
-async fn a_project_whose_name_is_no_text_is_refused() {
+async fn a_project_path_that_is_not_utf8_is_refused() {
     use std::os::unix::ffi::OsStrExt;
     let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
     let mut spec = setting.spec([]);

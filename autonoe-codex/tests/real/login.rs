@@ -36,10 +36,10 @@ fn with_service_here(setting: &Fixture) -> std::path::PathBuf {
 }
 
 #[tokio::test]
-async fn the_subscription_of_a_login_that_is_kept_is_used() {
+async fn the_subscription_of_a_persistent_login_is_used() {
     let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
-    let kept = setting.folder.join("kept");
-    fs::create_dir(&kept).expect("it can be made");
+    let persistent = setting.folder.join("kept");
+    fs::create_dir(&persistent).expect("it can be made");
     let token = TOKEN.join(".");
     let login = json!({
         "auth_mode": "chatgpt", "OPENAI_API_KEY": null, "last_refresh": "2026-11-15T00:00:00Z",
@@ -47,9 +47,9 @@ async fn the_subscription_of_a_login_that_is_kept_is_used() {
             "id_token": token, "access_token": token, "refresh_token": "r", "account_id": "acc",
         },
     });
-    fs::write(kept.join("auth.json"), login.to_string()).expect("writable");
+    fs::write(persistent.join("auth.json"), login.to_string()).expect("writable");
     let mut options = setting.options();
-    options.home = CodexHome::Persistent(kept.clone());
+    options.home = CodexHome::Persistent(persistent.clone());
     options.program.path = with_service_here(&setting);
     options.provider = None;
     let mut client = CodexBackend::new(options)
@@ -62,14 +62,14 @@ async fn the_subscription_of_a_login_that_is_kept_is_used() {
     assert!(error.is_none(), "{error:?} {events:?}");
     assert!(events.contains(&StreamEvent::text("Hello.")), "{events:?}");
     let exchanges = setting.server.log().exchanges();
-    let asked = exchanges
+    let authorizations = exchanges
         .iter()
         .filter(|exchange| exchange.request.messages().is_some());
-    let accounts: Vec<_> = asked
+    let accounts: Vec<_> = authorizations
         .map(|exchange| exchange.headers.get("chatgpt-account-id"))
         .collect();
     assert_eq!(accounts, [Some("acc")]);
-    let text = fs::read_to_string(kept.join("auth.json")).expect("it is there");
+    let text = fs::read_to_string(persistent.join("auth.json")).expect("it is there");
     assert!(text.contains("\"account_id\""), "{text}");
     setting.assert_nothing_is_left();
 }

@@ -7,6 +7,7 @@ mod fake_requests;
 mod fake_sessions;
 mod fixture;
 mod host_death;
+mod later_sessions;
 mod lifecycle;
 mod login;
 mod model;

@@ -20,7 +20,7 @@ use crate::model::{adds, calls, shell};
 /// Records the calls that it receives, and returns a fixed answer.
 #[derive(Debug)]
 struct Recorder {
-    asked: Mutex<Vec<ToolCall>>,
+    calls: Mutex<Vec<ToolCall>>,
     answer: fn() -> HookDecision,
 }
 
@@ -31,14 +31,14 @@ impl PreToolUseHook for Recorder {
     }
 
     async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
-        self.asked.lock().expect("no panic").push(call.clone());
+        self.calls.lock().expect("no panic").push(call.clone());
         (self.answer)()
     }
 }
 
 impl Recorder {
     fn requests(&self) -> Vec<ToolCall> {
-        self.asked.lock().expect("no panic").clone()
+        self.calls.lock().expect("no panic").clone()
     }
 
     fn names(&self) -> Vec<String> {
@@ -48,7 +48,7 @@ impl Recorder {
 
 fn spec(setting: &Fixture, answer: fn() -> HookDecision) -> (SessionSpec, Arc<Recorder>) {
     let recorder = Arc::new(Recorder {
-        asked: Mutex::default(),
+        calls: Mutex::default(),
         answer,
     });
     let mut spec = setting.spec([]);
@@ -147,9 +147,9 @@ async fn denied_calls_do_not_run_and_the_agent_receives_the_reason() {
     assert_eq!(statuses(&events), [ToolStatus::Denied; 4], "{events:?}");
     assert_eq!(setting.files(), Vec::<String>::new());
     let requests = setting.server.log().main_requests();
-    let told = requests.last().expect("there are some").user_texts();
-    let reasons = told.iter().filter(|text| text.contains("it is a holiday"));
-    assert_eq!(reasons.count(), 4, "{told:?}");
+    let texts = requests.last().expect("there are some").user_texts();
+    let reasons = texts.iter().filter(|text| text.contains("it is a holiday"));
+    assert_eq!(reasons.count(), 4, "{texts:?}");
 }
 
 /// The program requests no permission for input that an agent types into a running command.

@@ -135,7 +135,7 @@ fn requests_about_calls_have_no_unknown_fields() {
             .keys()
             .map(|member| (member.clone(), json!("text")))
             .collect();
-        for wanted in [
+        for field in [
             "additionalPermissions",
             "approvalId",
             "environmentId",
@@ -143,7 +143,7 @@ fn requests_about_calls_have_no_unknown_fields() {
             "kind",
             "networkApprovalContext",
         ] {
-            example.remove(wanted);
+            example.remove(field);
         }
         Value::Object(example)
     };

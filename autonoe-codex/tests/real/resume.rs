@@ -20,7 +20,7 @@ enum Keeper {
 }
 
 #[tokio::test]
-async fn a_conversation_is_resumed_from_a_home_that_is_kept_and_guarded_as_before() {
+async fn a_conversation_is_resumed_from_a_persistent_home_and_guarded_as_before() {
     resume(Keeper::Home).await;
 }
 
@@ -39,7 +39,7 @@ async fn resume(keeper: Keeper) {
         Keeper::Home => Fixture::new(script),
         Keeper::Session => Fixture::new(script).sandboxed(),
     };
-    let (kept, mut spec, mut options) = match keeper {
+    let (persistent, mut spec, mut options) = match keeper {
         Keeper::Home => (
             setting.folder.join("kept"),
             setting.spec([]),
@@ -53,7 +53,7 @@ async fn resume(keeper: Keeper) {
         }
     };
     if keeper == Keeper::Home {
-        options.home = CodexHome::Persistent(kept.clone());
+        options.home = CodexHome::Persistent(persistent.clone());
     }
     let agents = CodexBackend::new(options);
 
@@ -92,18 +92,18 @@ async fn resume(keeper: Keeper) {
     // Two model calls with the same usage: earlier usage is not counted again.
     assert_eq!(used(&events).total(), 2 * spent.total(), "{events:?}");
     let requests = setting.server.log().main_requests();
-    let told = format!("{:?}", requests[1].messages);
+    let messages = format!("{:?}", requests[1].messages);
     let places = [
         "Keep the word walnut.",
         "I keep the word walnut.",
         "Which word was it?",
     ]
-    .map(|text| told.find(text));
-    assert!(places.iter().all(Option::is_some), "{told}");
-    assert!(places.is_sorted(), "{told}");
+    .map(|text| messages.find(text));
+    assert!(places.iter().all(Option::is_some), "{messages}");
+    assert!(places.is_sorted(), "{messages}");
     setting.server.verify();
     setting.assert_nothing_is_left();
-    assert!(kept.join("sessions").exists());
+    assert!(persistent.join("sessions").exists());
 }
 
 fn used(events: &[StreamEvent]) -> TokenUsage {
@@ -115,7 +115,7 @@ fn used(events: &[StreamEvent]) -> TokenUsage {
 }
 
 #[tokio::test]
-async fn a_conversation_that_was_not_kept_is_not_resumed() {
+async fn a_conversation_that_was_not_stored_is_not_resumed() {
     let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
     let mut spec = setting.spec([]);
     spec.resume = Some(autonoe_core::time::AgentSessionId::new("gone"));
@@ -131,12 +131,12 @@ async fn a_conversation_that_was_not_kept_is_not_resumed() {
 
 /// A later user of the folder, outside of the sandbox, would start what its configuration names.
 #[tokio::test]
-async fn an_agent_in_a_sandbox_cannot_write_the_configuration_of_a_folder_that_is_kept() {
+async fn an_agent_in_a_sandbox_cannot_write_the_configuration_of_a_persistent_folder() {
     // Not in the temporary folder, which is a different one in the sandbox.
-    let kept = tempfile::tempdir_in("/var/tmp").expect("a directory can be made");
-    fs::write(kept.path().join("auth.json"), "{}").expect("writable");
-    fs::write(kept.path().join("config.toml"), "# a person's").expect("writable");
-    let place = kept.path().display();
+    let persistent = tempfile::tempdir_in("/var/tmp").expect("a directory can be made");
+    fs::write(persistent.path().join("auth.json"), "{}").expect("writable");
+    fs::write(persistent.path().join("config.toml"), "# a person's").expect("writable");
+    let place = persistent.path().display();
     let commands = [
         format!("echo evil > {place}/config.toml"),
         format!("rm -f {place}/config.toml"),
@@ -149,7 +149,7 @@ async fn an_agent_in_a_sandbox_cannot_write_the_configuration_of_a_folder_that_i
         .chain([Turn::text("That was all.")]);
     let setting = Fixture::new(ModelScript::new(script)).sandboxed();
     let mut options = setting.options();
-    options.home = CodexHome::Persistent(kept.path().into());
+    options.home = CodexHome::Persistent(persistent.path().into());
     let mut client = CodexBackend::new(options)
         .create(setting.spec([]))
         .expect("it can be made");
@@ -158,16 +158,16 @@ async fn an_agent_in_a_sandbox_cannot_write_the_configuration_of_a_folder_that_i
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
-    let mut names: Vec<_> = fs::read_dir(kept.path())
+    let mut names: Vec<_> = fs::read_dir(persistent.path())
         .expect("it is there")
         .flatten()
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
     names.sort();
     assert_eq!(names, ["auth.json", "config.toml", "sessions"]);
-    let config = fs::read_to_string(kept.path().join("config.toml"));
+    let config = fs::read_to_string(persistent.path().join("config.toml"));
     assert_eq!(config.expect("it is there"), "# a person's");
-    let conversations = fs::read_dir(kept.path().join("sessions")).expect("it is there");
+    let conversations = fs::read_dir(persistent.path().join("sessions")).expect("it is there");
     assert_eq!(conversations.count(), 1, "the conversation is kept");
     setting.assert_nothing_is_left();
 }

@@ -90,7 +90,7 @@ async fn an_allowed_patch_never_leaves_the_sandbox() {
 }
 
 #[tokio::test]
-async fn a_session_that_needs_a_sandbox_is_not_made_without_one() {
+async fn a_session_that_requires_a_sandbox_is_not_created_without_one() {
     let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
     let mut spec = setting.spec([]);
     spec.sandbox = Sandbox::Required;
@@ -190,10 +190,10 @@ async fn played(
     let mut spec = setting.spec([]);
     spec.sandbox = Sandbox::Required;
     let mut client = agents.create(spec).expect("it can be made");
-    let heard = collect_events(client.as_mut(), "Do it.").await;
+    let turn = collect_events(client.as_mut(), "Do it.").await;
     within(client.dispose()).await.expect("it ends");
     setting.assert_nothing_is_left();
-    heard
+    turn
 }
 
 #[tokio::test]
@@ -253,7 +253,7 @@ async fn nothing_is_reachable_without_a_network() {
 }
 
 #[tokio::test]
-async fn a_session_does_not_start_where_its_sandbox_cannot_be_made() {
+async fn a_session_does_not_start_if_its_sandbox_cannot_be_created() {
     let setting = Fixture::new(ModelScript::new::<Turn>([])).sandboxed();
     let mut options = setting.options();
     options.program.sandbox = SandboxConfig::new(None);

@@ -90,10 +90,10 @@ async fn a_steering_message_reaches_the_model() {
     client.dispose().await.expect("it ends");
 
     let requests = setting.server.log().main_requests();
-    let told = requests[1].user_texts();
+    let texts = requests[1].user_texts();
     assert!(
-        told.iter().any(|text| text.contains("and hurry up")),
-        "{told:?}"
+        texts.iter().any(|text| text.contains("and hurry up")),
+        "{texts:?}"
     );
     setting.assert_nothing_is_left();
 }
@@ -247,8 +247,8 @@ async fn failures_of_the_service_have_their_kinds() {
         (Refusal::rate_limited(), "overloaded"),
         (Refusal::model_not_found("gpt-5.5"), "configuration"),
     ] {
-        let again = refusal.clone();
-        let script = ModelScript::from_fn(move |_| again.clone().into());
+        let repeated = refusal.clone();
+        let script = ModelScript::from_fn(move |_| repeated.clone().into());
         let setting = Fixture::new(script).unverified();
         let mut client = setting.client(setting.spec([]));
 

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::event::{Events, InvalidValue, RunEventKind};
+use crate::gate::guard::PathGuard;
+use crate::gate::lexical_path::resolver::Resolver;
 use crate::gate::{Grants, HookDecision, PreToolUseHook, ProjectPaths};
 use crate::tool::{CallRecords, ToolCall, ToolKind, Toolbox};
 
@@ -157,11 +159,21 @@ impl Gate {
         if let ToolKind::Malformed { reason } = &call.kind {
             return GateDecision::deny("malformed-call", reason.clone(), None);
         }
+        // Dropped before the hooks run: nothing about the file system is kept while they decide.
+        let mut resolver = Resolver::default();
         for guard in &self.guards {
-            if let HookDecision::Block { reason, remedy } = self.run_hook(guard, call).await {
+            let decision = match guard.as_path_guard() {
+                Some(path_guard) => judge_paths(guard.name(), &path_guard, call, &resolver),
+                None => {
+                    resolver = Resolver::default();
+                    self.run_hook(guard, call).await
+                }
+            };
+            if let HookDecision::Block { reason, remedy } = decision {
                 return GateDecision::deny(guard.name(), reason, remedy);
             }
         }
+        drop(resolver);
         for hook in &self.hooks {
             match self.run_hook(hook, call).await {
                 HookDecision::Pass => {}
@@ -199,10 +211,7 @@ impl Gate {
         .catch_unwind();
         match tokio::time::timeout(self.time_limit, check).await {
             Ok(Ok(decision)) => decision,
-            Ok(Err(_panic)) => {
-                tracing::error!(hook = hook.name(), "hook panicked; the call is blocked");
-                HookDecision::block("a check of this call failed, so it is not allowed")
-            }
+            Ok(Err(_panic)) => block_after_panic(hook.name()),
             Err(_elapsed) => {
                 tracing::error!(
                     hook = hook.name(),
@@ -212,6 +221,22 @@ impl Gate {
             }
         }
     }
+}
+
+/// Runs a guard that decides at once.
+fn judge_paths(
+    name: &str,
+    guard: &PathGuard<'_>,
+    call: &ToolCall,
+    resolver: &Resolver,
+) -> HookDecision {
+    let judge = AssertUnwindSafe(|| guard.judge(call, resolver));
+    std::panic::catch_unwind(judge).unwrap_or_else(|_panic| block_after_panic(name))
+}
+
+fn block_after_panic(hook: &str) -> HookDecision {
+    tracing::error!(hook, "hook panicked; the call is blocked");
+    HookDecision::block("a check of this call failed, so it is not allowed")
 }
 
 impl fmt::Debug for Gate {

@@ -9,6 +9,7 @@ use autonoe_security::PolicyScope;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::guard::PathGuard;
 use crate::time::Mode;
 use crate::tool::ToolCall;
 
@@ -67,6 +68,13 @@ pub trait PreToolUseHook: Send + Sync {
 
     /// Decides about `call`, which an agent makes in the project of `project_paths`.
     async fn check(&self, call: &ToolCall, project_paths: &ProjectPaths) -> HookDecision;
+
+    /// Returns the built-in guard that judges paths, so that the gate can pass it the paths that
+    /// it has already resolved for the call.
+    #[doc(hidden)]
+    fn as_path_guard(&self) -> Option<PathGuard<'_>> {
+        None
+    }
 
     /// Combines two hooks into one that runs both.
     ///
@@ -146,6 +154,10 @@ impl<H: PreToolUseHook + ?Sized> PreToolUseHook for Arc<H> {
 
     async fn check(&self, call: &ToolCall, project_paths: &ProjectPaths) -> HookDecision {
         (**self).check(call, project_paths).await
+    }
+
+    fn as_path_guard(&self) -> Option<PathGuard<'_>> {
+        (**self).as_path_guard()
     }
 }
 

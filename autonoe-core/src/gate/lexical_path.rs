@@ -1,6 +1,8 @@
-//! Path normalisation by text alone, and detection of a leading `~`. [`resolve`] follows symlinks.
+//! Path normalisation by text alone, and detection of a leading `~`. [`Resolver`](resolver::Resolver)
+//! follows symlinks.
 
 pub(crate) mod path_candidates;
+pub(crate) mod resolver;
 
 use std::path::{Component, MAIN_SEPARATOR_STR, Path, PathBuf};
 

@@ -369,3 +369,106 @@ async fn a_hook_gets_the_directories_of_its_project() {
 
     assert!(gate.decide(&call()).await.is_allowed());
 }
+
+#[cfg(unix)]
+mod planted_symlinks {
+    use std::os::unix::fs::symlink;
+    use std::path::{Path, PathBuf};
+
+    use autonoe_core::Mode;
+    use autonoe_core::gate::{AutonoeGuard, FileScope};
+
+    use super::*;
+
+    fn project() -> (tempfile::TempDir, ProjectPaths) {
+        let dir = tempfile::tempdir().expect("a directory can be made");
+        let home = dir.path().join("home");
+        let project = dir.path().join("project");
+        std::fs::create_dir_all(project.join(".autonoe")).expect("it can be made");
+        std::fs::create_dir_all(home.join(".ssh")).expect("it can be made");
+        (dir, ProjectPaths::new(project).with_home(home))
+    }
+
+    fn call(tool: &str, path: &str, project_paths: &ProjectPaths) -> ToolCall {
+        ToolCall::new(tool, json!({ "file_path": path })).in_dir(&project_paths.project)
+    }
+
+    fn guarded_gate(project_paths: &ProjectPaths) -> Gate {
+        Gate::new(project_paths.clone(), Grants::baseline(Mode::Run))
+            .with_guard(FileScope::new(project_paths.clone()))
+            .with_guard(AutonoeGuard::new(project_paths.clone()))
+    }
+
+    #[tokio::test]
+    async fn a_symlink_planted_between_two_calls_is_seen() {
+        let (_dir, project_paths) = project();
+        let gate = guarded_gate(&project_paths);
+        for (tool, target, denied) in [
+            ("Write", "/etc", "file-scope"),
+            ("Write", ".autonoe", "autonoe-protection"),
+            ("Read", "../home/.ssh", "file-scope"),
+        ] {
+            let link = project_paths.project.join("link");
+            let call = call(tool, "link/file", &project_paths);
+            assert!(gate.decide(&call).await.is_allowed(), "{target}");
+
+            symlink(target, &link).expect("it can be made");
+
+            assert_eq!(
+                denied_by(&gate.decide(&call).await),
+                Some(denied),
+                "{target}"
+            );
+            std::fs::remove_file(&link).expect("it can be removed");
+        }
+    }
+
+    #[tokio::test]
+    async fn credentials_that_move_between_two_calls_are_seen() {
+        let (dir, project_paths) = project();
+        let gate = guarded_gate(&project_paths);
+        std::fs::create_dir(dir.path().join("keys")).expect("it can be made");
+        let call = call("Read", "../keys/id", &project_paths);
+        assert!(gate.decide(&call).await.is_allowed());
+
+        symlink("../keys", dir.path().join("home/.aws")).expect("it can be made");
+
+        assert_eq!(denied_by(&gate.decide(&call).await), Some("file-scope"));
+    }
+
+    /// Plants a symlink while the guards of a call run.
+    struct Plants {
+        target: &'static Path,
+        link: PathBuf,
+    }
+
+    #[async_trait]
+    impl PreToolUseHook for Plants {
+        fn name(&self) -> &str {
+            "plants"
+        }
+        async fn check(&self, _: &ToolCall, _: &ProjectPaths) -> HookDecision {
+            symlink(self.target, &self.link).expect("it can be made");
+            HookDecision::Pass
+        }
+    }
+
+    #[tokio::test]
+    async fn a_symlink_planted_by_a_guard_is_seen_by_the_next_guard() {
+        let (_dir, project_paths) = project();
+        let plants = Plants {
+            target: Path::new(".autonoe"),
+            link: project_paths.project.join("link"),
+        };
+        let gate = Gate::new(project_paths.clone(), Grants::baseline(Mode::Run))
+            .with_guard(FileScope::new(project_paths.clone()))
+            .with_guard(Arc::new(plants))
+            .with_guard(AutonoeGuard::new(project_paths.clone()));
+
+        let decision = gate
+            .decide(&call("Write", "link/file", &project_paths))
+            .await;
+
+        assert_eq!(denied_by(&decision), Some("autonoe-protection"));
+    }
+}

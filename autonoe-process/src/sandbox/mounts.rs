@@ -42,9 +42,9 @@ const CLOSED: [&str; 3] = ["/dev", "/proc", "/sys"];
 /// A mount with the same access as the directory around it is left out: a mount that does not exist
 /// cannot be redirected by a process that moves directories meanwhile. A writable directory in a
 /// writable one is mounted if it keeps an entry in place.
-pub(super) fn plan(wanted: Vec<Mount>) -> Result<Vec<Mount>, SandboxError> {
+pub(super) fn plan(requested: Vec<Mount>) -> Result<Vec<Mount>, SandboxError> {
     let mut all: Vec<Mount> = OWN.into_iter().map(own).collect();
-    for mount in wanted {
+    for mount in requested {
         refuse_reserved(&mount.place.path)?;
         match all.iter().find(|known| known.place == mount.place) {
             None => all.push(mount),
@@ -179,16 +179,16 @@ mod tests {
         }
     }
 
-    fn planned(wanted: &[(&str, Access)]) -> Result<Vec<(String, Access)>, SandboxError> {
-        let wanted = wanted.iter().map(|(path, access)| mount(path, *access));
-        let planned = plan(wanted.collect())?.into_iter();
+    fn planned(requested: &[(&str, Access)]) -> Result<Vec<(String, Access)>, SandboxError> {
+        let requested = requested.iter().map(|(path, access)| mount(path, *access));
+        let planned = plan(requested.collect())?.into_iter();
         let text = |mount: Mount| (mount.place.path.display().to_string(), mount.access);
         Ok(planned.map(text).collect())
     }
 
     /// Returns the plan without the mounts that are always there.
-    fn special(wanted: &[(&str, Access)]) -> Vec<(String, Access)> {
-        let mut planned = planned(wanted).expect("a plan");
+    fn special(requested: &[(&str, Access)]) -> Vec<(String, Access)> {
+        let mut planned = planned(requested).expect("a plan");
         planned.retain(|(_, access)| *access != Own);
         planned
     }
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn more_specific_paths_are_mounted_later() {
-        let wanted = [
+        let requested = [
             ("/home/ada/project", Writable),
             ("/home/ada", Hidden),
             ("/home/ada/project/.autonoe", ReadOnly),
@@ -217,7 +217,7 @@ mod tests {
             ("/home/ada/project", Writable),
             ("/home/ada/project/.autonoe", ReadOnly),
         ]);
-        assert_eq!(special(&wanted), expected);
+        assert_eq!(special(&requested), expected);
     }
 
     #[test]
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_directory_in_tmp_around_a_deeper_place_is_pinned() {
-        for (wanted, pinned) in [
+        for (requested, pinned) in [
             (
                 &[("/tmp/autonoe-1000/.autonoe/s", Writable)][..],
                 &[
@@ -255,19 +255,23 @@ mod tests {
             (&[("/tmp/p", Writable)], &[("/tmp/p", Writable)]),
             (&[("/tmp/a/b", Hidden)], &[]),
         ] {
-            assert_eq!(special(wanted), list(pinned), "{wanted:?}");
+            assert_eq!(special(requested), list(pinned), "{requested:?}");
         }
     }
 
     #[test]
     fn mounts_with_the_access_of_their_parent_are_left_out() {
-        for wanted in [
+        for requested in [
             &[("/p", Writable), ("/p/deep/er", Writable)][..],
             &[("/p", Writable), ("/usr/lib", ReadOnly)],
             &[("/p", Writable), ("/tmp/secret", Hidden)],
             &[("/p", Writable), ("/p", Writable)],
         ] {
-            assert_eq!(special(wanted), list(&[("/p", Writable)]), "{wanted:?}");
+            assert_eq!(
+                special(requested),
+                list(&[("/p", Writable)]),
+                "{requested:?}"
+            );
         }
         let nested = [("/h", Hidden), ("/h/.ssh", Hidden)];
         assert_eq!(special(&nested), list(&[("/h", Hidden)]));
@@ -275,9 +279,9 @@ mod tests {
 
     #[test]
     fn names_with_a_common_prefix_do_not_contain_each_other() {
-        let wanted = [("/srv/app", Writable), ("/srv/application/key", Hidden)];
+        let requested = [("/srv/app", Writable), ("/srv/application/key", Hidden)];
 
-        assert_eq!(special(&wanted), list(&wanted));
+        assert_eq!(special(&requested), list(&requested));
     }
 
     #[test]
@@ -296,13 +300,13 @@ mod tests {
 
     #[test]
     fn a_writable_directory_that_is_named_too_keeps_its_entries_in_place() {
-        let wanted = [
+        let requested = [
             ("/p", Writable),
             ("/p/.git", Writable),
             ("/p/.git/config", ReadOnly),
             ("/p/.git/hooks", ReadOnly),
         ];
-        assert_eq!(special(&wanted), list(&wanted));
+        assert_eq!(special(&requested), list(&requested));
 
         let deep = [("/p", Writable), ("/p/a/b", Writable), ("/p/a/b/c", Hidden)];
         let deep = planned(&deep);

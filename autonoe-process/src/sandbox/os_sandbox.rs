@@ -188,7 +188,7 @@ impl OsSandbox {
         Ok(Wrapped { command, options })
     }
 
-    fn find_program(&self) -> Result<(), SandboxError> {
+    pub(super) fn find_program(&self) -> Result<(), SandboxError> {
         let program = self.program.clone();
         if !program.is_absolute() {
             return Err(SandboxError::NotAbsolute { path: program });

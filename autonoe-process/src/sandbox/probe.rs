@@ -18,6 +18,19 @@ const LIMIT: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_millis(2);
 
 impl OsSandbox {
+    /// Checks the program and the paths of the sandbox, without creating it.
+    ///
+    /// # Errors
+    ///
+    /// The system is not Linux, bubblewrap is missing, or the paths are not valid.
+    pub fn validate(&self) -> Result<(), SandboxError> {
+        if !cfg!(target_os = "linux") {
+            return Err(SandboxError::NotLinux);
+        }
+        self.find_program()?;
+        self.options(Path::new("/"), &BTreeMap::new()).map(drop)
+    }
+
     /// Creates the sandbox once with a trivial program in it, to check whether that works here.
     ///
     /// It takes some milliseconds and blocks the thread, for twenty seconds at most. A launch can
@@ -58,9 +71,9 @@ impl OsSandbox {
                 obstacle: Obstacle::Hangs,
                 output: format!("no answer in {} seconds", LIMIT.as_secs()),
             },
-            Failure::Refused(said) => SandboxError::Refused {
-                obstacle: Obstacle::find(&said, settings()),
-                output: said,
+            Failure::Refused(output) => SandboxError::Refused {
+                obstacle: Obstacle::find(&output, settings()),
+                output,
             },
         })
     }
@@ -91,15 +104,15 @@ fn run(mut command: Command) -> Result<(), Failure> {
     if status.success() {
         return Ok(());
     }
-    let mut said = Vec::new();
+    let mut output = Vec::new();
     if let Some(stderr) = child.stderr.take() {
-        let _ = stderr.take(4096).read_to_end(&mut said);
+        let _ = stderr.take(4096).read_to_end(&mut output);
     }
-    let said = String::from_utf8_lossy(&said).trim().to_owned();
-    Err(Failure::Refused(if said.is_empty() {
+    let output = String::from_utf8_lossy(&output).trim().to_owned();
+    Err(Failure::Refused(if output.is_empty() {
         status.to_string()
     } else {
-        said
+        output
     }))
 }
 
@@ -247,7 +260,7 @@ mod tests {
             clone: Some(0),
             ..apparmor
         };
-        for (said, settings, obstacle) in [
+        for (output, settings, obstacle) in [
             (no_permissions, SILENT, Obstacle::NamespacesForbidden),
             (no_permissions, forbidden, Obstacle::NamespacesForbidden),
             (no_permissions, apparmor, Obstacle::AppArmor),
@@ -308,7 +321,7 @@ mod tests {
             ("bwrap: Can't chdir to /x", SILENT, Obstacle::Other),
             ("", SILENT, Obstacle::Other),
         ] {
-            assert_eq!(Obstacle::find(said, settings), obstacle, "{said}");
+            assert_eq!(Obstacle::find(output, settings), obstacle, "{output}");
         }
     }
 

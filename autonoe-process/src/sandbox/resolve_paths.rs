@@ -17,7 +17,7 @@ const RESOLVER: &str = "/etc/resolv.conf";
 impl OsSandbox {
     /// Returns the requested mounts, with resolved paths.
     pub(super) fn requested_mounts(&self) -> Result<Vec<Mount>, SandboxError> {
-        let mut wanted = Vec::new();
+        let mut requested = Vec::new();
         for (paths, access) in [
             (&self.writable, Access::Writable),
             (&self.read_only, Access::ReadOnly),
@@ -27,14 +27,14 @@ impl OsSandbox {
                     path: path.clone(),
                     source: io::ErrorKind::NotFound.into(),
                 })?;
-                wanted.push(Mount { place, access });
+                requested.push(Mount { place, access });
             }
         }
         let hidden = self.hidden.iter().cloned();
         let sockets = SOCKETS.into_iter().map(PathBuf::from);
         for path in hidden.chain(sockets).chain(other_process_lists()?) {
             let access = Access::Hidden;
-            wanted.extend(find(&path)?.map(|place| Mount { place, access }));
+            requested.extend(find(&path)?.map(|place| Mount { place, access }));
         }
         // On many systems it is a symlink into a directory of sockets.
         if self.network == Network::Shared
@@ -42,9 +42,9 @@ impl OsSandbox {
             && SOCKETS.iter().any(|socket| place.path.starts_with(socket))
         {
             let access = Access::ReadOnly;
-            wanted.push(Mount { place, access });
+            requested.push(Mount { place, access });
         }
-        Ok(wanted)
+        Ok(requested)
     }
 }
 

@@ -187,7 +187,7 @@ async fn daemons_that_start_each_other_are_killed_after_the_child_has_ended() {
 }
 
 #[tokio::test]
-async fn a_child_whose_supervisor_was_killed_is_killed_with_its_daemons() {
+async fn killing_the_supervisor_kills_the_child_and_its_daemons() {
     let trial = Fixture::new();
     // The child ignores the signal that it gets when its supervisor dies.
     let script = format!("{}; {STUBBORN}", DAEMONS[0]);

@@ -34,7 +34,7 @@ async fn stubborn(trial: &Fixture, when_dropped: ShutdownPolicy) -> (Process, Pi
 }
 
 #[tokio::test]
-async fn a_child_whose_handle_is_dropped_is_ended_with_its_tools() {
+async fn dropping_the_handle_ends_the_child_and_its_tools() {
     let trial = Fixture::new();
     let (process, pipes) = stubborn(&trial, short_ladder()).await;
     let pid = process.pid();
@@ -47,7 +47,7 @@ async fn a_child_whose_handle_is_dropped_is_ended_with_its_tools() {
 }
 
 #[test]
-fn a_child_whose_handle_is_dropped_after_the_runtime_is_ended() {
+fn dropping_the_handle_after_the_runtime_ends_the_child() {
     let trial = Fixture::new();
     let runtime = Builder::new_multi_thread()
         .enable_all()
@@ -66,7 +66,7 @@ fn a_child_whose_handle_is_dropped_after_the_runtime_is_ended() {
 }
 
 #[tokio::test]
-async fn a_child_whose_task_panics_is_ended() {
+async fn a_panic_of_the_task_ends_the_child() {
     let trial = Fixture::new();
     let (process, pipes) = stubborn(&trial, short_ladder()).await;
 

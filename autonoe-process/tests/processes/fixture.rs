@@ -194,10 +194,13 @@ impl Drop for Host {
 }
 
 /// Waits until `is_so`, and fails after the deadline.
-pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
+pub(crate) fn eventually(condition: &str, mut is_so: impl FnMut() -> bool) {
+    let started = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < DEADLINE, "waited in vain for {what}");
+        assert!(
+            started.elapsed() < DEADLINE,
+            "waited in vain for {condition}"
+        );
         std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -150,10 +150,10 @@ fn a_child_outlives_the_thread_that_started_it() {
         .build()
         .expect("a runtime");
     let launch = trial.bash("echo ready; exec cat");
-    let (tell, told) = channel();
+    let (sender, receiver) = channel();
 
     let started = runtime.block_on(runtime.spawn_blocking(move || {
-        tell.send(gettid()).expect("somebody listens");
+        sender.send(gettid()).expect("somebody listens");
         Handle::current().block_on(launch.start())
     }));
     let StartedProcess {
@@ -161,7 +161,7 @@ fn a_child_outlives_the_thread_that_started_it() {
         mut stdin,
         stdout,
     } = started.expect("no panic").expect("it starts");
-    let thread = told.recv().expect("it has told").as_raw_pid();
+    let thread = receiver.recv().expect("it has told").as_raw_pid();
     let entry = format!("/proc/self/task/{thread}");
     eventually("the end of the thread", || !Path::new(&entry).exists());
 

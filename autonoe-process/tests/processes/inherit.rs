@@ -40,7 +40,7 @@ fn is_locked(path: &Path) -> bool {
 }
 
 #[tokio::test]
-async fn a_lock_is_held_by_the_child_and_its_tools_until_they_are_gone() {
+async fn a_lock_is_held_until_the_child_and_its_tools_have_ended() {
     let trial = Fixture::new();
     let path = trial.path("run.lock");
     let lock = Arc::new(File::create(&path).expect("writable"));
@@ -127,13 +127,13 @@ async fn children_that_start_at_the_same_time_get_nothing_of_each_other() {
             panic!("{open:?}");
         };
         assert_eq!(&open[&own], path);
-        let theirs: Vec<_> = [0, 1, 2]
+        let inherited: Vec<_> = [0, 1, 2]
             .iter()
             .map(|number| open[number].clone())
             .collect();
         assert!(
-            theirs.iter().all(|pipe| pipes.insert(pipe.clone())),
-            "{theirs:?}"
+            inherited.iter().all(|pipe| pipes.insert(pipe.clone())),
+            "{inherited:?}"
         );
     }
     for (process, ..) in children {

@@ -7,7 +7,7 @@ use autonoe_process::{Marker, ProcessRunner};
 use crate::fixture::{DEADLINE, Fixture, HOST_MARKER};
 
 #[tokio::test]
-async fn a_marker_that_is_handed_on_is_on_all_that_is_launched() {
+async fn an_inherited_marker_is_on_every_launched_process() {
     if let Some(trial) = Fixture::as_host() {
         // The host was started with this variable.
         let marker = Marker::new(HOST_MARKER, trial.marker.value()).expect("valid");
@@ -32,7 +32,7 @@ async fn a_marker_that_is_handed_on_is_on_all_that_is_launched() {
 }
 
 #[test]
-fn a_marker_that_this_program_was_not_started_with_is_not_handed_on() {
+fn a_marker_that_this_program_was_not_started_with_is_not_inherited() {
     let trial = Fixture::new();
 
     assert!(!trial.marker.propagate());

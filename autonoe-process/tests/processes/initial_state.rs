@@ -11,7 +11,7 @@ use tokio::runtime::Builder;
 use crate::fixture::{CLOSE, Fixture, eventually, ladder, ready, short_ladder, within};
 
 #[tokio::test]
-async fn the_environment_has_the_given_variables_and_the_marker() {
+async fn the_environment_has_the_variables_of_the_launch_and_the_marker() {
     let trial = Fixture::new();
     let cat = find_program("cat", &std::env::var_os("PATH").expect("set")).expect("it is there");
     let launch = Launch::new(cat, trial.folder(), trial.marker.clone())

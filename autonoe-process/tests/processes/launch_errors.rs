@@ -158,16 +158,16 @@ async fn the_folder_is_removed_when_the_start_fails() {
 }
 
 #[test]
-fn possible_secrets_are_not_shown() {
+fn debug_output_contains_no_possible_secrets() {
     let trial = Fixture::new();
     let launch = trial
         .bash("echo secret-argument")
         .env("TOKEN", "secret-value");
 
-    let shown = format!("{launch:?}");
+    let debug_output = format!("{launch:?}");
 
     assert!(
-        shown.contains("TOKEN") && !shown.contains("secret"),
-        "{shown}"
+        debug_output.contains("TOKEN") && !debug_output.contains("secret"),
+        "{debug_output}"
     );
 }

@@ -32,7 +32,7 @@ fn beside(trial: &Fixture, name: &str) -> PathBuf {
 }
 
 #[test]
-fn a_folder_is_new_and_only_its_owner_can_look_into_it() {
+fn a_folder_is_new_and_only_its_owner_can_read_it() {
     let trial = Fixture::new();
     let (one, other) = (create(&trial), create(&trial));
 
@@ -50,7 +50,7 @@ fn a_folder_is_new_and_only_its_owner_can_look_into_it() {
 }
 
 #[test]
-fn a_folder_is_abandoned_when_its_program_is_gone() {
+fn a_folder_is_abandoned_when_its_program_has_ended() {
     let trial = Fixture::new();
     let held = create(&trial);
     let left = beside(&trial, "session-left");
@@ -98,7 +98,7 @@ fn the_folder_of_a_killed_host_is_abandoned() {
 }
 
 #[test]
-fn a_folder_is_not_taken_from_its_program_while_it_is_made() {
+fn a_folder_is_not_abandoned_while_its_program_creates_it() {
     let trial = Fixture::new();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -203,7 +203,7 @@ fn removing_a_missing_folder_succeeds() {
 }
 
 #[tokio::test]
-async fn the_folder_of_a_child_is_gone_when_it_is_shut_down() {
+async fn shutting_down_a_child_removes_its_folder() {
     let trial = Fixture::new();
     let folder = create(&trial);
     let path = folder.path().to_owned();
@@ -225,7 +225,7 @@ async fn the_folder_of_a_child_is_gone_when_it_is_shut_down() {
 }
 
 #[tokio::test]
-async fn the_folder_of_a_child_that_was_dropped_goes_after_its_processes() {
+async fn the_folder_of_a_dropped_child_is_removed_after_its_processes() {
     let trial = Fixture::new();
     let folder = create(&trial);
     let path = folder.path().to_owned();

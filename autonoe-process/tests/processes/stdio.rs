@@ -36,7 +36,7 @@ async fn lines_go_to_the_child_and_back() {
 }
 
 #[tokio::test]
-async fn a_megabyte_goes_through_in_both_directions() {
+async fn a_megabyte_is_transferred_in_both_directions() {
     let trial = Fixture::new();
     let started = trial.bash("exec cat").start().await.expect("it starts");
     let StartedProcess {
@@ -121,7 +121,7 @@ async fn a_write_that_waits_fails_when_the_ladder_closes_the_input() {
 }
 
 #[tokio::test]
-async fn ten_megabytes_of_stderr_are_read_and_the_end_is_kept() {
+async fn ten_megabytes_of_stderr_are_read_and_the_end_is_retained() {
     let trial = Fixture::new();
     let script = "head -c 10485760 /dev/zero | tr '\\0' x >&2; printf 'the end' >&2; echo ready";
     let StartedProcess {
@@ -142,7 +142,7 @@ async fn ten_megabytes_of_stderr_are_read_and_the_end_is_kept() {
 }
 
 #[tokio::test]
-async fn stderr_is_kept_up_to_the_set_limit() {
+async fn stderr_is_retained_up_to_the_set_limit() {
     let trial = Fixture::new();
     let launch = trial.bash("printf 0123456789 >&2").stderr_limit(4);
     let process = launch.start().await.expect("it starts").process;

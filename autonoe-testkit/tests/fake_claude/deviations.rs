@@ -1,6 +1,7 @@
 //! Programs that start with other settings than requested.
 
-use autonoe_core::agent::Sandbox;
+use autonoe_claude::ClaudeBackend;
+use autonoe_core::agent::{Sandbox, SessionOutcome};
 use autonoe_testkit::fake_claude::{Build, Deviation, FakeScript, Fault};
 
 use crate::fake_claude::fixture::{Fixture, SetStatus, on_both_builds, recorded};
@@ -58,7 +59,32 @@ async fn a_sandbox_that_was_switched_off_is_not_a_sandbox_that_is_not_there(buil
     played.assert_failed("configuration", &["the settings of the sandbox"]);
 }
 
+/// Every session is checked, not only the first one of a backend.
+async fn a_deviation_in_a_later_session_is_refused(build: Build) {
+    for (deviation, blamed) in [
+        (Deviation::NoSettings, "the settings of the sandbox"),
+        (
+            Deviation::PermissionMode("bypassPermissions".into()),
+            "\"bypassPermissions\" mode",
+        ),
+        (Deviation::ExtraTool("WebFetch".into()), "\"WebFetch\""),
+    ] {
+        let setting = Fixture::new(&recorded(build, "b01_hook_allow"));
+        let agents = ClaudeBackend::new(setting.options());
+        let first = setting.play_session(&agents, [SetStatus::tool()]).await;
+        assert_eq!(first.end(), Ok(&SessionOutcome::Completed), "{first:?}");
+
+        setting.set_script(&script(build, deviation));
+        let second = setting.play_session(&agents, [SetStatus::tool()]).await;
+
+        let parts = ["did not start as requested", blamed];
+        second.assert_failed("configuration", &parts);
+        assert_eq!(second.events, []);
+    }
+}
+
 on_both_builds![
+    a_deviation_in_a_later_session_is_refused,
     a_session_that_is_not_as_asked_does_no_work,
     a_sandbox_that_was_switched_off_is_not_a_sandbox_that_is_not_there,
 ];

@@ -93,10 +93,16 @@ impl Fixture {
         for name in ["home", "tmp", "project"] {
             fs::create_dir(folders.path().join(name)).expect("it can be made");
         }
+        let fixture = Self { folders };
+        fixture.set_script(script);
+        fixture
+    }
+
+    /// Sets the script of later sessions.
+    pub(crate) fn set_script(&self, script: &FakeScript) {
         script
-            .save(folders.path().join("script.json"))
+            .save(self.folders.path().join("script.json"))
             .expect("it can be written");
-        Self { folders }
     }
 
     pub(crate) fn project(&self) -> PathBuf {
@@ -159,7 +165,20 @@ impl Fixture {
 
     /// Like [`played`](Self::played), with custom limits and tools.
     pub(crate) async fn played_with(&self, options: ClaudeOptions, spec: SessionSpec) -> Played {
-        let mut client = self.client_with(options, spec);
+        self.play(self.client_with(options, spec)).await
+    }
+
+    /// Plays one query of a session of `agents` and disposes the session.
+    pub(crate) async fn play_session(
+        &self,
+        agents: &ClaudeBackend,
+        tools: impl IntoIterator<Item = Arc<dyn Tool>>,
+    ) -> Played {
+        let client = agents.create(self.spec(tools)).expect("it can be made");
+        self.play(client).await
+    }
+
+    async fn play(&self, mut client: Box<dyn AgentClient>) -> Played {
         let played = query(client.as_mut()).await;
         timeout(TIMEOUT, client.dispose())
             .await

@@ -56,7 +56,7 @@ async fn a_file_that_is_not_a_program_is_not_available() {
 
 #[tokio::test]
 async fn a_program_with_another_version_text_is_not_available() {
-    for (says, is_tested) in [
+    for (output, is_tested) in [
         ("GNU bash, version 5.2", None),
         ("", None),
         ("2.1", None),
@@ -64,22 +64,22 @@ async fn a_program_with_another_version_text_is_not_available() {
         ("2.1.200 (Claude Code)", Some(true)),
         ("3.0.0 (Claude Code)", Some(false)),
     ] {
-        let (setting, options) = setting(&format!("#!/bin/bash\necho '{says}'\n"), 0o755);
+        let (setting, options) = setting(&format!("#!/bin/bash\necho '{output}'\n"), 0o755);
 
         let probed = ClaudeBackend::new(options).probe_details().await;
 
         setting.assert_nothing_is_left();
         let refused = probed.as_ref().err().map(AgentError::kind);
         let found = probed.ok().map(|probe| probe.is_tested);
-        assert_eq!(found, is_tested, "{says:?}");
+        assert_eq!(found, is_tested, "{output:?}");
         let expected = is_tested.is_none().then_some(AgentErrorKind::NotAvailable);
-        assert_eq!(refused, expected, "{says:?}");
+        assert_eq!(refused, expected, "{output:?}");
     }
 }
 
 #[tokio::test]
 async fn another_program_is_reported_with_its_behaviour_and_a_remedy() {
-    for (program, told) in [
+    for (program, expected) in [
         ("/bin/false", "exited with code 1"),
         ("/bin/cat", "run with --version, it printed"),
         ("/usr/bin/yes", "run with --version, it printed"),
@@ -93,7 +93,7 @@ async fn another_program_is_reported_with_its_behaviour_and_a_remedy() {
         let words = error.to_string();
         assert_eq!(error.kind(), AgentErrorKind::NotAvailable, "{words}");
         let name = format!("{program:?} does not look like Claude Code");
-        for word in [name.as_str(), "--version", told] {
+        for word in [name.as_str(), "--version", expected] {
             assert!(words.contains(word), "{word}: {words}");
         }
         let remedy = error.remedy().expect("there is one");
@@ -104,7 +104,7 @@ async fn another_program_is_reported_with_its_behaviour_and_a_remedy() {
 
 #[tokio::test]
 async fn a_program_that_floods_its_outputs_gets_a_short_error() {
-    for (script, told) in [
+    for (script, expected) in [
         ("exec yes", "did not stop writing"),
         ("yes >&2 & exec yes", "did not stop writing"),
         (
@@ -121,7 +121,7 @@ async fn a_program_that_floods_its_outputs_gets_a_short_error() {
         let error = within(ClaudeBackend::new(options).probe()).await;
 
         let words = error.expect_err("it is another one").to_string();
-        assert!(words.contains(told), "{script}: {words}");
+        assert!(words.contains(expected), "{script}: {words}");
         assert!(words.chars().count() < 1500, "{script}: {}", words.len());
         assert!(!words.contains(char::is_control), "{script}: {words:?}");
         setting.assert_nothing_is_left();
@@ -130,7 +130,7 @@ async fn a_program_that_floods_its_outputs_gets_a_short_error() {
 
 #[tokio::test]
 async fn a_program_with_the_right_version_and_another_protocol_is_reported() {
-    for (script, kind, told) in [
+    for (script, kind, expected) in [
         (
             "exec yes",
             AgentErrorKind::NotAvailable,
@@ -153,7 +153,7 @@ async fn a_program_with_the_right_version_and_another_protocol_is_reported() {
         let error = failure(&setting, options).await;
 
         assert_eq!(error.kind(), kind, "{error}");
-        assert!(error.to_string().contains(told), "{script}: {error}");
+        assert!(error.to_string().contains(expected), "{script}: {error}");
         assert!(error.remedy().is_some(), "{error}");
     }
 }
@@ -183,7 +183,7 @@ async fn a_program_with_an_unclear_login_is_accepted() {
 
 #[tokio::test]
 async fn a_program_that_exits_at_once_is_reported_with_its_stderr() {
-    for (script, told) in [
+    for (script, expected) in [
         ("echo oops >&2; exit 3", ["code 3: oops", "it was run as"]),
         ("exit 0", ["code 0", "exited"]),
         ("kill -SEGV $$", ["signal", "11"]),
@@ -193,7 +193,7 @@ async fn a_program_that_exits_at_once_is_reported_with_its_stderr() {
         let error = failure(&setting, options).await;
 
         let words = error.to_string();
-        for word in told {
+        for word in expected {
             assert!(words.contains(word), "{script}: {:?} {words}", error.kind());
         }
     }

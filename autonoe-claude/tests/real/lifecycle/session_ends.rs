@@ -85,7 +85,7 @@ async fn a_session_that_is_interrupted_in_a_tool(build: Build) {
 /// A hook that never answers, and notifies when it is called.
 #[derive(Default)]
 struct Silent {
-    asked: Notify,
+    called: Notify,
 }
 
 #[async_trait]
@@ -95,7 +95,7 @@ impl PreToolUseHook for Silent {
     }
 
     async fn check(&self, _: &ToolCall, _: &ProjectPaths) -> HookDecision {
-        self.asked.notify_one();
+        self.called.notify_one();
         future::pending().await
     }
 }
@@ -110,7 +110,7 @@ async fn a_session_that_is_interrupted_in_a_hook(build: Build) {
 
     let turn = collect_events(client.as_mut(), "Wait.");
     let interrupt = async {
-        within(hook.asked.notified()).await;
+        within(hook.called.notified()).await;
         control.interrupt().await.expect("it can be");
     };
     let ((events, error), ()) = tokio::join!(turn, interrupt);
@@ -128,7 +128,7 @@ async fn a_session_that_is_disposed_of_in_a_hook(build: Build) {
     spec.gate = spec.gate.with_hook(hook.clone());
     let mut client = setting.client(spec);
 
-    drop_stream_when(client.as_mut(), hook.asked.notified()).await;
+    drop_stream_when(client.as_mut(), hook.called.notified()).await;
     within(client.dispose()).await.expect("it ends");
 
     assert_eq!(setting.files(), Vec::<String>::new());
@@ -184,12 +184,12 @@ async fn a_program_that_ignores_everything_but_a_kill(build: Build) {
 }
 
 /// Sends a prompt, and drops the stream as soon as `happened` completes.
-async fn drop_stream_when(client: &mut dyn AgentClient, happened: impl Future<Output = ()>) {
+async fn drop_stream_when(client: &mut dyn AgentClient, condition: impl Future<Output = ()>) {
     let mut stream = client.query("Wait.".into());
     let listened = async { while stream.next().await.is_some() {} };
     tokio::select! {
         () = listened => panic!("it ended by itself"),
-        () = within(happened) => {}
+        () = within(condition) => {}
     }
 }
 

@@ -40,7 +40,7 @@ async fn a_program_without_credentials(build: Build) {
     assert!(remedy.contains("/login") && remedy.contains("ANTHROPIC_API_KEY"));
 }
 
-async fn a_program_without_credentials_is_noticed_before_a_run_if_that_is_wanted(build: Build) {
+async fn missing_credentials_are_detected_before_a_run_if_requested(build: Build) {
     for (login, found) in [
         (Login::None, autonoe_claude::Login::Missing),
         (Login::ApiKey, autonoe_claude::Login::Found),
@@ -81,7 +81,7 @@ async fn an_unknown_conversation(build: Build) {
     }
 }
 
-async fn a_sandbox_that_cannot_be_made(build: Build) {
+async fn a_sandbox_that_cannot_be_created(build: Build) {
     let setting = without_a_model(build, Login::ApiKey);
     // All programs that Claude Code needs, and none that its sandbox needs.
     let programs = setting.folder.join("bin");
@@ -119,7 +119,7 @@ async fn a_sandbox_that_cannot_be_made(build: Build) {
 
 on_newer_build![
     a_program_without_credentials,
-    a_program_without_credentials_is_noticed_before_a_run_if_that_is_wanted,
+    missing_credentials_are_detected_before_a_run_if_requested,
     an_unknown_conversation,
-    a_sandbox_that_cannot_be_made,
+    a_sandbox_that_cannot_be_created,
 ];

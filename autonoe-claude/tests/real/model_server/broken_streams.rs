@@ -34,13 +34,13 @@ async fn a_stream_that_breaks_in_a_block_is_retried(build: Build) {
     let server = AnthropicServer::start(ModelScript::new(turns.into_iter().flatten()));
     let mut claude = Options::new().start(build, &server);
 
-    for (index, (fault, streamed_again)) in faults.into_iter().enumerate() {
-        let said = claude.turn("Go.").await;
+    for (index, (fault, is_retry_streamed)) in faults.into_iter().enumerate() {
+        let output = claude.turn("Go.").await;
 
-        said.assert_success("Whole.");
-        let asked = server.log().main_requests();
-        let streams: Vec<bool> = asked.iter().map(|asked| asked.stream).collect();
-        assert_eq!(streams[2 * index..], [true, streamed_again], "{fault:?}");
+        output.assert_success("Whole.");
+        let requests = server.log().main_requests();
+        let streams: Vec<bool> = requests.iter().map(|request| request.stream).collect();
+        assert_eq!(streams[2 * index..], [true, is_retry_streamed], "{fault:?}");
     }
     claude.kill().await;
 }
@@ -55,8 +55,11 @@ async fn a_stream_that_is_cut_after_a_block_is_treated_as_each_build_does(build:
 
     match build {
         Build::OLDER => {
-            let said = ended.assert_error();
-            assert!(said.contains("Connection closed mid-response"), "{said}");
+            let output = ended.assert_error();
+            assert!(
+                output.contains("Connection closed mid-response"),
+                "{output}"
+            );
             assert_eq!(server.log().main_requests().len(), 1);
         }
         _ => {

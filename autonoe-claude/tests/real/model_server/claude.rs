@@ -148,10 +148,10 @@ impl Claude {
     }
 
     /// Reads up to the first line that is `wanted`.
-    pub(crate) async fn read_until(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) async fn read_until(&mut self, predicate: impl Fn(&Value) -> bool) -> Value {
         loop {
             match self.next_line().await {
-                Some(line) if wanted(&line) => return line,
+                Some(line) if predicate(&line) => return line,
                 Some(_) => {}
                 None => panic!("no such line came: {:#?}\n{}", self.lines, self.stderr()),
             }
@@ -176,7 +176,7 @@ impl Claude {
         let ended = timeout(TIMEOUT, self.child.wait()).await;
         let status = ended.expect("it ends in time").expect("it is our child");
 
-        self.wait_until_gone().await;
+        self.wait_for_end().await;
         Ended {
             status,
             stderr: self.stderr(),
@@ -188,13 +188,13 @@ impl Claude {
     pub(crate) async fn kill(mut self) {
         let killed = timeout(TIMEOUT, self.child.kill()).await;
         killed.expect("it ends in time").expect("it is our child");
-        self.wait_until_gone().await;
+        self.wait_for_end().await;
     }
 
     /// Waits until no process of the program is left.
-    async fn wait_until_gone(&self) {
-        let is_gone = || self.marker.processes().is_empty();
-        eventually("the end of the last process", is_gone).await;
+    async fn wait_for_end(&self) {
+        let has_ended = || self.marker.processes().is_empty();
+        eventually("the end of the last process", has_ended).await;
     }
 
     async fn next_line(&mut self) -> Option<Value> {

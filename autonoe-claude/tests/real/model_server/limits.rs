@@ -29,9 +29,9 @@ fn options() -> Options {
 }
 
 /// Returns the content of the one event about limits.
-fn reported(said: &Lines) -> Value {
-    let events = said.with_type("rate_limit_event");
-    assert_eq!(events.len(), 1, "{said:#?}");
+fn reported(output: &Lines) -> Value {
+    let events = output.with_type("rate_limit_event");
+    assert_eq!(events.len(), 1, "{output:#?}");
     let mut info = events[0]["rate_limit_info"].clone();
     // The newer build adds details of each limit.
     info.as_object_mut()
@@ -57,11 +57,11 @@ async fn a_spent_limit_is_reported_and_not_retried(build: Build) {
 
         let turn = claude.turn("Go.").await;
 
-        let said = turn.assert_error();
+        let output = turn.assert_error();
         let [older, newer] = limit;
         let limit = if build == Build::OLDER { older } else { newer };
         let start = format!("You've hit your {limit} · resets ");
-        assert!(said.starts_with(&start), "{said}");
+        assert!(output.starts_with(&start), "{output}");
         assert_eq!(
             reported(&turn),
             json!({
@@ -111,7 +111,7 @@ async fn a_rejection_without_a_claim_is_no_quota(build: Build) {
 
     let ended = run(build, &server).await;
 
-    let said = ended.assert_error();
-    assert!(said.contains("not your usage limit"), "{said}");
+    let output = ended.assert_error();
+    assert!(output.contains("not your usage limit"), "{output}");
     assert_eq!(reported(&ended)["rateLimitType"], Value::Null);
 }

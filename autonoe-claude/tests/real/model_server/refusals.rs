@@ -11,7 +11,7 @@ on_both_builds![
     an_overloaded_model_is_retried,
     each_error_status_is_classified;
     newer_only:
-    a_closed_connection_is_opened_again,
+    a_closed_connection_is_reopened,
     retries_stop_at_the_limit,
 ];
 
@@ -57,7 +57,7 @@ async fn an_overloaded_model_is_retried(build: Build) {
     );
 }
 
-async fn a_closed_connection_is_opened_again(build: Build) {
+async fn a_closed_connection_is_reopened(build: Build) {
     let server = AnthropicServer::start([Turn::disconnect(), Turn::text("Here.")]);
 
     let options = Options::new().max_retries("3");
@@ -90,18 +90,18 @@ async fn each_error_status_is_classified(build: Build) {
     // Some requests are repeated in another way, whatever the number of retries.
     let server = AnthropicServer::start(ModelScript::from_fn(move |request| {
         let texts = request.user_texts();
-        let asked = |status: &i32| texts.contains(&status.to_string().as_str());
-        let refusal = answers.iter().rfind(|(_, status, _)| asked(status));
+        let was_sent = |status: &i32| texts.contains(&status.to_string().as_str());
+        let refusal = answers.iter().rfind(|(_, status, _)| was_sent(status));
         refusal.expect("a status is asked for").0.clone().into()
     }));
     let mut claude = Options::new().max_retries("0").start(build, &server);
 
     for (_, status, error) in refusals {
-        let said = claude.turn(&status.to_string()).await;
+        let output = claude.turn(&status.to_string()).await;
 
-        said.assert_error();
-        assert_eq!(said.result()["api_error_status"], status, "{said:#?}");
-        assert_eq!(said.with_type("assistant")[0]["error"], error, "{status}");
+        output.assert_error();
+        assert_eq!(output.result()["api_error_status"], status, "{output:#?}");
+        assert_eq!(output.with_type("assistant")[0]["error"], error, "{status}");
     }
     claude.kill().await;
 }

@@ -20,9 +20,9 @@ async fn silence_in_the_middle_of_an_answer_is_seen_and_ended(build: Build) {
     let mut claude = Options::new().start(build, &server);
     claude.prompt("Go.").await;
 
-    let asked = log.wait_for(TIMEOUT, |seen| seen.request.messages().is_some());
-    let asked = asked.await.expect("the model is asked");
-    assert_eq!(asked.ending, None);
+    let exchange = log.wait_for(TIMEOUT, |seen| seen.request.messages().is_some());
+    let exchange = exchange.await.expect("the model is asked");
+    assert_eq!(exchange.ending, None);
     claude.kill().await;
 
     let left = |number| {
@@ -31,7 +31,7 @@ async fn silence_in_the_middle_of_an_answer_is_seen_and_ended(build: Build) {
         })
     };
     assert_eq!(
-        left(asked.number).await.expect("it ends").ending,
+        left(exchange.number).await.expect("it ends").ending,
         Some(Ending::PeerLeft)
     );
 }

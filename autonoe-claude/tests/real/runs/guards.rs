@@ -43,10 +43,10 @@ async fn calls_that_the_guards_deny_leave_no_trace(build: Build) {
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     let requests = setting.server.log().main_requests();
-    let told = requests.last().expect("there are some").tool_results();
+    let results = requests.last().expect("there are some").tool_results();
     for (number, (name, input)) in refused().iter().enumerate() {
         let id = format!("refused-{number}");
-        let result = told.iter().find(|result| result.tool_use_id == id);
+        let result = results.iter().find(|result| result.tool_use_id == id);
         let is_refused = result.is_some_and(|result| result.is_error);
         assert!(is_refused, "{name} {input}: {result:?}");
     }

@@ -123,20 +123,20 @@ async fn a_path_that_every_build_refuses_is_refused_by_each_session(build: Build
 
 /// The symlink is not in `/tmp`, where agents may write anyway.
 async fn paths_through_a_link_to_the_project_work(build: Build) {
-    let elsewhere = tempfile::tempdir_in("/var/tmp").expect("a directory");
-    let link = elsewhere.path().join("link");
-    let shown = link.display().to_string();
-    let outside = elsewhere.path().join("outside");
+    let other_folder = tempfile::tempdir_in("/var/tmp").expect("a directory");
+    let link = other_folder.path().join("link");
+    let link_text = link.display().to_string();
+    let outside = other_folder.path().join("outside");
     fs::create_dir(&outside).expect("it can be made");
-    let mut calls = work(&shown);
+    let mut calls = work(&link_text);
     let allowed = calls.len();
-    let write = |path: &str| json!({"file_path": format!("{shown}/{path}"), "content": "x"});
+    let write = |path: &str| json!({"file_path": format!("{link_text}/{path}"), "content": "x"});
     calls.extend([
         ("Write", write("out/trace.txt")),
         ("Write", write("../trace.txt")),
-        bash(&format!("echo x > {shown}/out/trace.txt")),
-        bash(&format!("cd {shown}/out && echo x > trace.txt")),
-        bash(&format!("echo x > {shown}/../trace.txt")),
+        bash(&format!("echo x > {link_text}/out/trace.txt")),
+        bash(&format!("cd {link_text}/out && echo x > trace.txt")),
+        bash(&format!("echo x > {link_text}/../trace.txt")),
     ]);
     let refused: Vec<_> = (allowed..calls.len()).collect();
     let setting = Fixture::new(build, script(&calls));
@@ -153,7 +153,7 @@ async fn paths_through_a_link_to_the_project_work(build: Build) {
     for name in FILES {
         assert!(setting.file(name).exists(), "{name}");
     }
-    let names = fs::read_dir(elsewhere.path()).expect("readable").count();
+    let names = fs::read_dir(other_folder.path()).expect("readable").count();
     assert_eq!(names, 2, "nothing was written beside the link");
     assert_eq!(fs::read_dir(&outside).expect("readable").count(), 0);
     setting.server.verify();
@@ -161,11 +161,11 @@ async fn paths_through_a_link_to_the_project_work(build: Build) {
 }
 
 async fn folders_of_the_program_are_removed_from_the_project(build: Build) {
-    for (name, kept) in [("project", false), ("repository/project", true)] {
+    for (name, is_repository) in [("project", false), ("repository/project", true)] {
         let setting = Fixture::in_project(build, name, |_| script(&[bash("echo x > made.txt")]));
         let repository = setting.folder.join("repository");
         let settings = setting.file(".claude/skills/mine/SKILL.md");
-        if kept {
+        if is_repository {
             fs::create_dir(repository.join(".git")).expect("it can be made");
             fs::create_dir_all(settings.parent().expect("it has one")).expect("it can be made");
             fs::write(&settings, "Be kind.").expect("writable");
@@ -176,8 +176,8 @@ async fn folders_of_the_program_are_removed_from_the_project(build: Build) {
         assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
         assert!(setting.file("made.txt").exists());
         assert!(!setting.file(".claude/.cc-writes").exists());
-        assert_eq!(setting.file(".claude").exists(), kept);
-        assert_eq!(settings.exists(), kept);
+        assert_eq!(setting.file(".claude").exists(), is_repository);
+        assert_eq!(settings.exists(), is_repository);
         assert!(!repository.join(".claude").exists());
     }
 }

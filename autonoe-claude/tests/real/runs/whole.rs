@@ -61,7 +61,7 @@ async fn assert_built(setting: &Fixture, run: WatchedRun) {
     setting.assert_nothing_is_left();
 }
 
-async fn a_run_does_nothing_where_its_outer_sandbox_cannot_be_made(build: Build) {
+async fn a_run_does_nothing_if_its_outer_sandbox_cannot_be_created(build: Build) {
     let setting = Fixture::new(build, ModelScript::new(planning())).unverified();
     fs::write(setting.file("SPEC.md"), "# A greeting\n").expect("writable");
     let project = Project::find(&setting.project(), None).expect("a project");
@@ -73,8 +73,11 @@ async fn a_run_does_nothing_where_its_outer_sandbox_cannot_be_made(build: Build)
 
     let report = within(run.run(&RunControl::new())).await.expect("a report");
 
-    let why = format!("{report:?}");
-    assert!(why.contains("backend_not_available"), "{why}");
+    let description = format!("{report:?}");
+    assert!(
+        description.contains("backend_not_available"),
+        "{description}"
+    );
     assert!(setting.server.log().main_requests().is_empty());
     setting.assert_nothing_is_left();
 }
@@ -83,5 +86,5 @@ on_both_builds![
     a_project_is_planned_and_built;
     newer_only:
     a_project_is_built_in_the_outer_sandbox,
-    a_run_does_nothing_where_its_outer_sandbox_cannot_be_made,
+    a_run_does_nothing_if_its_outer_sandbox_cannot_be_created,
 ];

@@ -73,9 +73,9 @@ async fn calls_that_the_guards_deny_leave_no_trace() {
     assert!(!Path::new("/var/trace.txt").exists());
     assert_eq!(status_on_disk(&setting.project())["passed"], true);
     let requests = setting.server.log().main_requests();
-    let told = requests.last().expect("there are some").user_texts();
-    let reasons = told.iter().filter(|text| text.contains("was refused:"));
-    assert_eq!(reasons.count(), refused().len(), "{told:?}");
+    let texts = requests.last().expect("there are some").user_texts();
+    let reasons = texts.iter().filter(|text| text.contains("was refused:"));
+    assert_eq!(reasons.count(), refused().len(), "{texts:?}");
     setting.server.verify();
     setting.assert_nothing_is_left();
 }

@@ -21,17 +21,17 @@ async fn a_run_without_an_outer_sandbox_does_not_start() {
 
     let report = within(run.run(&RunControl::new())).await.expect("a report");
 
-    let why = report.to_string();
+    let description = report.to_string();
     assert!(
         format!("{report:?}").contains("guards_not_enforced"),
-        "{why}"
+        "{description}"
     );
     assert!(setting.server.log().main_requests().is_empty());
     setting.assert_nothing_is_left();
 }
 
 #[tokio::test]
-async fn a_run_does_nothing_where_its_outer_sandbox_cannot_be_made() {
+async fn a_run_does_nothing_if_its_outer_sandbox_cannot_be_created() {
     let setting = Fixture::new(ModelScript::new(planning())).unverified();
     fs::write(setting.file("SPEC.md"), "# A greeting\n").expect("writable");
     let project = Project::find(&setting.project(), None).expect("a project");
@@ -43,8 +43,11 @@ async fn a_run_does_nothing_where_its_outer_sandbox_cannot_be_made() {
 
     let report = within(run.run(&RunControl::new())).await.expect("a report");
 
-    let why = format!("{report:?}");
-    assert!(why.contains("backend_not_available"), "{why}");
+    let description = format!("{report:?}");
+    assert!(
+        description.contains("backend_not_available"),
+        "{description}"
+    );
     assert!(setting.server.log().main_requests().is_empty());
     setting.assert_nothing_is_left();
 }

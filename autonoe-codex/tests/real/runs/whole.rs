@@ -26,12 +26,12 @@ async fn a_project_is_planned_and_built() {
     assert_eq!(greeting.expect("it was written"), "hello\nmore\n");
     assert_eq!(status_on_disk(&setting.project())["passed"], true);
     let requests = setting.server.log().main_requests();
-    let told = requests
+    let texts = requests
         .last()
         .expect("there are some")
         .user_texts()
         .join("\n");
-    assert!(told.contains("curl may reach another machine"), "{told}");
+    assert!(texts.contains("curl may reach another machine"), "{texts}");
     setting.server.verify();
     setting.assert_nothing_is_left();
 }

@@ -72,13 +72,13 @@ async fn model_and_instructions_are_those_of_the_session() {
     let requests = run.server.log().main_requests();
     assert_eq!(requests[0].model, "gpt-5.4");
     assert_eq!(requests[1].model, "gpt-5.5");
-    let told = requests[1].raw.to_string();
-    assert!(told.contains("You are the second."), "{told}");
-    assert!(!told.contains("You are the first."), "{told}");
+    let request = requests[1].raw.to_string();
+    assert!(request.contains("You are the second."), "{request}");
+    assert!(!request.contains("You are the first."), "{request}");
 }
 
 #[tokio::test]
-async fn an_allowed_call_passes_the_gate_again_in_the_next_session() {
+async fn an_allowed_call_passes_the_gate_in_the_next_session_too() {
     let calls = || {
         [
             shell("touch trace.txt"),
@@ -101,15 +101,15 @@ async fn an_allowed_call_passes_the_gate_again_in_the_next_session() {
 
         run.play(spec).await;
 
-        let asked = counter.0.lock().expect("no panic").clone();
-        assert_eq!(asked, ["Bash", "mcp__other__leave"]);
+        let checked_tools = counter.0.lock().expect("no panic").clone();
+        assert_eq!(checked_tools, ["Bash", "mcp__other__leave"]);
     }
     run.server.verify();
 }
 
 #[tokio::test]
 async fn tools_and_servers_end_with_their_session() {
-    let wanted = || {
+    let turns = || {
         [
             ours("ring", &json!({})),
             calls(
@@ -122,7 +122,7 @@ async fn tools_and_servers_end_with_their_session() {
             Turn::text("Done."),
         ]
     };
-    let run = Run::new(ModelScript::new(wanted().into_iter().chain(wanted())));
+    let run = Run::new(ModelScript::new(turns().into_iter().chain(turns())));
     let ring = ToolDefinition::new("ring", "Rings.", json!({"type": "object"}));
     let (mut spec, _) = counted(&run);
     spec.tools = Toolbox::new([Arc::new(Ring(ring)) as Arc<dyn Tool>]);
@@ -155,9 +155,12 @@ async fn tools_and_servers_end_with_their_session() {
 
 #[tokio::test]
 async fn commands_get_the_trace_of_their_session() {
-    let look = || [shell("echo $TRACEPARENT"), Turn::text("Done.")];
+    let print_variable = || [shell("echo $TRACEPARENT"), Turn::text("Done.")];
     let run = Run::new(ModelScript::new(
-        look().into_iter().chain(look()).chain(look()),
+        print_variable()
+            .into_iter()
+            .chain(print_variable())
+            .chain(print_variable()),
     ));
     for number in ["1", "2"] {
         let trace = format!("00-{}-{}-01", number.repeat(32), number.repeat(16));

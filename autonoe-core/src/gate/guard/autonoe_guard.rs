@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 use serde_json::Value;
 
+use super::PathGuard;
 use super::file_name::{components, is_spelling_of};
 use super::ledger_command::could_change_autonoe;
 use super::name_spelling::text_touches_autonoe;
-use crate::gate::lexical_path::path_candidates::{PathCandidates, lexical_and_resolved};
+use crate::gate::lexical_path::path_candidates::PathCandidates;
+use crate::gate::lexical_path::resolver::Resolver;
 use crate::gate::lexical_path::{normalise, percent_decoded, strip_invisible};
 use crate::gate::{HookDecision, PreToolUseHook, ProjectPaths};
 use crate::time::Mode;
@@ -65,12 +67,12 @@ impl AutonoeGuard {
         Self { project_paths }
     }
 
-    fn evaluate(&self, call: &ToolCall) -> Result<(), String> {
+    pub(super) fn evaluate(&self, call: &ToolCall, resolver: &Resolver) -> Result<(), String> {
         match &call.kind {
-            ToolKind::Write { paths } => self.judge_write(paths, call),
+            ToolKind::Write { paths } => self.judge_write(paths, call, resolver),
             ToolKind::Shell { command } => {
                 judge_command(command)?;
-                self.judge_directory(call)
+                self.judge_directory(call, resolver)
             }
             kind if kind.unambiguous_server() == Some(SERVER) => Ok(()),
             ToolKind::Other if NON_WRITING_TOOLS.contains(&call.name.as_str()) => Ok(()),
@@ -83,7 +85,7 @@ impl AutonoeGuard {
                 ))
             }
             ToolKind::Mcp { .. } | ToolKind::Other
-                if names_fleets(&call.input, &self.project_paths) =>
+                if names_fleets(&call.input, &self.project_paths, resolver) =>
             {
                 Err(format!(
                     "{} must not be used on {FLEETS}/, where fleets keep their state; use it on other \
@@ -99,31 +101,39 @@ impl AutonoeGuard {
         }
     }
 
-    fn judge_write(&self, paths: &[PathBuf], call: &ToolCall) -> Result<(), String> {
+    fn judge_write(
+        &self,
+        paths: &[PathBuf],
+        call: &ToolCall,
+        resolver: &Resolver,
+    ) -> Result<(), String> {
         if paths.is_empty() {
             return Err(format!(
                 "{} does not say which files it touches; name them",
                 call.name
             ));
         }
-        let project = lexical_and_resolved(&self.project_paths.project);
+        let project = resolver.lexical_and_resolved(&self.project_paths.project);
         for path in paths {
-            let meanings = self.meanings(path, call)?;
-            if names_directory(path, &project, DIRECTORY) || self.is_in(DIRECTORY, &meanings) {
+            let candidates = self.candidates(path, call, resolver)?;
+            if names_directory(path, &project, DIRECTORY)
+                || self.is_in(DIRECTORY, &candidates, resolver)
+            {
                 return Err(format!(
                     "{path:?} is in {DIRECTORY}/, which only Autonoe writes; use the autonoe \
                      tools to change deliverables"
                 ));
             }
-            if names_directory(path, &project, FLEETS) || self.is_in(FLEETS, &meanings) {
+            if names_directory(path, &project, FLEETS) || self.is_in(FLEETS, &candidates, resolver)
+            {
                 return Err(format!(
                     "{path:?} is in {FLEETS}/, where fleets keep their state; write to other files of \
                      the project"
                 ));
             }
             let note: Vec<_> = project.iter().map(|project| project.join(NOTE)).collect();
-            let only_the_note = !meanings.in_unknown_home
-                && meanings.paths.iter().all(|place| note.contains(place));
+            let only_the_note = !candidates.in_unknown_home
+                && candidates.paths.iter().all(|place| note.contains(place));
             if call.mode == Mode::Sync && !only_the_note {
                 return Err(format!(
                     "a sync run may only write to {NOTE} of the project; write your findings \
@@ -135,10 +145,10 @@ impl AutonoeGuard {
     }
 
     /// Checks the working directory of a shell command, where its relative paths start.
-    fn judge_directory(&self, call: &ToolCall) -> Result<(), String> {
-        let meanings = self.meanings(Path::new("."), call)?;
+    fn judge_directory(&self, call: &ToolCall, resolver: &Resolver) -> Result<(), String> {
+        let candidates = self.candidates(Path::new("."), call, resolver)?;
         let mut directories = ProjectPaths::STATE_FOLDERS.into_iter();
-        match directories.find(|directory| self.is_in(directory, &meanings)) {
+        match directories.find(|directory| self.is_in(directory, &candidates, resolver)) {
             Some(directory) => Err(format!(
                 "commands must not run in {directory}/; run them in the project"
             )),
@@ -146,16 +156,21 @@ impl AutonoeGuard {
         }
     }
 
-    fn meanings(&self, path: &Path, call: &ToolCall) -> Result<PathCandidates, String> {
-        PathCandidates::locate(path, call, &self.project_paths).map_err(|error| {
+    fn candidates(
+        &self,
+        path: &Path,
+        call: &ToolCall,
+        resolver: &Resolver,
+    ) -> Result<PathCandidates, String> {
+        PathCandidates::locate(path, call, &self.project_paths, resolver).map_err(|error| {
             format!("{path:?} cannot be resolved ({error}); use a path without such links")
         })
     }
 
-    fn is_in(&self, directory: &str, meanings: &PathCandidates) -> bool {
-        let project = lexical_and_resolved(&self.project_paths.project);
-        let own = lexical_and_resolved(&self.project_paths.project.join(directory));
-        meanings.paths.iter().any(|place| {
+    fn is_in(&self, directory: &str, candidates: &PathCandidates, resolver: &Resolver) -> bool {
+        let project = resolver.lexical_and_resolved(&self.project_paths.project);
+        let own = resolver.lexical_and_resolved(&self.project_paths.project.join(directory));
+        candidates.paths.iter().any(|place| {
             names_directory(place, &project, directory)
                 || own.iter().any(|own| place.starts_with(own))
         })
@@ -189,8 +204,8 @@ fn names_directory(path: &Path, project: &[PathBuf], directory: &str) -> bool {
 }
 
 /// Returns whether any text in `input` is a path into the directory of fleets.
-fn names_fleets(input: &Value, project_paths: &ProjectPaths) -> bool {
-    let project = lexical_and_resolved(&project_paths.project);
+fn names_fleets(input: &Value, project_paths: &ProjectPaths, resolver: &Resolver) -> bool {
+    let project = resolver.lexical_and_resolved(&project_paths.project);
     let is_path_there = |text: &str| {
         let text = percent_decoded(&strip_invisible(text));
         let text = text.strip_prefix("file://").unwrap_or(&text);
@@ -219,10 +234,11 @@ impl PreToolUseHook for AutonoeGuard {
     }
 
     async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
-        match self.evaluate(call) {
-            Ok(()) => HookDecision::Pass,
-            Err(reason) => HookDecision::block(reason),
-        }
+        PathGuard::Autonoe(self).judge(call, &Resolver::default())
+    }
+
+    fn as_path_guard(&self) -> Option<PathGuard<'_>> {
+        Some(PathGuard::Autonoe(self))
     }
 }
 

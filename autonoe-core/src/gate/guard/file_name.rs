@@ -52,7 +52,7 @@ pub(super) struct Positions {
     dotted: u16,
     /// Reached with evidence: with a letter of the name, with two letters after an expansion, or
     /// with the dot and an unquoted wildcard.
-    meant: u16,
+    evident: u16,
 }
 
 impl Positions {
@@ -64,7 +64,7 @@ impl Positions {
         guessed: 0,
         hinted: 0,
         dotted: 0,
-        meant: 0,
+        evident: 0,
     };
     /// Start of a component.
     pub(super) const START: Self = Self {
@@ -79,7 +79,7 @@ impl Positions {
 
     /// Returns whether the component can be the complete name, with sufficient evidence.
     pub(super) fn is_whole_name(self) -> bool {
-        self.meant & Self::END != 0
+        self.evident & Self::END != 0
     }
 
     /// Returns the union of both sets of positions.
@@ -88,7 +88,7 @@ impl Positions {
             guessed: self.guessed | other.guessed,
             hinted: self.hinted | other.hinted,
             dotted: self.dotted | other.dotted,
-            meant: self.meant | other.meant,
+            evident: self.evident | other.evident,
         }
     }
 
@@ -108,12 +108,12 @@ impl Positions {
                 guessed: stay(self.guessed),
                 hinted: step(self.guessed) | stay(self.hinted),
                 dotted: step(self.dotted) | stay(self.dotted),
-                meant: stay(self.meant),
+                evident: stay(self.evident),
             }
         } else {
             Self {
                 hinted: step(self.guessed),
-                meant: step(self.hinted | self.dotted | self.meant),
+                evident: step(self.hinted | self.dotted | self.evident),
                 ..Self::NONE
             }
         }
@@ -136,17 +136,17 @@ impl Positions {
         // A wildcard never matches the dot at the start of a name.
         let dotted = step(self.dotted & !1);
         let hinted = step(self.hinted);
-        let (guessed, meant) = (step(self.guessed & !1), step(self.meant));
-        let (dotted, meant) = if quoted {
-            (dotted, meant)
+        let (guessed, evident) = (step(self.guessed & !1), step(self.evident));
+        let (dotted, evident) = if quoted {
+            (dotted, evident)
         } else {
-            (0, meant | dotted)
+            (0, evident | dotted)
         };
         Self {
             guessed,
             hinted,
             dotted,
-            meant,
+            evident,
         }
     }
 }

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 
-use super::credential_paths::{Touch, locate_credentials};
+use super::PathGuard;
+use super::credential_paths::{CredentialPaths, Touch};
 use super::file_name::{components, fold_name, is_spelling_of};
 use super::tool_input::{NamedFile, named_files};
-use crate::gate::lexical_path::path_candidates::{PathCandidates, lexical_and_resolved};
+use crate::gate::lexical_path::path_candidates::PathCandidates;
+use crate::gate::lexical_path::resolver::Resolver;
 use crate::gate::lexical_path::strip_invisible;
 use crate::gate::{HookDecision, PreToolUseHook, ProjectPaths};
 use crate::time::Mode;
@@ -46,56 +48,61 @@ use crate::tool::{ToolCall, ToolKind};
 #[derive(Clone, Debug)]
 pub struct FileScope {
     project_paths: ProjectPaths,
+    credentials: CredentialPaths,
 }
 
 impl FileScope {
     /// Creates a guard for `project_paths`.
     pub fn new(project_paths: ProjectPaths) -> Self {
-        Self { project_paths }
+        Self {
+            credentials: CredentialPaths::new(project_paths.home.as_deref()),
+            project_paths,
+        }
     }
 
-    fn evaluate(&self, call: &ToolCall) -> Result<(), String> {
+    pub(super) fn evaluate(&self, call: &ToolCall, resolver: &Resolver) -> Result<(), String> {
         match &call.kind {
-            ToolKind::Write { paths } => self.each(paths, call, |path, meanings| {
-                self.judge_write(path, meanings, call.mode)
+            ToolKind::Write { paths } => self.each(paths, call, resolver, |path, candidates| {
+                self.judge_write(path, candidates, call.mode, resolver)
             }),
-            ToolKind::Read { paths } => self.each(paths, call, |path, meanings| {
-                self.judge_touches(path, meanings, |place, location| {
-                    self.exposes(place, location)
+            ToolKind::Read { paths } => self.each(paths, call, resolver, |path, candidates| {
+                self.judge_touches(path, candidates, resolver, |place, location| {
+                    self.exposes(place, location, resolver)
                 })
             }),
-            ToolKind::Shell { .. } => self.each(&[".".into()], call, |_, meanings| {
-                self.judge_directory(&call.cwd, meanings)
+            ToolKind::Shell { .. } => self.each(&[".".into()], call, resolver, |_, candidates| {
+                self.judge_directory(&call.cwd, candidates, resolver)
             }),
             ToolKind::Fetch { url } if !is_web_address(url) => Err(format!(
                 "{url:?} is not a web address; use a tool for reading files"
             )),
-            ToolKind::Mcp { .. } | ToolKind::Other => self.judge_input(call),
+            ToolKind::Mcp { .. } | ToolKind::Other => self.judge_input(call, resolver),
             ToolKind::Fetch { .. } | ToolKind::Malformed { .. } => Ok(()),
         }
     }
 
     /// Checks a tool that declares no files, such as a browser, by the files that its input names.
-    fn judge_input(&self, call: &ToolCall) -> Result<(), String> {
+    fn judge_input(&self, call: &ToolCall, resolver: &Resolver) -> Result<(), String> {
         for file in named_files(call) {
             let (path, is_url) = match &file {
                 NamedFile::Url(path) => (path, true),
                 NamedFile::Path(path) => (path, false),
             };
-            let meanings = match PathCandidates::locate(path, call, &self.project_paths) {
-                Ok(meanings) => meanings,
+            let candidates = match PathCandidates::locate(path, call, &self.project_paths, resolver)
+            {
+                Ok(candidates) => candidates,
                 // Most texts are not paths.
                 Err(_) if !is_url && path.is_relative() => continue,
                 Err(error) => return Err(format!("{path:?} cannot be resolved ({error})")),
             };
-            let readable = self.writable();
-            let mut places = meanings.paths.iter();
+            let readable = self.writable(resolver);
+            let mut places = candidates.paths.iter();
             if is_url && places.any(|place| is_outside(place, &readable)) {
                 return Err(format!(
                     "{path:?} is outside the project; open files of the project or a local server"
                 ));
             }
-            self.judge_touches(path, &meanings, |_, _| false)?;
+            self.judge_touches(path, &candidates, resolver, |_, _| false)?;
         }
         Ok(())
     }
@@ -104,6 +111,7 @@ impl FileScope {
         &self,
         paths: &[PathBuf],
         call: &ToolCall,
+        resolver: &Resolver,
         judge: impl Fn(&Path, &PathCandidates) -> Result<(), String>,
     ) -> Result<(), String> {
         if paths.is_empty() {
@@ -113,8 +121,8 @@ impl FileScope {
             ));
         }
         paths.iter().try_for_each(|path| {
-            match PathCandidates::locate(path, call, &self.project_paths) {
-                Ok(meanings) => judge(path, &meanings),
+            match PathCandidates::locate(path, call, &self.project_paths, resolver) {
+                Ok(candidates) => judge(path, &candidates),
                 Err(error) => Err(format!(
                     "{path:?} cannot be resolved ({error}); use a path without such links"
                 )),
@@ -125,16 +133,17 @@ impl FileScope {
     fn judge_write(
         &self,
         path: &Path,
-        meanings: &PathCandidates,
+        candidates: &PathCandidates,
         mode: Mode,
+        resolver: &Resolver,
     ) -> Result<(), String> {
-        if meanings.in_unknown_home {
+        if candidates.in_unknown_home {
             return Err(format!(
                 "{path:?} may be in a home directory; use a path inside the project"
             ));
         }
-        let writable = self.writable();
-        for place in &meanings.paths {
+        let writable = self.writable(resolver);
+        for place in &candidates.paths {
             if writable.contains(place) {
                 return Err(format!("{path:?} is a directory; write to a file in it"));
             }
@@ -148,7 +157,7 @@ impl FileScope {
                     "{path:?} is outside the project; write inside {writable}"
                 ));
             }
-            if is_in_session_parent(place) {
+            if is_in_session_parent(place, resolver) {
                 return Err(format!(
                     "{path:?} is in Autonoe's folder for sessions; write to another place in /tmp"
                 ));
@@ -159,13 +168,18 @@ impl FileScope {
                 ));
             }
         }
-        self.judge_touches(path, meanings, |_, _| false)
+        self.judge_touches(path, candidates, resolver, |_, _| false)
     }
 
     /// Checks the working directory of a shell command, where its relative paths start.
-    fn judge_directory(&self, directory: &Path, meanings: &PathCandidates) -> Result<(), String> {
-        let writable = self.writable();
-        for place in &meanings.paths {
+    fn judge_directory(
+        &self,
+        directory: &Path,
+        candidates: &PathCandidates,
+        resolver: &Resolver,
+    ) -> Result<(), String> {
+        let writable = self.writable(resolver);
+        for place in &candidates.paths {
             if is_outside(place, &writable) {
                 return Err(format!(
                     "{directory:?} is outside the project; run commands inside the project or /tmp"
@@ -173,7 +187,7 @@ impl FileScope {
             }
             let mut protected = ProjectPaths::STATE_FOLDERS.into_iter().chain([".git"]);
             if protected.any(|name| has_below(place, &writable, name))
-                || is_in_session_parent(place)
+                || is_in_session_parent(place, resolver)
             {
                 return Err(format!(
                     "commands must not run in {directory:?}; run them in the project"
@@ -186,39 +200,40 @@ impl FileScope {
     fn judge_touches(
         &self,
         path: &Path,
-        meanings: &PathCandidates,
+        candidates: &PathCandidates,
+        resolver: &Resolver,
         exposes: impl Fn(&Path, &Path) -> bool,
     ) -> Result<(), String> {
-        let home = self.project_paths.home.as_deref();
-        let homes = [Some(home), meanings.in_unknown_home.then_some(None)];
-        for home in homes.into_iter().flatten() {
-            // The paths of credentials are located once for all meanings.
-            let credentials = locate_credentials(home);
-            for place in &meanings.paths {
-                for touch in credentials.touches(place) {
-                    judge_touch(path, &touch, |location| exposes(place, location))?;
-                }
+        // The credentials are located once for all candidates.
+        let credentials = self.credentials.locate(resolver);
+        for place in &candidates.paths {
+            for touch in credentials.touches(place, candidates.in_unknown_home) {
+                judge_touch(path, &touch, |location| exposes(place, location))?;
             }
         }
         Ok(())
     }
 
     /// Returns whether a search in `place` would read the credentials at `location`.
-    fn exposes(&self, place: &Path, location: &Path) -> bool {
-        if std::fs::metadata(place).is_ok_and(|found| !found.is_dir()) {
+    fn exposes(&self, place: &Path, location: &Path, resolver: &Resolver) -> bool {
+        if std::fs::metadata(place).is_ok_and(|metadata| !metadata.is_dir()) {
             return false;
         }
-        let in_project = lexical_and_resolved(&self.project_paths.project)
+        let in_project = resolver
+            .lexical_and_resolved(&self.project_paths.project)
             .iter()
             .any(|root| place.starts_with(root));
         let pattern = location.to_string_lossy().contains('*');
         !in_project || pattern || std::fs::symlink_metadata(location).is_ok()
     }
 
-    fn writable(&self) -> Vec<PathBuf> {
+    fn writable(&self, resolver: &Resolver) -> Vec<PathBuf> {
         let project = self.project_paths.project.as_path();
         let roots = [project, Path::new(ProjectPaths::TEMPORARY)];
-        roots.into_iter().flat_map(lexical_and_resolved).collect()
+        roots
+            .into_iter()
+            .flat_map(|root| resolver.lexical_and_resolved(root))
+            .collect()
     }
 }
 
@@ -229,10 +244,11 @@ impl PreToolUseHook for FileScope {
     }
 
     async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
-        match self.evaluate(call) {
-            Ok(()) => HookDecision::Pass,
-            Err(reason) => HookDecision::block(reason),
-        }
+        PathGuard::FileScope(self).judge(call, &Resolver::default())
+    }
+
+    fn as_path_guard(&self) -> Option<PathGuard<'_>> {
+        Some(PathGuard::FileScope(self))
     }
 }
 
@@ -253,8 +269,8 @@ fn judge_touch(
 }
 
 /// Returns whether `place` is the parent directory of sessions in `/tmp`, or is inside of it.
-fn is_in_session_parent(place: &Path) -> bool {
-    let roots = lexical_and_resolved(Path::new(ProjectPaths::TEMPORARY));
+fn is_in_session_parent(place: &Path, resolver: &Resolver) -> bool {
+    let roots = resolver.lexical_and_resolved(Path::new(ProjectPaths::TEMPORARY));
     let mut below = roots
         .iter()
         .filter_map(|root| place.strip_prefix(root).ok());

@@ -9,6 +9,7 @@ mod file_name;
 mod file_scope;
 mod ledger_command;
 mod name_spelling;
+mod path_guard;
 mod read_only;
 pub(crate) mod reading_command;
 mod tool_input;
@@ -22,6 +23,7 @@ use crate::gate::{PreToolUseHook, ProjectPaths};
 pub use autonoe_guard::AutonoeGuard;
 pub use bash_guard::{BashGuard, SymlinksOnDisk};
 pub use file_scope::FileScope;
+pub(crate) use path_guard::PathGuard;
 pub(crate) use read_only::ReadOnlyGuard;
 
 /// Returns the guards of every run: Bash policy, file scope, protection of `.autonoe/`.

@@ -62,7 +62,7 @@ enum Arguments {
     Added,
 }
 
-fn only_reads_within(words: &[&ArgWord<'_>], given: Arguments, depth: usize) -> bool {
+fn only_reads_within(words: &[&ArgWord<'_>], origin: Arguments, depth: usize) -> bool {
     let texts = static_texts(words);
     let Some((Some(written), arguments)) = texts.split_first() else {
         return false;
@@ -75,20 +75,20 @@ fn only_reads_within(words: &[&ArgWord<'_>], given: Arguments, depth: usize) -> 
     let adds = match name {
         "xargs" | "fd" | "fdfind" => true,
         "find" => arguments.iter().flatten().any(|word| word == "+"),
-        _ => given == Arguments::Added,
+        _ => origin == Arguments::Added,
     };
-    let inner_given = if adds {
+    let inner_origin = if adds {
         Arguments::Added
     } else {
         Arguments::Written
     };
-    if !inner.is_empty() && !started_only_read(&inner, words, &texts, inner_given, depth) {
+    if !inner.is_empty() && !started_only_read(&inner, words, &texts, inner_origin, depth) {
         return false;
     }
     let is_fixed = words.iter().all(|word| is_fixed(word));
     let options = || {
-        let given = arguments.iter().flatten();
-        given.filter(|word| word.starts_with('-') && word.len() > 1)
+        let literals = arguments.iter().flatten();
+        literals.filter(|word| word.starts_with('-') && word.len() > 1)
     };
     match name {
         // The builtin can set a variable; it is judged below.
@@ -97,7 +97,7 @@ fn only_reads_within(words: &[&ArgWord<'_>], given: Arguments, depth: usize) -> 
         // These commands start others, which are checked above.
         "env" | "nice" | "nohup" | "timeout" | "xargs" | "command" => true,
         "time" => !options().any(|option| option.contains('o')),
-        _ if given == Arguments::Added => false,
+        _ if origin == Arguments::Added => false,
         "bash" | "sh" => !inner.scripts.is_empty(),
         // On BSD, `-o` names an output file.
         "base64" => is_fixed && !options().any(|option| option.contains('o')),
@@ -138,8 +138,8 @@ fn only_reads_within(words: &[&ArgWord<'_>], given: Arguments, depth: usize) -> 
         "sed" => is_fixed && sed_only_prints(arguments),
         "awk" | "gawk" | "mawk" => is_fixed && awk_only_prints(arguments),
         "python" | "python3" => {
-            let given: Vec<_> = arguments.iter().map(Option::as_deref).collect();
-            given == [Some("-m"), Some("json.tool")]
+            let literals: Vec<_> = arguments.iter().map(Option::as_deref).collect();
+            literals == [Some("-m"), Some("json.tool")]
         }
         "git" => git_only_reads(words, &texts),
         _ => false,
@@ -166,7 +166,7 @@ fn started_only_read(
     inner: &InnerCommands,
     words: &[&ArgWord<'_>],
     texts: &[Option<String>],
-    given: Arguments,
+    origin: Arguments,
     depth: usize,
 ) -> bool {
     let Some(depth) = depth.checked_sub(1) else {
@@ -175,7 +175,7 @@ fn started_only_read(
     let mut commands_of_words = inner.commands.iter();
     let mut scripts = inner.scripts.iter();
     !inner.is_uncertain
-        && commands_of_words.all(|range| only_reads_within(&words[range.clone()], given, depth))
+        && commands_of_words.all(|range| only_reads_within(&words[range.clone()], origin, depth))
         && scripts.all(|range| {
             parse_script(texts, range.clone())
                 .is_some_and(|script| commands(&script).all(|command| is_reader(command, depth)))

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use super::wildcard::{Wildcard, matches_all};
 use crate::gate::ProjectPaths;
 use crate::gate::lexical_path::normalise;
-use crate::gate::lexical_path::path_candidates::lexical_and_resolved;
+use crate::gate::lexical_path::resolver::Resolver;
 
 /// Pattern for absolute paths, compared component by component.
 ///
@@ -143,7 +143,8 @@ impl PathPattern {
         predicate: impl Fn(&[String]) -> bool,
     ) -> bool {
         match self.start(project_paths) {
-            Some(start) => lexical_and_resolved(&start)
+            Some(start) => Resolver::default()
+                .lexical_and_resolved(&start)
                 .iter()
                 .any(|start| predicate(&folded(start))),
             None => true,

@@ -11,6 +11,7 @@ use super::form::Form;
 use super::path_pattern::PathPattern;
 use crate::gate::ProjectPaths;
 use crate::gate::lexical_path::path_candidates::PathCandidates;
+use crate::gate::lexical_path::resolver::Resolver;
 use crate::gate::lexical_path::{Start, normalise, path_start};
 use crate::tool::{ToolCall, ToolKind};
 
@@ -150,12 +151,13 @@ fn touches_path(
     call: &ToolCall,
     project_paths: &ProjectPaths,
 ) -> bool {
-    let Ok(meanings) = PathCandidates::locate(path, call, project_paths) else {
+    let resolver = Resolver::default();
+    let Ok(candidates) = PathCandidates::locate(path, call, project_paths, &resolver) else {
         return true;
     };
     let searches = ["Glob", "Grep", "LS"].contains(&call.name.as_str());
-    meanings.in_unknown_home
-        || meanings.paths.iter().any(|place| {
+    candidates.in_unknown_home
+        || candidates.paths.iter().any(|place| {
             pattern.touches(place, project_paths)
                 || ((searches || place.is_dir()) && pattern.reaches(place, project_paths))
         })

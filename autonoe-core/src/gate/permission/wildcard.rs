@@ -140,12 +140,12 @@ pub(super) fn matches_all<P, I>(
                 item += 1;
             }
             _ => {
-                let Some((star, taken)) = last_star else {
+                let Some((star, consumed)) = last_star else {
                     return false;
                 };
-                last_star = Some((star, taken + 1));
+                last_star = Some((star, consumed + 1));
                 at = star + 1;
-                item = taken + 1;
+                item = consumed + 1;
             }
         }
     }

@@ -65,7 +65,7 @@ fn errors_of_bubblewrap_are_explained() {
 }
 
 #[tokio::test]
-async fn a_sandbox_whose_paths_do_not_fit_is_refused_before_anything_starts() {
+async fn a_sandbox_with_conflicting_paths_is_refused_before_anything_starts() {
     let trial = Fixture::new();
     fs::create_dir_all(trial.path("deep/er")).expect("writable");
     for (sandbox, code) in [

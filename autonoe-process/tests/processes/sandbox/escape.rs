@@ -56,9 +56,9 @@ async fn a_listener_on_this_machine_is_reached_only_with_its_network() {
             Ok((mut stream, _)) => {
                 assert_eq!(network, Network::Shared, "somebody came through");
                 stream.set_nonblocking(false).expect("ours");
-                let mut heard = String::new();
-                stream.read_to_string(&mut heard).expect("readable");
-                assert_eq!(heard, "hello\n");
+                let mut received = String::new();
+                stream.read_to_string(&mut received).expect("readable");
+                assert_eq!(received, "hello\n");
             }
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::WouldBlock);
@@ -115,7 +115,7 @@ async fn the_machine_is_not_changed_through_its_own_files_also_not_by_root() {
 }
 
 #[tokio::test]
-async fn a_sandbox_in_a_sandbox_is_made_only_where_it_is_allowed() {
+async fn a_nested_sandbox_is_created_only_if_it_is_allowed() {
     for (nested, expected) in [
         (NestedSandboxes::Forbidden, "no\n"),
         (NestedSandboxes::Allowed, "yes\n"),

@@ -76,7 +76,7 @@ async fn a_project_in_a_hidden_home_is_there_and_its_neighbours_are_not() {
 }
 
 #[tokio::test]
-async fn the_environment_has_the_given_variables_the_marker_and_the_directory() {
+async fn the_environment_has_the_variables_of_the_launch_the_marker_and_the_directory() {
     let trial = Fixture::new();
     let path = std::env::var_os("PATH").expect("set");
     let env = find_program("env", &path).expect("it is there");

@@ -21,7 +21,9 @@ fn write(paths: &[&str]) -> ToolCall {
 }
 
 fn passes(call: &ToolCall) -> bool {
-    AutonoeGuard::new(project_paths()).evaluate(call).is_ok()
+    AutonoeGuard::new(project_paths())
+        .evaluate(call, &Resolver::default())
+        .is_ok()
 }
 
 #[test]
@@ -73,7 +75,12 @@ fn other_files_may_be_written() {
 #[test]
 fn a_project_inside_an_autonoe_directory_still_works() {
     let guard = AutonoeGuard::new(ProjectPaths::new("/x/.autonoe/trees/1"));
-    let judge = |path: &str| guard.evaluate(&write(&[path]).in_dir("/x/.autonoe/trees/1"));
+    let judge = |path: &str| {
+        guard.evaluate(
+            &write(&[path]).in_dir("/x/.autonoe/trees/1"),
+            &Resolver::default(),
+        )
+    };
 
     assert_eq!(judge("src/a"), Ok(()));
     assert_eq!(judge("/x/.autonoe/trees/1/src/a"), Ok(()));

@@ -29,7 +29,7 @@ fn passes(kind: ToolKind, project_paths: &ProjectPaths) -> bool {
         .with_kind(kind)
         .in_dir(&project_paths.project);
     FileScope::new(project_paths.clone())
-        .evaluate(&call)
+        .evaluate(&call, &Resolver::default())
         .is_ok()
 }
 
@@ -193,7 +193,7 @@ fn a_shell_command_runs_in_the_project_or_tmp() {
     ] {
         let call = ToolCall::new("Bash", json!({"command": "rm status.json"})).in_dir(directory);
 
-        let verdict = FileScope::new(project_paths()).evaluate(&call);
+        let verdict = FileScope::new(project_paths()).evaluate(&call, &Resolver::default());
 
         assert_eq!(verdict.is_ok(), pass, "{directory:?}: {verdict:?}");
     }
@@ -287,7 +287,7 @@ fn tools_without_declared_files_must_not_name_credentials() {
         ),
     ] {
         let call = ToolCall::new(name, input).in_dir("/no-srv/project");
-        let result = FileScope::new(project_paths()).evaluate(&call);
+        let result = FileScope::new(project_paths()).evaluate(&call, &Resolver::default());
 
         assert_eq!(result.is_ok(), pass, "{name} {}: {result:?}", call.input);
     }

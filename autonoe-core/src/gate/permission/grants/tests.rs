@@ -53,7 +53,7 @@ fn the_paths_of_one_call_may_be_granted_by_several_rules() {
 }
 
 #[test]
-fn the_baseline_grants_what_the_specification_requires() {
+fn the_baseline_grants_the_rules_of_the_specification() {
     for (call, in_run, in_sync) in [
         (named("Read", "file_path", "a"), true, true),
         (named("Read", "file_path", "/etc/hosts"), true, true),

@@ -47,7 +47,7 @@ fn patterns_cover_matching_paths() {
 }
 
 #[test]
-fn a_path_touches_what_it_is_below_and_reaches_what_is_below_it() {
+fn a_path_touches_its_ancestors_and_reaches_its_descendants() {
     for (pattern, path, touches, reaches) in [
         ("./secrets", "/srv/project/secrets", true, true),
         ("./secrets", "/srv/project/secrets/a", true, false),

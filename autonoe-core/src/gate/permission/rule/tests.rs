@@ -251,7 +251,7 @@ proptest! {
     }
 
     #[test]
-    fn no_path_that_leads_out_of_the_project_is_covered(
+    fn no_path_outside_the_project_is_covered(
         path in "(/|\\.\\./|\\./|srv/|project/|[a-z.\\\\]{1,3}/){0,10}[a-z]{0,3}",
     ) {
         let covered = rule("Write(./**)").covers(&write("Write", &[&path]), &project_paths());

@@ -14,7 +14,7 @@ fn mcp(input: Value) -> ToolCall {
 }
 
 fn reason(guard: &AutonoeGuard, call: &ToolCall) -> Option<String> {
-    guard.evaluate(call).err()
+    guard.evaluate(call, &Resolver::default()).err()
 }
 
 #[test]

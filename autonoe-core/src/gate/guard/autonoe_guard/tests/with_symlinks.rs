@@ -26,23 +26,30 @@ fn a_symlink_to_the_directory_is_the_directory() {
         ("loop", false),
         ("src/a", true),
     ] {
-        let verdict = guard.evaluate(&write(&[path]).in_dir(&project));
+        let verdict = guard.evaluate(&write(&[path]).in_dir(&project), &Resolver::default());
 
         assert_eq!(verdict.is_ok(), pass, "{path}: {verdict:?}");
     }
     let call = ToolCall::new("Bash", json!({"command": "rm status.json"}));
-    assert!(guard.evaluate(&call.in_dir(project.join("state"))).is_err());
+    assert!(
+        guard
+            .evaluate(&call.in_dir(project.join("state")), &Resolver::default())
+            .is_err()
+    );
 }
 
 #[test]
-fn a_directory_that_is_a_symlink_is_guarded_where_it_leads() {
+fn the_target_of_a_symlinked_directory_is_guarded() {
     let (_dir, guard, project) = fixture();
     std::fs::create_dir(project.join("state")).expect("it can be made");
     symlink("state", project.join(".autonoe")).expect("it can be made");
 
     assert!(
         guard
-            .evaluate(&write(&["state/status.json"]).in_dir(&project))
+            .evaluate(
+                &write(&["state/status.json"]).in_dir(&project),
+                &Resolver::default()
+            )
             .is_err()
     );
 }
@@ -53,11 +60,11 @@ fn a_note_that_is_a_symlink_is_not_written_in_a_sync_run() {
     let call = write(&[".autonoe-note.md"])
         .in_dir(&project)
         .in_mode(Mode::Sync);
-    assert_eq!(guard.evaluate(&call), Ok(()));
+    assert_eq!(guard.evaluate(&call, &Resolver::default()), Ok(()));
 
     symlink("src/main.rs", project.join(".autonoe-note.md")).expect("it can be made");
 
-    assert!(guard.evaluate(&call).is_err());
+    assert!(guard.evaluate(&call, &Resolver::default()).is_err());
 }
 
 #[test]
@@ -70,6 +77,6 @@ fn a_project_that_is_a_symlink_has_its_note_under_both_names() {
     for dir in [alias, project.canonicalize().expect("it exists")] {
         let call = write(&[".autonoe-note.md"]).in_dir(dir).in_mode(Mode::Sync);
 
-        assert_eq!(guard.evaluate(&call), Ok(()));
+        assert_eq!(guard.evaluate(&call, &Resolver::default()), Ok(()));
     }
 }

@@ -18,7 +18,7 @@ fn fixture() -> (tempfile::TempDir, ProjectPaths) {
 }
 
 #[test]
-fn a_symlink_does_not_lead_a_write_out() {
+fn a_write_through_a_symlink_out_of_the_project_is_blocked() {
     let (dir, project_paths) = fixture();
     let link = |to: &str, name: &str| {
         symlink(to, dir.path().join("project").join(name)).expect("it can be made");
@@ -47,7 +47,7 @@ fn a_symlink_does_not_lead_a_write_out() {
 }
 
 #[test]
-fn a_symlink_does_not_lead_a_shell_command_out() {
+fn a_shell_command_in_a_symlink_out_of_the_project_is_blocked() {
     let (dir, project_paths) = fixture();
     for (to, name) in [("../else", "out"), ("src", "in"), (".autonoe", "state")] {
         symlink(to, dir.path().join("project").join(name)).expect("it can be made");
@@ -56,7 +56,7 @@ fn a_symlink_does_not_lead_a_shell_command_out() {
     for (directory, pass) in [("in", true), ("out", false), ("state", false), ("", true)] {
         let call = ToolCall::new("Bash", json!({"command": "ls"})).in_dir(directory);
 
-        let verdict = FileScope::new(project_paths.clone()).evaluate(&call);
+        let verdict = FileScope::new(project_paths.clone()).evaluate(&call, &Resolver::default());
 
         assert_eq!(verdict.is_ok(), pass, "{directory}: {verdict:?}");
     }
@@ -108,7 +108,7 @@ fn a_path_through_the_project_link_is_inside_while_the_link_points_to_the_projec
 }
 
 #[test]
-fn a_symlink_does_not_lead_a_read_to_credentials() {
+fn a_read_through_a_symlink_to_credentials_is_blocked() {
     let (dir, project_paths) = fixture();
     symlink("../home/.ssh", dir.path().join("project/keys")).expect("it can be made");
     symlink("../home", dir.path().join("project/home")).expect("it can be made");
@@ -147,7 +147,7 @@ fn a_project_that_lives_beside_or_above_credentials_still_works() {
 }
 
 #[test]
-fn a_symlink_does_not_lead_a_write_into_the_session_parent() {
+fn a_write_through_a_symlink_to_the_session_parent_is_blocked() {
     let (dir, project_paths) = fixture();
     // The directory of this user may be in use, so the link points to a name that no user has.
     let parent = "/tmp/autonoe-4294967295999";
