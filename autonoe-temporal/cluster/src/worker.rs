@@ -52,7 +52,7 @@ pub(crate) async fn work(
     );
     let worker = autonoe_temporal::WorkerSettings::for_host(&settings.host)
         .slots(settings.slots)
-        .shutdown_grace(settings.farewell);
+        .shutdown_grace(settings.shutdown_grace);
     let worker = TemporalWorker::connect(settings.server, worker).await;
     let worker = worker
         .map_err(|error| unreachable(&error))?

@@ -4,17 +4,27 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::engine::{Engine, EngineError, Placement, RunInstruction, RunOutcome, RunPhase, RunProgress, RunSpec, RunView};
+use autonoe_core::engine::{
+    Engine, EngineError, Placement, RunInstruction, RunOutcome, RunPhase, RunProgress, RunSpec,
+    RunView,
+};
 use autonoe_core::project::{JournalPage, JournalPageRequest};
 use autonoe_core::{RunId, RunReport};
 use futures::TryStreamExt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use temporalio_client::errors::{WorkflowInteractionError, WorkflowStartError};
-use temporalio_client::{Client, RetryOptions, RpcOptions, WorkflowCancelOptions, WorkflowDescribeOptions, WorkflowExecution, WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowHandle, WorkflowIdReusePolicy, WorkflowListOptions, WorkflowQueryOptions, WorkflowSignalOptions, WorkflowStartOptions};
+use temporalio_client::{
+    Client, RetryOptions, RpcOptions, WorkflowCancelOptions, WorkflowDescribeOptions,
+    WorkflowExecution, WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowHandle,
+    WorkflowIdReusePolicy, WorkflowListOptions, WorkflowQueryOptions, WorkflowSignalOptions,
+    WorkflowStartOptions,
+};
 use temporalio_common::WorkflowDefinition;
 use temporalio_workflow::MemoValues;
 
+use super::error::{failed, interaction_error, without_outcome};
+use super::server_view::ServerView;
 use crate::TemporalSettings;
 use crate::connection::{ConnectError, connect};
 use crate::fleet::FleetWorkflow;
@@ -24,8 +34,6 @@ use crate::payload::{MAX_UNDELIVERED, too_large};
 use crate::sessions::{SessionsWorkflow, progress};
 use crate::wire::{HOST_MEMO, SPEC_MEMO, WorkflowState, host_of, host_queue, side_queue};
 use crate::workflow_input::WorkflowInput;
-use super::error::{failed, interaction_error, without_outcome};
-use super::server_view::ServerView;
 
 /// Timeout of a query to a worker about a run. After it, only the facts of the server are returned.
 const LOOK: Duration = Duration::from_secs(5);

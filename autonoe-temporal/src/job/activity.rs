@@ -15,10 +15,10 @@ use futures::FutureExt;
 use temporalio_client::WorkflowExecuteUpdateOptions;
 use temporalio_sdk::activities::{ActivityContext, ActivityError, activities};
 
+use super::JobWorkflow;
 use crate::heartbeat::{HeartbeatState, run_cancellable};
 use crate::payload::bounded;
 use crate::wire::{Heartbeat, Instructions};
-use super::JobWorkflow;
 
 /// Executes jobs on this worker.
 pub struct JobActivities {

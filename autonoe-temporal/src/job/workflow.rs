@@ -55,7 +55,11 @@ impl JobWorkflow {
     }
 
     #[signal(name = "instruct")]
-    pub fn instruct(&mut self, _ctx: &mut SyncWorkflowContext<Self>, new_instruction: RunInstruction) {
+    pub fn instruct(
+        &mut self,
+        _ctx: &mut SyncWorkflowContext<Self>,
+        new_instruction: RunInstruction,
+    ) {
         self.log.push(new_instruction);
     }
 

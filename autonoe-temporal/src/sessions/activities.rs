@@ -12,9 +12,9 @@ use temporalio_sdk::ApplicationFailure;
 use temporalio_sdk::activities::{ActivityContext, ActivityError, activities};
 use tokio_util::sync::CancellationToken;
 
+use super::SessionsRun;
 use crate::heartbeat::{HeartbeatState, run_cancellable, run_with_heartbeat};
 use crate::wire::Heartbeat;
-use super::SessionsRun;
 
 /// Number of attempts to claim a run if a host reports that it cannot do it. The server selects the
 /// host of each attempt.

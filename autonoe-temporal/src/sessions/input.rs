@@ -6,9 +6,9 @@ use autonoe_core::time::Epoch;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::Timeouts;
 use super::SessionsRun;
 use super::activities::Claim;
+use crate::Timeouts;
 
 /// The input of such a run, or of its continuation with a new history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,29 +100,29 @@ impl Losses {
 
 #[cfg(test)]
 mod tests {
-use super::*;
+    use super::*;
 
-#[test]
-fn worker_losses_follow_the_record_of_the_host() {
-    let mut losses = Losses::default();
-    losses.worker_is_gone();
-    losses.worker_is_gone();
+    #[test]
+    fn worker_losses_follow_the_record_of_the_host() {
+        let mut losses = Losses::default();
+        losses.worker_is_gone();
+        losses.worker_is_gone();
 
-    assert_eq!(losses.answered(0), 0);
-    assert_eq!(losses.answered(2), 2);
-    assert_eq!(losses.unanswered(), 1);
-}
+        assert_eq!(losses.answered(0), 0);
+        assert_eq!(losses.answered(2), 2);
+        assert_eq!(losses.unanswered(), 1);
+    }
 
-#[test]
-fn host_losses_ignore_records_of_the_next_host() {
-    let mut losses = Losses::default();
-    losses.worker_is_gone();
-    losses.host_is_gone();
-    // No worker accepted it there.
-    losses.host_is_gone();
+    #[test]
+    fn host_losses_ignore_records_of_the_next_host() {
+        let mut losses = Losses::default();
+        losses.worker_is_gone();
+        losses.host_is_gone();
+        // No worker accepted it there.
+        losses.host_is_gone();
 
-    assert_eq!(losses.answered(0), 1);
-    assert_eq!(losses.answered(1), 1);
-    assert_eq!(losses.unanswered(), 1);
-}
+        assert_eq!(losses.answered(0), 1);
+        assert_eq!(losses.answered(1), 1);
+        assert_eq!(losses.unanswered(), 1);
+    }
 }

@@ -9,16 +9,20 @@ use jiff::Timestamp;
 use temporalio_client::RetryPolicy;
 use temporalio_common::MemoValue;
 use temporalio_sdk::workflows::{workflow, workflow_methods};
-use temporalio_sdk::{ActivityCancellationType, ActivityExecutionError, ActivityOptions, ContinueAsNewOptions, SyncWorkflowContext, TimeoutType, WorkflowCancellationToken, WorkflowContext, WorkflowContextView, WorkflowResult, WorkflowTermination};
+use temporalio_sdk::{
+    ActivityCancellationType, ActivityExecutionError, ActivityOptions, ContinueAsNewOptions,
+    SyncWorkflowContext, TimeoutType, WorkflowCancellationToken, WorkflowContext,
+    WorkflowContextView, WorkflowResult, WorkflowTermination,
+};
 use temporalio_workflow::MemoValues;
 
-use crate::Timeouts;
-use crate::failure::reason;
-use crate::wire::{HOST_MEMO, SPEC_MEMO, WorkflowState, side_queue_of};
 use super::SessionActivities;
 use super::activities::{EndCall, SessionCall};
 use super::input::SessionsInput;
 use super::machine::{NoAnswer, SessionsEvent, SessionsMachine, SessionsStep, TargetHost};
+use crate::Timeouts;
+use crate::failure::reason;
+use crate::wire::{HOST_MEMO, SPEC_MEMO, WorkflowState, side_queue_of};
 
 /// Performs the steps of a [`SessionsMachine`], which makes the decisions. Sessions are activities,
 /// waits are timers of the server.
@@ -67,9 +71,14 @@ impl SessionsWorkflow {
     }
 
     #[signal(name = "instruct")]
-    pub fn instruct(&mut self, _ctx: &mut SyncWorkflowContext<Self>, new_instruction: RunInstruction) {
+    pub fn instruct(
+        &mut self,
+        _ctx: &mut SyncWorkflowContext<Self>,
+        new_instruction: RunInstruction,
+    ) {
         let at = self.state_machine.at();
-        self.state_machine.on_event(at, SessionsEvent::Instructed(new_instruction));
+        self.state_machine
+            .on_event(at, SessionsEvent::Instructed(new_instruction));
     }
 
     #[query(name = "state")]
@@ -157,7 +166,9 @@ pub(super) async fn perform(
         }
         SessionsStep::AwaitInstruction => {
             // The instruction arrives as a signal.
-            let _ = ctx.wait_condition(|it| it.state_machine.has_instructions()).await;
+            let _ = ctx
+                .wait_condition(|it| it.state_machine.has_instructions())
+                .await;
             None
         }
         SessionsStep::NewHistory | SessionsStep::Finish(_) => None,

@@ -4,7 +4,7 @@ use autonoe_core::agent::SessionEnd;
 use autonoe_core::engine::{Engine, RunEnding};
 use autonoe_temporal::{Timeouts, WorkerSettings};
 use autonoe_temporal_support::{
-    BUILDING, DevServer, Site, Starts, TestHosts, Work, RunningWorker, engine, eventually, outcome,
+    BUILDING, DevServer, RunningWorker, Site, Starts, TestHosts, Work, engine, eventually, outcome,
     short_timeouts, submit,
 };
 
@@ -26,9 +26,11 @@ async fn a_run_that_is_cancelled_in_a_tool_leaves_no_process_and_has_its_end_rec
     };
     let run = site.run("shop", &work);
     let test_hosts = TestHosts::new(&site, "one");
-    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("one"), |worker| {
-        worker.sessions(test_hosts)
-    });
+    let worker = RunningWorker::start(
+        settings.clone(),
+        WorkerSettings::for_host("one"),
+        |worker| worker.sessions(test_hosts),
+    );
     submit(&settings, &run).await;
     let folder = site.project_path(&run);
     eventually("the tool", || folder.join(BUILDING).exists()).await;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use autonoe_core::time::Epoch;
 use autonoe_temporal::{TemporalSettings, Timeouts, WorkerSettings};
 use autonoe_temporal_support::{
-    DevServer, Proxy, Site, Starts, TestHosts, Work, RunningWorker, eventually, outcome, short_timeouts,
-    submit,
+    DevServer, Proxy, RunningWorker, Site, Starts, TestHosts, Work, eventually, outcome,
+    short_timeouts, submit,
 };
 
 use crate::assertions::assert_all_done_once;

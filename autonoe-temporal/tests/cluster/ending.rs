@@ -5,8 +5,8 @@ use std::time::Duration;
 use autonoe_core::engine::{Engine, Placement, RunEnding, RunPhase};
 use autonoe_temporal::{Timeouts, WorkerSettings};
 use autonoe_temporal_support::{
-    DevServer, Host, Site, TestHosts, Work, RunningWorker, engine, eventually, outcome, short_timeouts,
-    submit, submit_to, wait_for_status,
+    DevServer, Host, RunningWorker, Site, TestHosts, Work, engine, eventually, outcome,
+    short_timeouts, submit, submit_to, wait_for_status,
 };
 
 use crate::assertions::{assert_all_done_once, assert_end_recorded, run_ends};
@@ -34,7 +34,9 @@ async fn the_end_is_recorded_even_if_another_run_has_the_only_slot() {
     );
     let (test_hosts, log) = (TestHosts::new(&site, "one"), site.log());
     let worker = WorkerSettings::for_host("one").slots(1);
-    let worker = RunningWorker::start(settings.clone(), worker, |worker| worker.sessions(test_hosts));
+    let worker = RunningWorker::start(settings.clone(), worker, |worker| {
+        worker.sessions(test_hosts)
+    });
     submit(&settings, &first).await;
     eventually("the last session", || log.began("first", 2).len() == 1).await;
     submit(&settings, &other).await;

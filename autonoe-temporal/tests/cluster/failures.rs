@@ -8,8 +8,8 @@ use autonoe_core::engine::{Engine, EngineError, RunEnding, RunInstruction, RunPh
 use autonoe_core::event::Failure;
 use autonoe_temporal::{SessionHosts, SessionsRun, WorkerSettings};
 use autonoe_temporal_support::{
-    DevServer, Site, TestHosts, Work, RunningWorker, engine, is_at, outcome, short_timeouts, submit,
-    wait_for_status,
+    DevServer, RunningWorker, Site, TestHosts, Work, engine, is_at, outcome, short_timeouts,
+    submit, wait_for_status,
 };
 
 use crate::assertions::assert_all_done_once;
@@ -54,9 +54,11 @@ async fn the_reason_for_missing_progress_is_reported_and_the_run_continues_when_
         3,
         Failure::retryable("not_here", "it is not on this host"),
     );
-    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("here"), |worker| {
-        worker.sessions(hosts)
-    });
+    let worker = RunningWorker::start(
+        settings.clone(),
+        WorkerSettings::for_host("here"),
+        |worker| worker.sessions(hosts),
+    );
     submit(&settings, &run).await;
 
     let engine = engine(&settings).await;
@@ -86,9 +88,11 @@ async fn unknown_numbers_are_not_reported_as_zero() {
 
     let unanswered = engine.status(&run.id).await.expect("it is known");
     let test_hosts = TestHosts::new(&site, "here");
-    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("here"), |worker| {
-        worker.sessions(test_hosts)
-    });
+    let worker = RunningWorker::start(
+        settings.clone(),
+        WorkerSettings::for_host("here"),
+        |worker| worker.sessions(test_hosts),
+    );
     outcome(&settings, &run).await;
     let ended = engine.status(&run.id).await.expect("it is known");
 
@@ -111,9 +115,11 @@ async fn a_failed_claim_is_retried_on_other_hosts_a_limited_number_of_times() {
         let run = site.run(name, &work);
         let hosts = reluctant(&site, until, broken());
         let reluctant = hosts.clone();
-        let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("here"), |worker| {
-            worker.sessions(hosts)
-        });
+        let worker = RunningWorker::start(
+            settings.clone(),
+            WorkerSettings::for_host("here"),
+            |worker| worker.sessions(hosts),
+        );
         submit(&settings, &run).await;
 
         let outcome = outcome(&settings, &run).await;
@@ -139,9 +145,11 @@ async fn messages_beyond_the_limit_of_the_next_session_are_rejected() {
     };
     let run = site.run("shop", &work);
     let test_hosts = TestHosts::new(&site, "here");
-    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("here"), |worker| {
-        worker.sessions(test_hosts)
-    });
+    let worker = RunningWorker::start(
+        settings.clone(),
+        WorkerSettings::for_host("here"),
+        |worker| worker.sessions(test_hosts),
+    );
     submit(&settings, &run).await;
     let engine = engine(&settings).await;
     wait_for_status(&engine, &run.id, |view| view.phase == RunPhase::Running).await;

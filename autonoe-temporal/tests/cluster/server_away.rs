@@ -5,7 +5,8 @@ use std::time::Duration;
 use autonoe_core::engine::RunOutcome;
 use autonoe_temporal::{Timeouts, WorkerSettings};
 use autonoe_temporal_support::{
-    DevServer, Site, Starts, TestHosts, Work, RunningWorker, eventually, outcome, short_timeouts, submit,
+    DevServer, RunningWorker, Site, Starts, TestHosts, Work, eventually, outcome, short_timeouts,
+    submit,
 };
 
 use crate::assertions::{assert_all_done_once, ends};
@@ -30,9 +31,11 @@ async fn server_is_away(timeouts: Timeouts, away: Duration, session: Ends) -> Ru
     let run = site.run("shop", &work);
     let log = site.log();
     let test_hosts = TestHosts::new(&site, "one");
-    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("one"), |worker| {
-        worker.sessions(test_hosts)
-    });
+    let worker = RunningWorker::start(
+        settings.clone(),
+        WorkerSettings::for_host("one"),
+        |worker| worker.sessions(test_hosts),
+    );
     submit(&settings, &run).await;
     eventually("the second session", || log.began("shop", 2).len() == 1).await;
 

@@ -14,7 +14,7 @@ use autonoe_core::time::{Epoch, SessionKey};
 use autonoe_core::{RunId, RunReport};
 use autonoe_temporal::{SessionHosts, SessionsRun, Timeouts, WorkerSettings};
 use autonoe_temporal_support::{
-    DevServer, Site, TestHosts, Work, RunningWorker, outcome, short_timeouts, submit,
+    DevServer, RunningWorker, Site, TestHosts, Work, outcome, short_timeouts, submit,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -103,9 +103,11 @@ async fn claiming_and_reading_the_ledger_may_take_longer_than_the_heartbeat_time
         test_hosts: TestHosts::new(&site, "one"),
         requests: requests.clone(),
     });
-    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("one"), |worker| {
-        worker.sessions(slow)
-    });
+    let worker = RunningWorker::start(
+        settings.clone(),
+        WorkerSettings::for_host("one"),
+        |worker| worker.sessions(slow),
+    );
 
     submit(&settings, &run).await;
     let outcome = outcome(&settings, &run).await;

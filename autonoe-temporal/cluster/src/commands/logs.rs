@@ -64,7 +64,9 @@ async fn follow(
     output: &Output,
 ) -> Result<Option<RunView>, AppError> {
     let mut outage = Outage::default();
-    let mut on_update = |journal_update: Result<JournalUpdate, FetchError>| match journal_update.and_then(|journal_update| journal_update.entries) {
+    let mut on_update = |journal_update: Result<JournalUpdate, FetchError>| match journal_update
+        .and_then(|journal_update| journal_update.entries)
+    {
         Ok(entries) => {
             outage.end();
             output.result(&formatter.format(&entries)?)
@@ -77,12 +79,18 @@ async fn follow(
             Ok(ReaderState::Open)
         }
     };
-    if watch(cluster, run, journal, &mut on_update).await?.is_none() {
+    if watch(cluster, run, journal, &mut on_update)
+        .await?
+        .is_none()
+    {
         return Ok(None);
     }
     loop {
         let rest = journal.rest().await;
-        let read = rest.as_ref().ok().filter(|journal_update| journal_update.entries.is_ok());
+        let read = rest
+            .as_ref()
+            .ok()
+            .filter(|journal_update| journal_update.entries.is_ok());
         let view = read.map(|journal_update| journal_update.view.clone());
         match (on_update(rest)?, view) {
             (ReaderState::Closed, _) => return Ok(None),

@@ -81,7 +81,9 @@ impl<'c> RemoteJournal<'c> {
         let mut tries = 1;
         loop {
             let rest = self.rest().await;
-            let is_read = rest.as_ref().is_ok_and(|journal_update| journal_update.entries.is_ok());
+            let is_read = rest
+                .as_ref()
+                .is_ok_and(|journal_update| journal_update.entries.is_ok());
             if is_read || tries == TRIES {
                 return rest;
             }

@@ -81,7 +81,10 @@ pub(super) fn sessions(view: &RunView) -> Option<SessionsRun> {
 /// Formats why a run makes no progress.
 pub(super) fn stall_reason(view: &RunView) -> Option<String> {
     let stall_reason = view.last_error.as_deref()?;
-    Some(format!("It makes no progress: {}", sanitize_line(stall_reason)))
+    Some(format!(
+        "It makes no progress: {}",
+        sanitize_line(stall_reason)
+    ))
 }
 
 /// Formats the outcome of a run.

@@ -19,7 +19,8 @@ use crate::output::ReaderState;
 const REACHABLE_AFTER: Duration = Duration::from_secs(60);
 
 /// Receives the updates of a run, or the error that prevents them.
-type OnUpdate<'a> = dyn FnMut(Result<JournalUpdate, FetchError>) -> Result<ReaderState, AppError> + 'a;
+type OnUpdate<'a> =
+    dyn FnMut(Result<JournalUpdate, FetchError>) -> Result<ReaderState, AppError> + 'a;
 
 /// Waits for the end of a run, and passes its updates to `on_update` until then.
 ///
@@ -39,7 +40,9 @@ pub(super) async fn watch(
             ended = &mut ending => return ended.map(Some),
             journal_update = journal.journal_update() => journal_update,
         };
-        let is_error = !journal_update.as_ref().is_ok_and(|journal_update| journal_update.entries.is_ok());
+        let is_error = !journal_update
+            .as_ref()
+            .is_ok_and(|journal_update| journal_update.entries.is_ok());
         if on_update(journal_update)? == ReaderState::Closed {
             return Ok(None);
         }

@@ -17,10 +17,10 @@ use autonoe_core::{ExitReason, RunReport};
 use jiff::Timestamp;
 use on_event::Ending;
 
-use crate::wire::WorkflowState;
 use super::activities::{Claim, EndCall, RunRef, SessionAnswer, SessionCall};
 use super::input::{CarriedState, SessionsInput};
 use super::workflow::progress;
+use crate::wire::WorkflowState;
 
 /// Wait before a retry of something that did not start.
 const RETRY_WAIT: Duration = Duration::from_secs(5);
@@ -139,7 +139,9 @@ impl SessionsMachine {
                 RunAction::Continue => match self.ledger_read.take() {
                     None => return self.request_ledger(),
                     Some(Ok(ledger)) => self.apply(now, RunFact::Started { at: now, ledger }),
-                    Some(Err(error)) if error.retry == Retry::Retryable => self.waits_before_retry = true,
+                    Some(Err(error)) if error.retry == Retry::Retryable => {
+                        self.waits_before_retry = true
+                    }
                     Some(Err(error)) => self.apply(now, RunFact::Failed { error }),
                 },
                 RunAction::StartSession(plan) => return self.session(&plan, now),

@@ -16,8 +16,8 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::super::SessionsRun;
-use super::super::input::SessionsInput;
 use super::super::activities::{Claim, SessionAnswer};
+use super::super::input::SessionsInput;
 use super::{SessionsEvent, SessionsMachine, SessionsStep};
 use crate::Timeouts;
 

@@ -26,7 +26,10 @@ fn a_pause_holds_the_next_session_and_a_resume_reads_the_ledger_first() {
 
     state_machine.on_event(at(20), SessionsEvent::Instructed(RunInstruction::Resume));
     assert!(!state_machine.state().is_paused && state_machine.has_instructions());
-    assert!(matches!(state_machine.next(at(20)), SessionsStep::ReadLedger(_)));
+    assert!(matches!(
+        state_machine.next(at(20)),
+        SessionsStep::ReadLedger(_)
+    ));
     state_machine.on_event(at(21), SessionsEvent::LedgerRead(Ok(Ok(ledger(2, 1)))));
 
     assert_eq!(session(&state_machine.next(at(21))), (2, 1, "a"));
@@ -39,7 +42,10 @@ fn a_paused_run_with_an_unreachable_host_is_claimed_by_another() {
     let _ = state_machine.next(at(20));
 
     state_machine.on_event(at(80), SessionsEvent::LedgerRead(Err(NoAnswer::HostIsGone)));
-    assert_eq!(state_machine.next(at(80)), SessionsStep::Claim { queue: None });
+    assert_eq!(
+        state_machine.next(at(80)),
+        SessionsStep::Claim { queue: None }
+    );
     state_machine.on_event(at(81), claimed("b", 2));
 
     assert_eq!(session(&state_machine.next(at(81))), (2, 2, "b"));

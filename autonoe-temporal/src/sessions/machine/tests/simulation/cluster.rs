@@ -10,11 +10,11 @@ use autonoe_testkit::simulation::{
     Driver, FAULTS_END, HOSTS, Host, Random, Rules, SimulatedWork, Stats, Store, Violation, World,
 };
 
-use crate::sessions::activities::{EndCall, SessionCall};
 use super::super::super::SessionsEvent;
 use super::history::History;
 use super::{server, workers};
 use crate::Timeouts;
+use crate::sessions::activities::{EndCall, SessionCall};
 
 /// The world of a run on a cluster.
 pub(super) type Hosts = World<Cluster>;

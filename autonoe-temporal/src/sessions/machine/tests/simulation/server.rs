@@ -5,10 +5,10 @@ use autonoe_core::engine::RunInstruction;
 use autonoe_core::event::Failure;
 use autonoe_testkit::simulation::Violation;
 
-use crate::sessions::activities::SessionAnswer;
 use super::super::super::{NoAnswer, SessionsEvent, SessionsStep, TargetHost};
 use super::cluster::{Activity, ActivityKind, Event, Hosts, Task};
 use super::ends;
+use crate::sessions::activities::SessionAnswer;
 
 /// Time without a heartbeat after which a worker counts as dead, in milliseconds.
 const HEARTBEAT: u64 = 15_000;
@@ -260,7 +260,14 @@ pub(super) fn decide(world: &mut Hosts) {
             SessionsStep::Conclude { queue, end } => {
                 world.driver.asked.push(end.report.clone());
                 give_out(world, ActivityKind::Conclude(end), Some(queue), None);
-                let patience = world.driver.history.state_machine.begin.timeouts.end.as_millis();
+                let patience = world
+                    .driver
+                    .history
+                    .state_machine
+                    .begin
+                    .timeouts
+                    .end
+                    .as_millis();
                 let at = world.now + u64::try_from(patience).expect("short");
                 return world.plan_global(at, Event::TooLong(world.driver.ids));
             }

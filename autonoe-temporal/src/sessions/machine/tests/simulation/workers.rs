@@ -7,10 +7,10 @@ use autonoe_core::run::RunFact;
 use autonoe_core::time::Epoch;
 use autonoe_testkit::simulation::Fenced;
 
-use crate::sessions::activities::{Claim, EndCall, SessionAnswer, SessionCall};
 use super::super::super::{NoAnswer, SessionsEvent};
 use super::cluster::{ActivityKind, Event, Hosts, Task, Work};
 use super::server;
+use crate::sessions::activities::{Claim, EndCall, SessionAnswer, SessionCall};
 
 /// Wait before checking again whether another agent has finished, in milliseconds.
 const POLL_INTERVAL: u64 = 500;
