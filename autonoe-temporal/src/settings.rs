@@ -171,10 +171,10 @@ pub enum CredentialsError {
         path: PathBuf,
     },
     /// A secret would be sent unencrypted.
-    #[error("{what} needs an address that starts with https://")]
+    #[error("{secret} needs an address that starts with https://")]
     Unencrypted {
         /// The secret.
-        what: &'static str,
+        secret: &'static str,
     },
 }
 

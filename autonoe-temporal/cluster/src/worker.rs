@@ -11,8 +11,10 @@ use autonoe_temporal::TemporalWorker;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use crate::fleet_work::MERGE_JOB;
 use crate::journals::Journals;
 use crate::logging;
+use crate::merge_job::MergeJob;
 use crate::output::Output;
 use crate::projects::Projects;
 use crate::remotes::Remotes;
@@ -57,6 +59,7 @@ pub(crate) async fn work(
     let worker = worker
         .map_err(|error| unreachable(&error))?
         .journals(Arc::new(Journals::new(projects.clone())))
+        .job(MERGE_JOB, Arc::new(MergeJob::new(projects.clone())))
         .sessions(projects);
     output.note(&ready);
     let stopped = CancellationToken::new();

@@ -36,7 +36,7 @@ use crate::wire::{HOST_MEMO, SPEC_MEMO, WorkflowState, host_of, host_queue, side
 use crate::workflow_input::WorkflowInput;
 
 /// Timeout of a query to a worker about a run. After it, only the facts of the server are returned.
-const LOOK: Duration = Duration::from_secs(5);
+const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Runs jobs on a Temporal cluster.
 ///
@@ -178,7 +178,7 @@ impl TemporalEngine {
     /// Queries the workflow of a run through a worker.
     async fn query_state(&self, run: &RunId) -> Option<WorkflowState> {
         let rpc = RpcOptions::builder()
-            .timeout(LOOK)
+            .timeout(QUERY_TIMEOUT)
             .retry_options(RetryOptions::no_retries())
             .build();
         let options = WorkflowQueryOptions::builder().rpc_options(rpc).build();
@@ -204,10 +204,14 @@ impl TemporalEngine {
         let RunInstruction::Message(text) = instruction else {
             return None;
         };
-        let unheard = self.query_state(run).await.unwrap_or_default().unheard;
-        (unheard + text.len() > MAX_UNDELIVERED).then(|| {
+        let undelivered_bytes = self
+            .query_state(run)
+            .await
+            .unwrap_or_default()
+            .undelivered_bytes;
+        (undelivered_bytes + text.len() > MAX_UNDELIVERED).then(|| {
             format!(
-                "{unheard} bytes of messages already wait for the next session of the agent, and \
+                "{undelivered_bytes} bytes of messages already wait for the next session of the agent, and \
                  at most {MAX_UNDELIVERED} are allowed: refer to large files by their path"
             )
         })
@@ -284,11 +288,11 @@ impl Engine for TemporalEngine {
         // The memo of another application cannot be parsed.
         view.spec = description.memo().get(SPEC_MEMO).ok().flatten();
         if !known.has_ended {
-            let look = self.query_state(run).await;
-            view.phase = known.phase(look.as_ref().is_some_and(|look| look.is_paused));
+            let state = self.query_state(run).await;
+            view.phase = known.phase(state.as_ref().is_some_and(|state| state.is_paused));
             view.last_error.clone_from(&known.last_error);
-            view.wait = look.as_ref().and_then(|look| look.wait);
-            view.progress = known.at_with(look);
+            view.wait = state.as_ref().and_then(|state| state.wait);
+            view.progress = known.at_with(state);
             return Ok(view);
         }
         let outcome = self.wait(run).await?;
@@ -318,7 +322,7 @@ impl fmt::Debug for TemporalEngine {
 }
 
 /// A run in a list, with facts that the server knows without a worker.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RunSummary {

@@ -157,8 +157,8 @@ async fn wait(ctx: &Fleet, members: &mut Members, until: Option<Timestamp>) {
             .cancellation_token(never)
             .build();
         let instructed = ctx.wait_condition_with_options(|it| !it.inbox.is_empty(), options);
-        let given_up = WorkflowCancellationToken::new();
-        let late = sleep_to(ctx, until, given_up.clone());
+        let timer_cancel = WorkflowCancellationToken::new();
+        let late = sleep_to(ctx, until, timer_cancel.clone());
         let mut cancelled = std::pin::pin!(cancelled.fuse());
         let mut instructed = std::pin::pin!(instructed);
         let mut late = std::pin::pin!(late.fuse());
@@ -169,13 +169,13 @@ async fn wait(ctx: &Fleet, members: &mut Members, until: Option<Timestamp>) {
             _ = instructed => Vec::new(),
             () = late => Vec::new(),
         };
-        given_up.cancel();
+        timer_cancel.cancel();
         events
     };
     let mut ends = Vec::new();
     for event in events {
         match event {
-            MemberEvent::Began(member) => {
+            MemberEvent::Started(member) => {
                 let pending_instructions: Vec<_> = apply(ctx, |state_machine, now| {
                     let run = state_machine.run_id(&member);
                     let pending_instructions = state_machine.on_started(now, &member).into_iter();
@@ -198,7 +198,7 @@ async fn wait(ctx: &Fleet, members: &mut Members, until: Option<Timestamp>) {
     apply(ctx, |state_machine, now| state_machine.on_ended(now, ends));
 }
 
-async fn sleep_to(ctx: &Fleet, until: Option<Timestamp>, given_up: WorkflowCancellationToken) {
+async fn sleep_to(ctx: &Fleet, until: Option<Timestamp>, timer_cancel: WorkflowCancellationToken) {
     let Some(until) = until else {
         return pending().await;
     };
@@ -206,7 +206,7 @@ async fn sleep_to(ctx: &Fleet, until: Option<Timestamp>, given_up: WorkflowCance
     // Not every server accepts a timer with zero duration.
     let left = Duration::try_from(left).unwrap_or_default().max(SHORTEST);
     let timer = TimerOptions::builder(left)
-        .cancellation_token(given_up)
+        .cancellation_token(timer_cancel)
         .build();
     ctx.timer(timer).await;
 }
@@ -215,8 +215,8 @@ fn end(ctx: &Fleet, report: FleetReport) -> WorkflowResult<RunOutcome> {
     let name = ctx.state(|it| it.name.clone());
     let mut outcome = shrink_report(&name, report);
     if let RunEnding::Cancelled { reason } = &mut outcome.ending {
-        if let Some(why) = ctx.cancellation_token().reason() {
-            *reason = why;
+        if let Some(request) = ctx.cancellation_token().reason() {
+            *reason = request;
         }
         return Err(WorkflowTermination::cancelled_with_details(outcome));
     }
@@ -282,11 +282,11 @@ impl FleetInput {
     /// Creates the state machine of the fleet. The submitter may know strategies that this worker
     /// does not know.
     pub(super) fn machine(&self, now: Timestamp) -> Result<FleetMachine, Failure> {
-        let what = StrategyRun::from_run(&self.run).map_err(|error| {
-            let why = format!("this worker cannot parse the input of the fleet: {error}");
-            Failure::permanent("not_a_fleet", why)
+        let strategy_run = StrategyRun::from_run(&self.run).map_err(|error| {
+            let reason = format!("this worker cannot parse the input of the fleet: {error}");
+            Failure::permanent("not_a_fleet", reason)
         })?;
-        FleetMachine::new(self.run.id.as_str(), what, now)
+        FleetMachine::new(self.run.id.as_str(), strategy_run, now)
             .map_err(|error| Failure::permanent("fleet", error.to_string()))
     }
 }
@@ -310,8 +310,8 @@ mod tests {
         let now = Timestamp::UNIX_EPOCH;
         let names = (0..outputs.len()).map(|number| format!("m{number}"));
         let members = names.map(|name| MemberSpec::new(MemberId::new(name), "say", Value::Null));
-        let what = StrategyRun::new(strategy).members(members);
-        let mut machine = FleetMachine::new("f", what, now).expect("it begins");
+        let strategy_run = StrategyRun::new(strategy).members(members);
+        let mut machine = FleetMachine::new("f", strategy_run, now).expect("it begins");
         let mut started = Vec::new();
         loop {
             match machine.next(now) {

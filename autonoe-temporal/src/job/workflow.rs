@@ -117,8 +117,8 @@ fn outcome(
             RunOutcome::cancelled(String::new()).with_spent(unknown())
         }
         Err(error) => {
-            let why = format!("the worker that executed the run is lost: {error}");
-            RunOutcome::failed(Failure::permanent("worker_lost", why)).with_spent(unknown())
+            let reason = format!("the worker that executed the run is lost: {error}");
+            RunOutcome::failed(Failure::permanent("worker_lost", reason)).with_spent(unknown())
         }
     };
     match (&outcome.ending, cancelled.reason()) {

@@ -24,12 +24,12 @@ struct Reluctant {
 }
 
 impl SessionHosts for Reluctant {
-    fn find(&self, run: &RunId, what: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
+    fn find(&self, run: &RunId, sessions: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
         let requests = self.requests.fetch_add(1, Ordering::Relaxed);
         match (requests < self.until, self.failure.code.as_str()) {
             (true, "not_here") => Err(self.failure.clone()),
             (true, _) => Ok(Arc::new(Refusing(self.failure.clone()))),
-            (false, _) => self.test_hosts.find(run, what),
+            (false, _) => self.test_hosts.find(run, sessions),
         }
     }
 }
@@ -127,8 +127,8 @@ async fn a_failed_claim_is_retried_on_other_hosts_a_limited_number_of_times() {
         drop(worker);
         assert_eq!(outcome.is_success(), succeeds, "{outcome:?}");
         if let RunEnding::Failed { failure } = &outcome.ending {
-            let why = &failure.message;
-            assert!(why.contains("the program is another one"), "{why}");
+            let reason = &failure.message;
+            assert!(reason.contains("the program is another one"), "{reason}");
             assert_eq!(reluctant.requests.load(Ordering::Relaxed), 5);
         }
     }
@@ -153,12 +153,15 @@ async fn messages_beyond_the_limit_of_the_next_session_are_rejected() {
     submit(&settings, &run).await;
     let engine = engine(&settings).await;
     wait_for_status(&engine, &run.id, |view| view.phase == RunPhase::Running).await;
-    let say = || RunInstruction::Message("x".repeat(100 * 1024));
+    let message = || RunInstruction::Message("x".repeat(100 * 1024));
 
     for _ in 0..2 {
-        engine.instruct(&run.id, say()).await.expect("it is told");
+        engine
+            .instruct(&run.id, message())
+            .await
+            .expect("it is told");
     }
-    let refused = engine.instruct(&run.id, say()).await;
+    let refused = engine.instruct(&run.id, message()).await;
     site.release(&run);
     let outcome = outcome(&settings, &run).await;
 

@@ -16,7 +16,7 @@ fn ending() -> (SessionsMachine, RunReport) {
         panic!("{step:?}");
     };
     assert_eq!((queue.as_str(), end.epoch), ("a", Epoch(1)));
-    assert_eq!(end.whose, state_machine.run_ref());
+    assert_eq!(end.run_ref, state_machine.run_ref());
     assert_eq!(end.report.exit, ExitReason::AllPassed);
     let report = end.report.clone();
     (state_machine, report)
@@ -95,8 +95,8 @@ fn events_during_the_recording_do_not_change_the_end() {
 fn messages_during_the_recording_are_reported_as_undelivered() {
     let (mut state_machine, mut report) = ending();
 
-    let say = RunInstruction::Message("The tests come first.".to_owned());
-    state_machine.on_event(at(6), SessionsEvent::Instructed(say));
+    let message = RunInstruction::Message("The tests come first.".to_owned());
+    state_machine.on_event(at(6), SessionsEvent::Instructed(message));
     state_machine.on_event(at(7), SessionsEvent::Concluded);
 
     report

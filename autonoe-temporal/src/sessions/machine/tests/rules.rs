@@ -67,7 +67,10 @@ fn a_run_continues_until_all_deliverables_have_passed() {
 fn an_unreachable_host_is_replaced_by_another_with_a_higher_epoch() {
     let mut state_machine = in_session();
 
-    state_machine.on_event(at(60), SessionsEvent::Answered(Err(NoAnswer::HostIsGone)));
+    state_machine.on_event(
+        at(60),
+        SessionsEvent::Answered(Err(NoAnswer::HostUnreachable)),
+    );
     assert_eq!(
         state_machine.next(at(60)),
         SessionsStep::Claim { queue: None }
@@ -146,7 +149,7 @@ fn a_session_that_is_cancelled_without_its_run_is_retried_a_limited_number_of_ti
         let ExitReason::Failed { error } = &report.exit else {
             panic!("{report:?}");
         };
-        assert_eq!(error.code, "cancelled_by_nobody");
+        assert_eq!(error.code, "cancelled_unexpectedly");
         // It did not start.
         assert_eq!(report.cost.unknown_parts, 0);
     }
@@ -196,7 +199,7 @@ fn a_session_that_did_not_start_is_retried_after_a_wait_if_the_failure_is_retrya
 }
 
 #[test]
-fn an_unreadable_ledger_is_read_again_if_the_failure_is_retryable() {
+fn reading_the_ledger_is_retried_after_a_retryable_failure() {
     let claim = |ledger| {
         SessionsEvent::Claimed(Ok(Claim {
             queue: "a".to_owned(),
