@@ -68,7 +68,6 @@
 //! | watch and control a member | [`MemberHandle`] |
 //! | run a durable fleet, which survives a kill of any process | `FleetRun`, `FleetOrder`, `FleetHome`, `MemberWork` (feature `sqlite`) |
 //! | give each member a worktree and a branch of its own | [`Worktrees`], [`Worktree`](isolation::Worktree) |
-//! | move a run between hosts without a shared file system | [`SyncedSessionHost`](git_sync::SyncedSessionHost), [`SyncedProject`](git_sync::SyncedProject), [`SyncRemote`](git_sync::SyncRemote) |
 //!
 //! | module | contents |
 //! | --- | --- |
@@ -86,7 +85,6 @@
 //! | [`progress`] | the progress of an agent, measured per iteration |
 //! | [`stuck`], [`recovery`] | detects stuck agents, and recovers them |
 //! | [`isolation`] | Git worktrees of members, and their merges |
-//! | [`git_sync`] | moves projects between hosts as a branch |
 //! | [`alert`] | alerts, their logs and their sinks |
 //! | `state`, `shared` | the state of members and fleets; the context that members share; need the feature `sqlite` |
 //! | [`mod@schemas`] | JSON Schemas of the data formats |
@@ -110,7 +108,6 @@ pub mod executor;
 #[cfg(feature = "sqlite")]
 pub mod fleet_run;
 pub mod folder;
-pub mod git_sync;
 pub mod handle;
 pub mod isolation;
 pub mod manager;

@@ -7,7 +7,6 @@ mod coordinate;
 mod executor;
 #[cfg(feature = "sqlite")]
 mod fleets;
-mod git_sync;
 #[cfg(feature = "conformance")]
 mod handles;
 mod isolation;

@@ -70,7 +70,7 @@ fn credentials(
     target: &Url,
 ) -> Result<(Option<TlsOptions>, Option<String>), CredentialsError> {
     if target.scheme() != "https" {
-        let unencrypted = |what| Err(CredentialsError::Unencrypted { what });
+        let unencrypted = |secret| Err(CredentialsError::Unencrypted { secret });
         return match (&settings.tls, &settings.api_key_file) {
             (None, None) => Ok((None, None)),
             (Some(_), _) => unencrypted("the TLS configuration"),

@@ -163,34 +163,34 @@ async fn is_run_cancelled(ctx: &ActivityContext) -> bool {
 
 #[cfg(test)]
 mod tests {
-use super::*;
+    use super::*;
 
-#[test]
-fn settled_counts_the_prefix_without_gaps() {
-    let beats = HeartbeatState::resume_from(Heartbeat::default());
+    #[test]
+    fn settled_counts_the_prefix_without_gaps() {
+        let beats = HeartbeatState::resume_from(Heartbeat::default());
 
-    beats.settle(1);
-    assert_eq!(beats.latest().settled, 0);
-    beats.settle(0);
-    assert_eq!(beats.latest().settled, 2);
-    beats.settle(3);
-    beats.settle(2);
+        beats.settle(1);
+        assert_eq!(beats.latest().settled, 0);
+        beats.settle(0);
+        assert_eq!(beats.latest().settled, 2);
+        beats.settle(3);
+        beats.settle(2);
 
-    assert_eq!(beats.latest().settled, 4);
-}
+        assert_eq!(beats.latest().settled, 4);
+    }
 
-#[test]
-fn the_next_attempt_continues_the_conversation() {
-    let last = Heartbeat {
-        at: RunProgress::new(0.5),
-        settled: 3,
-    };
-    let beats = HeartbeatState::resume_from(last);
+    #[test]
+    fn the_next_attempt_continues_the_conversation() {
+        let last = Heartbeat {
+            at: RunProgress::new(0.5),
+            settled: 3,
+        };
+        let beats = HeartbeatState::resume_from(last);
 
-    beats.settle(2);
-    beats.settle(3);
+        beats.settle(2);
+        beats.settle(3);
 
-    assert_eq!(beats.latest().settled, 4);
-    assert_eq!(beats.latest().at, RunProgress::new(0.5));
-}
+        assert_eq!(beats.latest().settled, 4);
+        assert_eq!(beats.latest().at, RunProgress::new(0.5));
+    }
 }

@@ -19,11 +19,11 @@ pub(crate) const MAX_PAYLOAD: usize = 768 * 1024;
 pub(crate) const MAX_UNDELIVERED: usize = 256 * 1024;
 
 /// Returns a message if a value is too large to send.
-pub(crate) fn too_large(what: &str, value: &impl Serialize) -> Option<String> {
+pub(crate) fn too_large(name: &str, value: &impl Serialize) -> Option<String> {
     let size = size(value);
     (size > MAX_PAYLOAD).then(|| {
         format!(
-            "{what} has {size} bytes, and at most {MAX_PAYLOAD} can be sent: refer to large \
+            "{name} has {size} bytes, and at most {MAX_PAYLOAD} can be sent: refer to large \
              files by their path"
         )
     })
@@ -32,10 +32,10 @@ pub(crate) fn too_large(what: &str, value: &impl Serialize) -> Option<String> {
 /// Returns an outcome that can be sent. A success whose result is too large becomes a failure,
 /// because the client cannot receive the result.
 pub(crate) fn bounded(outcome: RunOutcome) -> RunOutcome {
-    let Some(why) = too_large("the outcome of the run", &outcome) else {
+    let Some(reason) = too_large("the outcome of the run", &outcome) else {
         return outcome;
     };
-    let failed = Failure::permanent("output_too_large", why);
+    let failed = Failure::permanent("output_too_large", reason);
     let without_output = outcome.with_output(Value::Null);
     if without_output.is_success() || size(&without_output) > MAX_PAYLOAD {
         let mut outcome = RunOutcome::failed(failed).with_spent(without_output.spent);

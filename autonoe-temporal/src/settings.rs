@@ -152,10 +152,10 @@ pub enum CredentialsError {
         path: PathBuf,
     },
     /// A secret would be sent unencrypted.
-    #[error("{what} needs an address that starts with https://")]
+    #[error("{secret} needs an address that starts with https://")]
     Unencrypted {
         /// The secret.
-        what: &'static str,
+        secret: &'static str,
     },
 }
 
@@ -261,45 +261,45 @@ impl Default for Timeouts {
 
 #[cfg(test)]
 mod tests {
-use super::*;
+    use super::*;
 
-#[test]
-fn a_certificate_without_its_key_is_refused() {
-    let tls = Tls {
-        certificate_file: Some("build-1.pem".into()),
-        ..Tls::default()
-    };
+    #[test]
+    fn a_certificate_without_its_key_is_refused() {
+        let tls = Tls {
+            certificate_file: Some("build-1.pem".into()),
+            ..Tls::default()
+        };
 
-    assert!(matches!(tls.read(), Err(CredentialsError::IncompletePair)));
-}
-
-#[test]
-fn a_file_that_is_not_there_is_named() {
-    let tls = Tls {
-        ca_file: Some("no/such.pem".into()),
-        ..Tls::default()
-    };
-
-    let error = tls.read().expect_err("there is none");
-
-    assert_eq!(error.to_string(), "cannot read no/such.pem");
-}
-
-#[test]
-fn a_key_is_one_line_of_plain_characters() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("key");
-    let read = |text: &str| {
-        fs::write(&path, text).expect("writable");
-        api_key(&path)
-    };
-
-    assert_eq!(read("secret\n").expect("a key"), "secret");
-    for text in ["", " \n", "two\nlines", "umlaut ä"] {
-        assert!(
-            matches!(read(text), Err(CredentialsError::NoKey { .. })),
-            "{text:?}"
-        );
+        assert!(matches!(tls.read(), Err(CredentialsError::IncompletePair)));
     }
-}
+
+    #[test]
+    fn a_file_that_is_not_there_is_named() {
+        let tls = Tls {
+            ca_file: Some("no/such.pem".into()),
+            ..Tls::default()
+        };
+
+        let error = tls.read().expect_err("there is none");
+
+        assert_eq!(error.to_string(), "cannot read no/such.pem");
+    }
+
+    #[test]
+    fn a_key_is_one_line_of_plain_characters() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("key");
+        let read = |text: &str| {
+            fs::write(&path, text).expect("writable");
+            api_key(&path)
+        };
+
+        assert_eq!(read("secret\n").expect("a key"), "secret");
+        for text in ["", " \n", "two\nlines", "umlaut ä"] {
+            assert!(
+                matches!(read(text), Err(CredentialsError::NoKey { .. })),
+                "{text:?}"
+            );
+        }
+    }
 }

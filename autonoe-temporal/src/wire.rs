@@ -43,7 +43,7 @@ pub struct WorkflowState {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<RunWait>,
     /// The number of bytes of undelivered messages.
-    pub unheard: usize,
+    pub undelivered_bytes: usize,
 }
 
 /// The instructions after a position.
@@ -74,7 +74,7 @@ pub(crate) fn side_queue(queue: &str, host: &str) -> String {
 
 /// Returns the side queue of the host with the queue `host_queue`.
 pub(crate) fn side_queue_of(host_queue: &str) -> String {
-    format!("{host_queue}/aside")
+    format!("{host_queue}/side")
 }
 
 #[cfg(test)]
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_found_again_in_its_queue() {
+    fn host_is_parsed_from_its_queue() {
         for host in ["build-1", "a@b", ""] {
             assert_eq!(host_of(&host_queue("shop@x", host), "shop@x"), Some(host));
         }

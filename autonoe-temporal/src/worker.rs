@@ -171,7 +171,7 @@ impl TemporalWorker {
             None
         };
         let (stop_shared, stop_own) = (shared.shutdown_handle(), own.shutdown_handle());
-        let stop_aside = side_worker.as_ref().map(Worker::shutdown_handle);
+        let stop_side = side_worker.as_ref().map(Worker::shutdown_handle);
         let side_worker = async {
             match &mut side_worker {
                 Some(side_worker) => side_worker.run().await,
@@ -183,7 +183,7 @@ impl TemporalWorker {
             stopped.cancelled().await;
             stop_shared();
             stop_own();
-            if let Some(stop) = stop_aside {
+            if let Some(stop) = stop_side {
                 stop();
             }
             std::future::pending::<()>().await;

@@ -39,12 +39,12 @@ impl WorkflowInput {
         };
         match run.job.as_str() {
             SESSIONS_JOB => {
-                let (what, carried) = sessions(&run).map_err(|error| {
+                let (sessions, carried) = session_input(&run).map_err(|error| {
                     refused(format!("the input is not a run with sessions: {error}"))
                 })?;
                 Ok(Self::Sessions(Box::new(SessionsInput {
                     run,
-                    what,
+                    sessions,
                     host_queue,
                     timeouts,
                     carried,
@@ -65,17 +65,17 @@ impl WorkflowInput {
 
 /// Reads the input of a run's sessions. For a member of a fleet, it is the `work` of the member,
 /// limited by its allowance, and the output of earlier members is sent as a message.
-fn sessions(run: &RunSpec) -> Result<(SessionsRun, Option<CarriedState>), serde_json::Error> {
+fn session_input(run: &RunSpec) -> Result<(SessionsRun, Option<CarriedState>), serde_json::Error> {
     let Ok(member) = MemberJob::from_run(run) else {
         return Ok((serde_json::from_value(run.input.clone())?, None));
     };
-    let mut what: SessionsRun = serde_json::from_value(member.work)?;
-    limit(&mut what.limits, member.allowance);
+    let mut session_run: SessionsRun = serde_json::from_value(member.work)?;
+    limit(&mut session_run.limits, member.allowance);
     let carried = member.input.map(|input| CarriedState {
         inbox: vec![RunInstruction::Message(input)],
-        ..CarriedState::nothing(&what)
+        ..CarriedState::nothing(&session_run)
     });
-    Ok((what, carried))
+    Ok((session_run, carried))
 }
 
 /// Limits a run to its allowance.
@@ -98,18 +98,18 @@ fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 
 /// Returns why a run is not a valid fleet.
 fn check_fleet(run: &RunSpec, host_queue: Option<&str>) -> Result<(), String> {
-    let what =
+    let strategy_run =
         StrategyRun::from_run(run).map_err(|error| format!("the input is not a fleet: {error}"))?;
     if host_queue.is_some() {
         return Err("a fleet cannot be placed on a host; set the hosts of its members".to_owned());
     }
-    if what.members.len() > MAX_MEMBERS {
-        let members = what.members.len();
+    if strategy_run.members.len() > MAX_MEMBERS {
+        let members = strategy_run.members.len();
         return Err(format!(
             "the fleet has {members} members, and one run can lead at most {MAX_MEMBERS}"
         ));
     }
-    let machine = FleetMachine::new(run.id.as_str(), what, Timestamp::UNIX_EPOCH);
+    let machine = FleetMachine::new(run.id.as_str(), strategy_run, Timestamp::UNIX_EPOCH);
     machine.map(drop).map_err(|error| error.to_string())
 }
 
@@ -192,9 +192,9 @@ mod tests {
         let Ok(WorkflowInput::Sessions(begin)) = begun else {
             panic!("{begun:?}");
         };
-        assert_eq!(begin.what.project().expect("a project"), shop);
-        assert_eq!(begin.what.limits.max_iterations, Some(4));
-        let budget = begin.what.limits.budget;
+        assert_eq!(begin.sessions.project().expect("a project"), shop);
+        assert_eq!(begin.sessions.limits.max_iterations, Some(4));
+        let budget = begin.sessions.limits.budget;
         assert_eq!((budget.cost_usd, budget.tokens), (Some(cents), Some(1000)));
         let inbox = begin.carried.expect("it is told something").inbox;
         assert_eq!(inbox, [RunInstruction::Message("a parser".to_owned())]);

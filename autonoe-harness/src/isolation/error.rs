@@ -213,7 +213,9 @@ pub enum IsolationError {
 }
 
 impl IsolationError {
-    pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+    /// Creates the error of a path.
+    #[doc(hidden)]
+    pub fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { path, source }
     }

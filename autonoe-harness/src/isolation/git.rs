@@ -35,7 +35,7 @@ const SETTINGS: [&str; 14] = [
 
 /// Runs git with the given environment and without the configuration of the user.
 #[derive(Clone)]
-pub(crate) struct Git {
+pub struct Git {
     commands: ProcessRunner,
     time: Duration,
     repository: Option<Repository>,
@@ -45,7 +45,8 @@ pub(crate) struct Git {
 }
 
 impl Git {
-    pub(crate) fn new(commands: ProcessRunner, time: Duration) -> Self {
+    /// Runs git with the environment of `commands`, each command for at most `time`.
+    pub fn new(commands: ProcessRunner, time: Duration) -> Self {
         // Variables that point git to another repository or index must not pass.
         let is_ours = |name: &std::ffi::OsStr| !name.as_encoded_bytes().starts_with(b"GIT_");
         let commands = commands.retain_env(is_ours).envs([
@@ -70,7 +71,7 @@ impl Git {
     }
 
     /// Restricts git to one repository, whatever the folders say.
-    pub(crate) fn for_repository(mut self, repository: Repository) -> Self {
+    pub fn for_repository(mut self, repository: Repository) -> Self {
         self.repository = Some(repository);
         self
     }
@@ -84,25 +85,26 @@ impl Git {
         self.programs
     }
 
-    pub(crate) fn within(mut self, time: Duration) -> Self {
+    /// Sets the time limit of a command.
+    pub fn within(mut self, time: Duration) -> Self {
         self.time = time;
         self
     }
 
     /// Adds settings that override those of the repository. Values may be secrets.
-    pub(crate) fn with_settings(mut self, settings: &[(String, String)]) -> Self {
+    pub fn with_settings(mut self, settings: &[(String, String)]) -> Self {
         self.settings.extend_from_slice(settings);
         self
     }
 
     /// Allows network access, through one protocol only.
-    pub(crate) fn allow_protocol(mut self, protocol: &str) -> Self {
+    pub fn allow_protocol(mut self, protocol: &str) -> Self {
         self.commands = self.commands.env("GIT_ALLOW_PROTOCOL", protocol);
         self
     }
 
     /// Makes each git process hold `lock` as long as it lives.
-    pub(crate) fn holding_lock(&self, lock: &Arc<File>) -> Self {
+    pub fn holding_lock(&self, lock: &Arc<File>) -> Self {
         Self {
             commands: self.commands.clone().inherit(lock.clone()),
             ..self.clone()
@@ -110,7 +112,7 @@ impl Git {
     }
 
     /// Runs git in `folder`, and returns its output even if it failed.
-    pub(crate) async fn try_run<S: AsRef<str>>(
+    pub async fn try_run<S: AsRef<str>>(
         &self,
         folder: &Path,
         arguments: &[S],
@@ -179,7 +181,7 @@ impl Git {
     /// # Errors
     ///
     /// It did not succeed.
-    pub(crate) async fn run_ok<S: AsRef<str>>(
+    pub async fn run_ok<S: AsRef<str>>(
         &self,
         folder: &Path,
         arguments: &[S],
@@ -219,7 +221,7 @@ fn set(commands: ProcessRunner, settings: impl Iterator<Item = (String, String)>
 }
 
 /// Returns the error of a failed git command.
-pub(crate) fn failed<S: AsRef<str>>(arguments: &[S], output: &CommandOutput) -> IsolationError {
+pub fn failed<S: AsRef<str>>(arguments: &[S], output: &CommandOutput) -> IsolationError {
     IsolationError::Git {
         doing: doing(arguments),
         how: output.end.to_string(),
@@ -228,7 +230,7 @@ pub(crate) fn failed<S: AsRef<str>>(arguments: &[S], output: &CommandOutput) -> 
 }
 
 /// Returns the output of git, for people.
-pub(crate) fn output_text(output: &CommandOutput) -> String {
+pub fn output_text(output: &CommandOutput) -> String {
     let words = format!("{}\n{}", output.stderr.trim(), text(&output.stdout).trim());
     let words: Vec<&str> = words.split_whitespace().collect();
     words.join(" ")
@@ -243,7 +245,8 @@ fn doing<S: AsRef<str>>(arguments: &[S]) -> String {
     rest.collect::<Vec<_>>().join(" ")
 }
 
-pub(crate) fn text(bytes: &[u8]) -> String {
+/// Returns the output of git as text.
+pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
@@ -252,13 +255,13 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 /// The file `.git` of a worktree names its git directory, but an agent can write that file. So the
 /// repository is the authority, and a worktree that contradicts it is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Repository {
+pub struct Repository {
     /// The work tree that was opened.
-    pub(crate) top: PathBuf,
+    pub top: PathBuf,
     /// The git directory of that work tree.
-    pub(crate) dir: PathBuf,
+    pub dir: PathBuf,
     /// The common git directory of the repository, `.git`.
-    pub(crate) common: PathBuf,
+    pub common: PathBuf,
 }
 
 impl Repository {

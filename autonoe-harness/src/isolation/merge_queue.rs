@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 ///
 /// [`IsolationError::Stalled`] if one process holds the lock for longer than `lock_timeout`, and the
 /// error of `wanted` once it returns one.
-pub(crate) async fn acquire(
+pub async fn acquire(
     path: &Path,
     lock_timeout: Duration,
     wanted: impl Fn() -> Result<(), IsolationError>,

@@ -19,7 +19,12 @@ pub use merge::MergeReport;
 pub use worktree::Worktree;
 pub use worktrees::{Author, Worktrees};
 
-pub(crate) use git::{Git, Repository, failed, output_text, text};
-pub(crate) use merge_queue::acquire as take_turn;
-pub(crate) use worktree::check_no_nested_repository;
-pub(crate) use worktrees::check_name;
+// For git sync, which moves projects between hosts.
+#[doc(hidden)]
+pub use git::{Git, Repository, failed, output_text, text};
+#[doc(hidden)]
+pub use merge_queue::acquire as take_turn;
+#[doc(hidden)]
+pub use worktree::{Conflicts, check_no_nested_repository};
+#[doc(hidden)]
+pub use worktrees::check_name;

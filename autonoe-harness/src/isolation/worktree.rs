@@ -374,14 +374,16 @@ pub(super) async fn check_clean(
 
 /// Whether files contain merge conflicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Conflicts {
+pub enum Conflicts {
+    /// None.
     None,
+    /// At least one.
     Some,
 }
 
 /// Checks that no submodule is checked out: inspecting one would make git follow the settings in
 /// it, and removing it would lose its commits.
-pub(crate) async fn check_no_nested_repository(
+pub async fn check_no_nested_repository(
     git: &super::git::Git,
     place: &WorkLocation,
 ) -> Result<Conflicts, IsolationError> {

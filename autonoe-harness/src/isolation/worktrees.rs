@@ -278,7 +278,8 @@ impl Author {
     }
 
     /// Returns the git options that set the author.
-    pub(crate) fn settings(&self) -> [String; 4] {
+    #[doc(hidden)]
+    pub fn settings(&self) -> [String; 4] {
         [
             "-c".to_owned(),
             format!("user.name={}", self.name),
@@ -303,7 +304,7 @@ const LONGEST_NAME: usize = 200;
 /// # Errors
 ///
 /// It cannot be such a part on some system.
-pub(crate) fn check_name(name: &str) -> Result<(), IsolationError> {
+pub fn check_name(name: &str) -> Result<(), IsolationError> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let reason = match name {
         "" => "it is empty",

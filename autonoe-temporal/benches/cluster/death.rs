@@ -22,9 +22,12 @@ pub(crate) async fn measure(scope: Scope) {
     for (timeouts, rounds) in measured.into_iter().take(count) {
         let rounds = if scope == Scope::Whole { rounds } else { 1 };
         for _ in 0..rounds {
-            let took = death(timeouts).await;
+            let elapsed = death(timeouts).await;
             let (heartbeat, host) = (timeouts.heartbeat.as_secs(), timeouts.host.as_secs());
-            println!("| {heartbeat} s, {host} s | {:.1} s |", took.as_secs_f64());
+            println!(
+                "| {heartbeat} s, {host} s | {:.1} s |",
+                elapsed.as_secs_f64()
+            );
         }
     }
 }
@@ -42,7 +45,7 @@ async fn death(timeouts: Timeouts) -> Duration {
     let log = site.log();
     let one = Host::start(&site, &settings, "one");
     submit(&settings, &run).await;
-    eventually("the second session", || log.began("shop", 2).len() == 1).await;
+    eventually("the second session", || log.started("shop", 2).len() == 1).await;
     let two = Host::start(&site, &settings, "two");
     // The host is working once a run that is bound to it has ended.
     let other = site.run("other", &Work::new(1));
@@ -52,12 +55,12 @@ async fn death(timeouts: Timeouts) -> Duration {
     one.kill();
     let killed = Instant::now();
     eventually("the second session elsewhere", || {
-        log.began("shop", 2).len() == 2
+        log.started("shop", 2).len() == 2
     })
     .await;
-    let took = killed.elapsed();
+    let elapsed = killed.elapsed();
     site.release(&run);
     assert!(outcome(&settings, &run).await.is_success());
     two.kill();
-    took
+    elapsed
 }

@@ -29,14 +29,14 @@ fn main() {
     } else {
         Scope::Try
     };
-    let mut wanted = arguments.iter().filter(|one| !one.starts_with('-'));
-    let wanted = wanted.next().map_or("all", String::as_str);
+    let mut selected = arguments.iter().filter(|one| !one.starts_with('-'));
+    let selected = selected.next().map_or("all", String::as_str);
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     println!("load before: {}", load());
-    if ["steps", "all"].contains(&wanted) {
+    if ["steps", "all"].contains(&selected) {
         runtime.block_on(steps::measure(scope));
     }
-    if ["death", "all"].contains(&wanted) {
+    if ["death", "all"].contains(&selected) {
         runtime.block_on(death::measure(scope));
     }
     println!("\nload after: {}", load());

@@ -34,8 +34,8 @@ pub(crate) async fn measure(scope: Scope) {
         let mut memory = (0.0, 0.0);
         // Alternately, so that both are measured under the same load of the machine.
         for _ in 0..rounds {
-            let (took, resident) = on_temporal(runs, &work).await;
-            temporal.push(sessions / took.as_secs_f64());
+            let (elapsed, resident) = on_temporal(runs, &work).await;
+            temporal.push(sessions / elapsed.as_secs_f64());
             memory = resident;
             local.push(sessions / on_local(runs, &work).await.as_secs_f64());
         }
@@ -66,18 +66,18 @@ async fn on_temporal(runs: usize, work: &Work) -> (Duration, (f64, f64)) {
     // The worker has started once this run has ended.
     all(&engine, vec![site.run("first", &Work::new(1))]).await;
     let runs = named(&site, runs, work);
-    let begun = Instant::now();
+    let started = Instant::now();
     all(&engine, runs).await;
-    (begun.elapsed(), resident::mib(worker.id()))
+    (started.elapsed(), resident::mib(worker.id()))
 }
 
 async fn on_local(runs: usize, work: &Work) -> Duration {
     let site = Site::create();
     let engine = LocalEngine::new(Arc::new(Locally(TestHosts::new(&site, "here"))));
     let runs = named(&site, runs, work);
-    let begun = Instant::now();
+    let started = Instant::now();
     all(&engine, runs).await;
-    begun.elapsed()
+    started.elapsed()
 }
 
 fn named(site: &Site, count: usize, work: &Work) -> Vec<RunSpec> {

@@ -1,12 +1,13 @@
 //! Command-line arguments.
 
-use std::path::PathBuf;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use autonoe_app::value_parsers::{cost, pause, thinking, time};
 use autonoe_app::{AgentOptions, BackendChoice};
 use autonoe_core::agent::ThinkingBudget;
-use autonoe_core::engine::{Placement, ProjectName, SessionsRun};
+use autonoe_core::engine::{Placement, ProjectName};
 use autonoe_core::run::{LimitOverrides, RunLimits};
 use autonoe_core::{Budget, CostUsd, Mode, OnQuota, RunId};
 use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
@@ -29,7 +30,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Execute the sessions of runs on this host
     Worker(Box<WorkerArgs>),
-    /// Submit a run on a project
+    /// Submit a run on a project, or a fleet from a roadmap
     Submit(Box<SubmitArgs>),
     /// Show the state of a run: phase, host, progress, cost and outcome
     Status(StatusArgs),
@@ -40,7 +41,7 @@ pub(crate) enum Command {
     /// Resume a paused run
     Resume(RunArgs),
     /// Send a message to the agent of a run, for its next session
-    Say(SayArgs),
+    Send(SendArgs),
     /// Cancel a run and end everything that it started
     Cancel(CancelArgs),
     /// List runs, the newest first
@@ -139,7 +140,19 @@ const SUBMIT_HELP: &str = "Exit codes: 0 done, 1 failure, 2 wrong usage; with --
 pub(crate) struct SubmitArgs {
     /// The project: its path inside the project root of the workers
     #[arg(value_name = "PROJECT", value_parser = |name: &str| ProjectName::new(name))]
-    pub(crate) project: ProjectName,
+    #[arg(required_unless_present = "roadmap", conflicts_with = "roadmap")]
+    project: Option<ProjectName>,
+    /// Submit a fleet instead: each open task of this Markdown file is done on a branch of its own
+    /// and merged
+    #[arg(long, value_name = "FILE", requires = "repository")]
+    #[arg(conflicts_with_all = ["host", "mode"], help_heading = "Fleet")]
+    roadmap: Option<PathBuf>,
+    /// The address of the Git repository of the fleet, below the remote root of the workers
+    #[arg(long, value_name = "URL", requires = "roadmap", help_heading = "Fleet")]
+    repository: Option<String>,
+    /// Maximum number of members of the fleet at once [default: 10]
+    #[arg(long, value_name = "N", requires = "roadmap", help_heading = "Fleet")]
+    max_concurrent: Option<NonZeroUsize>,
     /// The ID of the run. If this run was submitted before, attach to it; a different run with this
     /// ID is an error [default: a new ID]
     #[arg(long, value_name = "ID", value_parser = run_id())]
@@ -164,14 +177,27 @@ pub(crate) struct SubmitArgs {
 }
 
 impl SubmitArgs {
-    /// Returns what is submitted.
-    pub(crate) fn sessions(&self) -> SessionsRun {
+    /// Returns the work to submit.
+    pub(crate) fn work(&self) -> SubmittedWork<'_> {
+        match (&self.project, &self.roadmap, &self.repository) {
+            (Some(project), _, _) => SubmittedWork::Project(project),
+            (None, Some(roadmap), Some(repository)) => SubmittedWork::Fleet(FleetOptions {
+                roadmap,
+                repository,
+                max_concurrent: self.max_concurrent,
+            }),
+            // The parser requires one of them.
+            (None, _, _) => SubmittedWork::Nothing,
+        }
+    }
+
+    /// Returns the limits of the run.
+    pub(crate) fn limits(&self) -> RunLimits {
         let mode = match self.mode {
             ModeArg::Run => Mode::Run,
             ModeArg::Sync => Mode::Sync,
         };
-        let limits = self.limits.given().apply_to(&RunLimits::new(mode));
-        SessionsRun::on_project(&self.project, limits)
+        self.limits.overrides().apply_to(&RunLimits::new(mode))
     }
 
     pub(crate) fn place(&self) -> Placement {
@@ -180,6 +206,22 @@ impl SubmitArgs {
             None => Placement::anywhere(),
         }
     }
+}
+
+/// The work of `autonoe-cluster submit`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SubmittedWork<'a> {
+    Project(&'a ProjectName),
+    Fleet(FleetOptions<'a>),
+    Nothing,
+}
+
+/// Options of a fleet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FleetOptions<'a> {
+    pub(crate) roadmap: &'a Path,
+    pub(crate) repository: &'a str,
+    pub(crate) max_concurrent: Option<NonZeroUsize>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -228,7 +270,7 @@ struct LimitArgs {
 }
 
 impl LimitArgs {
-    fn given(&self) -> LimitOverrides {
+    fn overrides(&self) -> LimitOverrides {
         LimitOverrides {
             max_iterations: self.max_iterations,
             max_retries: self.max_retries,
@@ -275,7 +317,7 @@ pub(crate) struct LogsArgs {
 }
 
 #[derive(Clone, Debug, Args)]
-pub(crate) struct SayArgs {
+pub(crate) struct SendArgs {
     #[command(flatten)]
     pub(crate) which: RunArgs,
     /// The message
@@ -353,12 +395,12 @@ mod tests {
             assert!(parse(&[command]).is_err(), "{command}");
             assert!(parse(&[command, ""]).is_err(), "{command}");
         }
-        assert!(parse(&["say", "shop-1", "Hello."]).is_ok());
-        assert!(parse(&["say", "shop-1"]).is_err());
+        assert!(parse(&["send", "shop-1", "Hello."]).is_ok());
+        assert!(parse(&["send", "shop-1"]).is_err());
     }
 
     #[test]
-    fn an_id_of_a_run_leads_nowhere_and_hides_nothing() {
+    fn run_id_has_no_path_and_no_control_characters() {
         let longest = "x".repeat(RunId::MAX_LEN);
         for id in ["shop-1", "night.shop_1", "7", &longest] {
             assert!(parse(&["status", id]).is_ok(), "{id}");
@@ -375,7 +417,33 @@ mod tests {
     }
 
     #[test]
-    fn limits_that_are_not_given_are_those_of_any_run() {
+    fn fleet_needs_a_roadmap_and_a_repository_and_no_project() {
+        let fleet = ["--roadmap=R.md", "--repository=/srv/git/shop.git"];
+        let with = |more: &[&'static str]| submit(&[&fleet[..], more].concat());
+
+        let args = with(&["--max-concurrent=3"]).expect("a fleet");
+
+        let SubmittedWork::Fleet(options) = args.work() else {
+            panic!("{args:?}");
+        };
+        assert_eq!(options.roadmap, Path::new("R.md"));
+        assert_eq!(options.repository, "/srv/git/shop.git");
+        assert_eq!(options.max_concurrent.map(NonZeroUsize::get), Some(3));
+        for wrong in [
+            with(&["shop"]),
+            with(&["--host=a"]),
+            with(&["--mode=sync"]),
+            submit(&fleet[..1]),
+            submit(&["shop", fleet[1]]),
+            submit(&["shop", "--max-concurrent=3"]),
+            submit(&[]),
+        ] {
+            assert!(wrong.is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn limits_default_to_those_of_any_run() {
         let plain = submit(&["team/shop"]).expect("right");
         let limited = submit(&[
             "shop",
@@ -388,9 +456,9 @@ mod tests {
         ]);
 
         let shop = ProjectName::new("team/shop").expect("a name");
-        let expected = SessionsRun::on_project(&shop, RunLimits::new(Mode::Run));
-        assert_eq!(plain.sessions(), expected);
-        let limits = limited.expect("right").sessions().limits;
+        assert!(matches!(plain.work(), SubmittedWork::Project(project) if *project == shop));
+        assert_eq!(plain.limits(), RunLimits::new(Mode::Run));
+        let limits = limited.expect("right").limits();
         let expected = RunLimits {
             max_iterations: Some(7),
             pause: Duration::ZERO,

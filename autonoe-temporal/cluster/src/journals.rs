@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_lines_of_a_run_are_given() {
+    async fn page_contains_the_lines_of_the_run() {
         let host = Host::new();
         host.write("shop", &format!("{LINE}\n"));
 
@@ -180,13 +180,13 @@ mod tests {
         let there = host
             .request_page(json!({"project": "shop", "run": "shop-1"}))
             .await;
-        let elsewhere = host.refused(json!({"project": "shop", "run": "shop-2"}));
-        let elsewhere = elsewhere.await;
+        let other_host = host.refused(json!({"project": "shop", "run": "shop-2"}));
+        let other_host = other_host.await;
         let outside = host.refused(json!({"project": "shop", "run": "../.."}));
         let outside = outside.await;
 
         assert_eq!(there.expect("readable").next, 1);
-        assert_eq!(elsewhere.code, "not_here");
+        assert_eq!(other_host.code, "not_here");
         assert!(!host.root.path().join("shop/shop-2").exists());
         assert_eq!(outside.code, "git_sync", "{outside}");
     }

@@ -2,8 +2,10 @@
 
 mod args;
 mod commands;
+mod fleet_work;
 mod journals;
 mod logging;
+mod merge_job;
 mod output;
 mod projects;
 mod remotes;

@@ -10,9 +10,11 @@ use autonoe_app::{AgentOptions, ComposedSessionHost, Env, OnWarning};
 use autonoe_core::engine::{ProjectName, SessionHost, SessionHostError};
 use autonoe_core::event::{Failure, Retry, TraceContext};
 use autonoe_core::{Mode, Project, RunId};
-use autonoe_harness::git_sync::SyncedSessionHost;
+use autonoe_git_sync::{SyncedProject, SyncedSessionHost};
 use autonoe_temporal::{SessionHosts, SessionsRun};
+use serde::Deserialize;
 
+use crate::fleet_work::FleetWork;
 use crate::remotes::Remotes;
 
 /// Finds projects below a folder, and hosts their sessions in this process.
@@ -30,23 +32,42 @@ pub(crate) struct Projects {
 }
 
 impl SessionHosts for Projects {
-    fn find(&self, run: &RunId, what: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
-        let project = what.project().map_err(|error| {
-            let why = format!("the run names no project: {error}");
-            Failure::permanent("unknown_work", why)
+    fn find(&self, run: &RunId, sessions: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
+        if let Ok(work) = FleetWork::deserialize(&sessions.work) {
+            let project = self.remotes()?.task_project(&work, run, &self.root)?;
+            return Ok(Arc::new(self.synced_host(project, sessions)));
+        }
+        let project = sessions.project().map_err(|error| {
+            let reason = format!("the run names no project: {error}");
+            Failure::permanent("unknown_work", reason)
         })?;
-        let host = |folder: &Path| self.host(folder, what.limits.mode, what.trace.clone());
         let Some(remotes) = &self.remotes else {
             let folder = self.folder(&project)?;
-            return Ok(Arc::new(host(&folder)));
+            return Ok(Arc::new(self.host_of(&folder, sessions)));
         };
-        let synced_project = remotes.synced_project(&project, run, &self.root)?;
-        let here = Arc::new(host(synced_project.project().root()));
-        Ok(Arc::new(SyncedSessionHost::new(synced_project, here)))
+        let project = remotes.synced_project(&project, run, &self.root)?;
+        Ok(Arc::new(self.synced_host(project, sessions)))
     }
 }
 
 impl Projects {
+    /// Returns the repositories of projects that move between hosts.
+    pub(crate) fn remotes(&self) -> Result<&Remotes, Failure> {
+        self.remotes.as_ref().ok_or_else(|| {
+            let reason = "this worker has no --remote-root, which fleets need";
+            Failure::permanent("no_remote_root", reason)
+        })
+    }
+
+    fn synced_host(&self, project: SyncedProject, sessions: &SessionsRun) -> SyncedSessionHost {
+        let inner = self.host_of(project.project().root(), sessions);
+        SyncedSessionHost::new(project, inner)
+    }
+
+    fn host_of(&self, folder: &Path, sessions: &SessionsRun) -> ComposedSessionHost {
+        self.host(folder, sessions.limits.mode, sessions.trace.clone())
+    }
+
     fn host(&self, folder: &Path, mode: Mode, trace: Option<TraceContext>) -> ComposedSessionHost {
         ComposedSessionHost {
             root: folder.to_owned(),
@@ -100,8 +121,8 @@ impl Projects {
         };
         remotes.check(name, run, &self.root)?;
         if !remotes.home(name, run, &self.root).is_dir() {
-            let why = format!("the run {run} was not on this host");
-            return Err(Failure::retryable("not_here", why));
+            let reason = format!("the run {run} was not on this host");
+            return Err(Failure::retryable("not_here", reason));
         }
         let synced_project = remotes.synced_project(name, run, &self.root)?;
         Ok(synced_project.project().clone())
@@ -113,19 +134,19 @@ impl Projects {
         let found = match place.canonicalize() {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let why = format!("the project {project} is not on this host");
-                return Err(Failure::retryable("not_here", why));
+                let reason = format!("the project {project} is not on this host");
+                return Err(Failure::retryable("not_here", reason));
             }
             Err(error) => {
-                let why = format!("the project {project} cannot be reached: {error}");
-                return Err(Failure::retryable("unreachable", why));
+                let reason = format!("the project {project} cannot be reached: {error}");
+                return Err(Failure::retryable("unreachable", reason));
             }
         };
         if found.starts_with(&self.root) && found.is_dir() {
             Ok(found)
         } else {
-            let why = format!("the project {project} is not a folder inside the project root");
-            Err(Failure::permanent("outside", why))
+            let reason = format!("the project {project} is not a folder inside the project root");
+            Err(Failure::permanent("outside", reason))
         }
     }
 }
@@ -146,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_project_that_is_not_here_may_be_elsewhere() {
+    fn missing_project_is_a_retryable_failure() {
         let root = tempfile::tempdir().expect("a folder");
 
         let failure = refused(root.path(), json!({"project": "shop"}));
@@ -158,12 +179,12 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_leads_out_of_the_folder_is_refused() {
-        let (root, elsewhere) = (
+    fn symlink_out_of_the_project_root_is_refused() {
+        let (root, outside) = (
             tempfile::tempdir().expect("one"),
             tempfile::tempdir().expect("two"),
         );
-        symlink(elsewhere.path(), root.path().join("shop")).expect("a link");
+        symlink(outside.path(), root.path().join("shop")).expect("a link");
 
         let failure = refused(root.path(), json!({"project": "shop"}));
 
@@ -171,6 +192,31 @@ mod tests {
             (failure.code.as_str(), failure.retry),
             ("outside", Retry::Permanent)
         );
+    }
+
+    #[test]
+    fn submitter_cannot_choose_the_remote() {
+        let root = tempfile::tempdir().expect("a folder");
+        let commands = autonoe_process::ProcessRunner::unconfined("/");
+        let remotes = Remotes::below("/srv/git", "main", commands).expect("an address");
+        let projects = Projects::for_tests(root.path(), Some(remotes));
+        let task = autonoe_harness::Task::new("parser", "Read sums.").expect("a task");
+        let work = |repository: &str| json!({"repository": repository, "task": task});
+        let find = |work| {
+            let run = SessionsRun::new(work, RunLimits::default());
+            projects.find(&RunId::new("night.parser"), &run)
+        };
+
+        let foreign = find(work("https://elsewhere.example/shop.git"));
+        let own = find(work("/srv/git/shop.git"));
+
+        let failure = foreign.err().expect("it is refused");
+        assert_eq!(
+            (failure.code.as_str(), failure.retry),
+            ("foreign_repository", Retry::Permanent)
+        );
+        assert!(own.is_ok());
+        assert!(root.path().join("shop/night.parser/project").is_dir());
     }
 
     #[test]

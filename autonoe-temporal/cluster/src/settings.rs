@@ -113,9 +113,11 @@ impl WorkerSettings {
 impl WorkerConfig {
     /// Returns the agent options. Options take precedence over the file.
     fn agent(self, args: &WorkerArgs) -> Result<AgentOptions, AppError> {
-        let given = args.agent();
-        let wrong = |name: &str, why: String| {
-            AppError::usage(format!("the setting worker.{name} cannot be used: {why}"))
+        let options = args.agent();
+        let wrong = |name: &str, reason: String| {
+            AppError::usage(format!(
+                "the setting worker.{name} cannot be used: {reason}"
+            ))
         };
         let backend = self.backend.map(|backend| {
             let word = match backend {
@@ -123,18 +125,18 @@ impl WorkerConfig {
                 spec => spec.to_string(),
             };
             let choice = word.parse::<BackendChoice>();
-            choice.map_err(|why| wrong("backend", why))
+            choice.map_err(|reason| wrong("backend", reason))
         });
         let thinking = self.thinking.map(|tokens| {
             ThinkingBudget::new(tokens).map_err(|error| wrong("thinking", error.to_string()))
         });
         Ok(AgentOptions {
-            backend: given.backend.or(backend.transpose()?),
-            model: given.model.or(self.model),
-            plan_model: given.plan_model.or(self.plan_model),
-            thinking: given.thinking.or(thinking.transpose()?),
-            is_destructive: given.is_destructive || self.allow_destructive,
-            no_sandbox: given.no_sandbox || self.no_sandbox,
+            backend: options.backend.or(backend.transpose()?),
+            model: options.model.or(self.model),
+            plan_model: options.plan_model.or(self.plan_model),
+            thinking: options.thinking.or(thinking.transpose()?),
+            is_destructive: options.is_destructive || self.allow_destructive,
+            no_sandbox: options.no_sandbox || self.no_sandbox,
         })
     }
 }
@@ -150,9 +152,9 @@ fn read(path: &Path) -> Result<Settings, AppError> {
         AppError::failure(format!("{} cannot be read: {error}", path.display()))
     })?;
     serde_json::from_slice(&text).map_err(|error| {
-        let why = error_chain(&error);
+        let reason = error_chain(&error);
         AppError::usage(format!(
-            "{} is not a valid settings file: {why}",
+            "{} is not a valid settings file: {reason}",
             path.display()
         ))
     })

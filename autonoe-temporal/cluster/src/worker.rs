@@ -11,8 +11,10 @@ use autonoe_temporal::TemporalWorker;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use crate::fleet_work::MERGE_JOB;
 use crate::journals::Journals;
 use crate::logging;
+use crate::merge_job::MergeJob;
 use crate::output::Output;
 use crate::projects::Projects;
 use crate::remotes::Remotes;
@@ -52,11 +54,12 @@ pub(crate) async fn work(
     );
     let worker = autonoe_temporal::WorkerSettings::for_host(&settings.host)
         .slots(settings.slots)
-        .shutdown_grace(settings.farewell);
+        .shutdown_grace(settings.shutdown_grace);
     let worker = TemporalWorker::connect(settings.server, worker).await;
     let worker = worker
         .map_err(|error| unreachable(&error))?
         .journals(Arc::new(Journals::new(projects.clone())))
+        .job(MERGE_JOB, Arc::new(MergeJob::new(projects.clone())))
         .sessions(projects);
     output.note(&ready);
     let stopped = CancellationToken::new();

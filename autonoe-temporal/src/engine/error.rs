@@ -34,12 +34,12 @@ pub(super) fn without_outcome(
     run: &RunId,
     error: WorkflowGetResultError,
 ) -> Result<RunOutcome, EngineError> {
-    let broke = |code: &str, why: &str| {
+    let broke = |code: &str, reason: &str| {
         let spent = BudgetUsage {
             cost: CostTotal::unknown(),
             ..BudgetUsage::default()
         };
-        RunOutcome::failed(Failure::permanent(code, why)).with_spent(spent)
+        RunOutcome::failed(Failure::permanent(code, reason)).with_spent(spent)
     };
     match error {
         WorkflowGetResultError::NotFound(_) => Err(EngineError::Unknown(run.clone())),

@@ -18,7 +18,7 @@ const STARTED: i32 = 2;
 pub(super) struct ServerView {
     pub(super) has_ended: bool,
     pub(super) is_stopping: bool,
-    pub(super) has_begun: bool,
+    pub(super) has_started: bool,
     /// Whether all progress of the run comes from heartbeats of the activity in progress.
     pub(super) is_one_job: bool,
     /// The last heartbeat of the activity in progress.
@@ -36,7 +36,7 @@ impl ServerView {
             let details = activity.heartbeat_details.as_ref()?.payloads.first()?;
             serde_json::from_slice::<Heartbeat>(&details.data).ok()
         });
-        let has_begun = |state: i32, attempt: i32| state == STARTED || attempt > 1;
+        let has_started = |state: i32, attempt: i32| state == STARTED || attempt > 1;
         Self {
             has_ended: !matches!(
                 description.status(),
@@ -44,10 +44,10 @@ impl ServerView {
             ),
             is_stopping: extended.is_some_and(|info| info.cancel_requested),
             // The activities of a fleet are its members.
-            has_begun: !raw.pending_children.is_empty()
+            has_started: !raw.pending_children.is_empty()
                 || activities
                     .iter()
-                    .any(|activity| has_begun(activity.state, activity.attempt)),
+                    .any(|activity| has_started(activity.state, activity.attempt)),
             is_one_job: description.workflow_type() == JobWorkflow::run.name(),
             at: beats.map(|beat| beat.at).next_back(),
             last_error: last_error(activities),
@@ -57,9 +57,9 @@ impl ServerView {
     /// Returns the progress of a run, given the answer of its workflow, which is missing while no
     /// worker handles the workflow. `None` means that the progress is unknown, which differs from
     /// no progress.
-    pub(super) fn at_with(self, look: Option<WorkflowState>) -> Option<RunProgress> {
-        let has_answer = look.is_some();
-        match (look.and_then(|look| look.at), self.at) {
+    pub(super) fn at_with(self, state: Option<WorkflowState>) -> Option<RunProgress> {
+        let has_answer = state.is_some();
+        match (state.and_then(|state| state.at), self.at) {
             (Some(mut at), Some(beat)) => {
                 // A session reports the progress of the ledger. Only the workflow knows earlier
                 // expenses.
@@ -69,7 +69,7 @@ impl ServerView {
             (Some(at), None) => Some(at),
             (None, beat) if self.is_one_job => {
                 // A run that has not started, or has not reported yet, has no progress.
-                let has_no_progress = has_answer || !self.has_begun;
+                let has_no_progress = has_answer || !self.has_started;
                 beat.or_else(|| has_no_progress.then(RunProgress::default))
             }
             (None, _) => None,
@@ -84,7 +84,7 @@ impl ServerView {
             } => RunPhase::Stopping,
             _ if is_paused => RunPhase::Paused,
             Self {
-                has_begun: true, ..
+                has_started: true, ..
             } => RunPhase::Running,
             _ => RunPhase::Waiting,
         }
@@ -149,11 +149,11 @@ mod tests {
         }
     }
 
-    fn known(is_one_job: bool, has_begun: bool, heartbeat: Option<f64>) -> ServerView {
+    fn known(is_one_job: bool, has_started: bool, heartbeat: Option<f64>) -> ServerView {
         ServerView {
             has_ended: false,
             is_stopping: false,
-            has_begun,
+            has_started,
             is_one_job,
             at: heartbeat.map(RunProgress::new),
             last_error: None,
@@ -171,30 +171,30 @@ mod tests {
                 ..WorkflowState::default()
             })
         };
-        let (one_job, sessions, begun, not_started) = (true, false, true, false);
+        let (one_job, sessions, started, not_started) = (true, false, true, false);
         // What is known, the answer of the workflow, and the expected progress and session.
-        for (known, look, expected) in [
+        for (known, state, expected) in [
             (known(one_job, not_started, None), None, Some((0.0, 0))),
-            (known(one_job, begun, None), None, None),
-            (known(one_job, begun, None), silent(), Some((0.0, 0))),
-            (known(one_job, begun, Some(0.5)), None, Some((0.5, 0))),
-            (known(one_job, begun, Some(0.5)), silent(), Some((0.5, 0))),
+            (known(one_job, started, None), None, None),
+            (known(one_job, started, None), silent(), Some((0.0, 0))),
+            (known(one_job, started, Some(0.5)), None, Some((0.5, 0))),
+            (known(one_job, started, Some(0.5)), silent(), Some((0.5, 0))),
             (known(sessions, not_started, None), None, None),
-            (known(sessions, begun, Some(0.5)), None, None),
+            (known(sessions, started, Some(0.5)), None, None),
             (
                 known(sessions, not_started, None),
                 answering(),
                 Some((0.25, 3)),
             ),
             (
-                known(sessions, begun, Some(0.5)),
+                known(sessions, started, Some(0.5)),
                 answering(),
                 Some((0.5, 3)),
             ),
         ] {
-            let case = format!("{known:?}, {look:?}");
+            let case = format!("{known:?}, {state:?}");
 
-            let at = known.at_with(look);
+            let at = known.at_with(state);
 
             let at = at.map(|at| (at.progress, at.iteration));
             assert_eq!(at, expected, "{case}");

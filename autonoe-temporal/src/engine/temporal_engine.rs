@@ -4,17 +4,27 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::engine::{Engine, EngineError, Placement, RunInstruction, RunOutcome, RunPhase, RunProgress, RunSpec, RunView};
+use autonoe_core::engine::{
+    Engine, EngineError, Placement, RunInstruction, RunOutcome, RunPhase, RunProgress, RunSpec,
+    RunView,
+};
 use autonoe_core::project::{JournalPage, JournalPageRequest};
 use autonoe_core::{RunId, RunReport};
 use futures::TryStreamExt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use temporalio_client::errors::{WorkflowInteractionError, WorkflowStartError};
-use temporalio_client::{Client, RetryOptions, RpcOptions, WorkflowCancelOptions, WorkflowDescribeOptions, WorkflowExecution, WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowHandle, WorkflowIdReusePolicy, WorkflowListOptions, WorkflowQueryOptions, WorkflowSignalOptions, WorkflowStartOptions};
+use temporalio_client::{
+    Client, RetryOptions, RpcOptions, WorkflowCancelOptions, WorkflowDescribeOptions,
+    WorkflowExecution, WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowHandle,
+    WorkflowIdReusePolicy, WorkflowListOptions, WorkflowQueryOptions, WorkflowSignalOptions,
+    WorkflowStartOptions,
+};
 use temporalio_common::WorkflowDefinition;
 use temporalio_workflow::MemoValues;
 
+use super::error::{failed, interaction_error, without_outcome};
+use super::server_view::ServerView;
 use crate::TemporalSettings;
 use crate::connection::{ConnectError, connect};
 use crate::fleet::FleetWorkflow;
@@ -24,11 +34,9 @@ use crate::payload::{MAX_UNDELIVERED, too_large};
 use crate::sessions::{SessionsWorkflow, progress};
 use crate::wire::{HOST_MEMO, SPEC_MEMO, WorkflowState, host_of, host_queue, side_queue};
 use crate::workflow_input::WorkflowInput;
-use super::error::{failed, interaction_error, without_outcome};
-use super::server_view::ServerView;
 
 /// Timeout of a query to a worker about a run. After it, only the facts of the server are returned.
-const LOOK: Duration = Duration::from_secs(5);
+const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Runs jobs on a Temporal cluster.
 ///
@@ -170,7 +178,7 @@ impl TemporalEngine {
     /// Queries the workflow of a run through a worker.
     async fn query_state(&self, run: &RunId) -> Option<WorkflowState> {
         let rpc = RpcOptions::builder()
-            .timeout(LOOK)
+            .timeout(QUERY_TIMEOUT)
             .retry_options(RetryOptions::no_retries())
             .build();
         let options = WorkflowQueryOptions::builder().rpc_options(rpc).build();
@@ -196,10 +204,14 @@ impl TemporalEngine {
         let RunInstruction::Message(text) = instruction else {
             return None;
         };
-        let unheard = self.query_state(run).await.unwrap_or_default().unheard;
-        (unheard + text.len() > MAX_UNDELIVERED).then(|| {
+        let undelivered_bytes = self
+            .query_state(run)
+            .await
+            .unwrap_or_default()
+            .undelivered_bytes;
+        (undelivered_bytes + text.len() > MAX_UNDELIVERED).then(|| {
             format!(
-                "{unheard} bytes of messages already wait for the next session of the agent, and \
+                "{undelivered_bytes} bytes of messages already wait for the next session of the agent, and \
                  at most {MAX_UNDELIVERED} are allowed: refer to large files by their path"
             )
         })
@@ -276,11 +288,11 @@ impl Engine for TemporalEngine {
         // The memo of another application cannot be parsed.
         view.spec = description.memo().get(SPEC_MEMO).ok().flatten();
         if !known.has_ended {
-            let look = self.query_state(run).await;
-            view.phase = known.phase(look.as_ref().is_some_and(|look| look.is_paused));
+            let state = self.query_state(run).await;
+            view.phase = known.phase(state.as_ref().is_some_and(|state| state.is_paused));
             view.last_error.clone_from(&known.last_error);
-            view.wait = look.as_ref().and_then(|look| look.wait);
-            view.progress = known.at_with(look);
+            view.wait = state.as_ref().and_then(|state| state.wait);
+            view.progress = known.at_with(state);
             return Ok(view);
         }
         let outcome = self.wait(run).await?;
@@ -310,7 +322,7 @@ impl fmt::Debug for TemporalEngine {
 }
 
 /// A run in a list, with facts that the server knows without a worker.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RunSummary {

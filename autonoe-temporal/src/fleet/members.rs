@@ -29,7 +29,7 @@ type Local<T> = Pin<Box<dyn Future<Output = T>>>;
 /// An event of a member.
 pub(super) enum MemberEvent {
     /// It has started.
-    Began(MemberId),
+    Started(MemberId),
     /// It could not be started.
     NotStarted(MemberId, EngineError),
     /// It has ended, or its fate is unknown.
@@ -51,7 +51,7 @@ pub(super) struct Members {
 }
 
 impl Members {
-    /// Starts a member. [`MemberEvent::Began`] reports its start later.
+    /// Starts a member. [`MemberEvent::Started`] reports its start later.
     pub(super) fn start(
         &mut self,
         ctx: &WorkflowContext<FleetWorkflow>,
@@ -69,9 +69,9 @@ impl Members {
     }
 
     /// Cancels a member.
-    pub(super) fn stop(&self, member: &MemberId, why: &str) {
+    pub(super) fn stop(&self, member: &MemberId, reason: &str) {
         if let Some(token) = self.tokens.get(member) {
-            token.cancel_with_reason(why);
+            token.cancel_with_reason(reason);
         }
     }
 
@@ -99,7 +99,7 @@ impl Members {
                         return false;
                     }
                     Poll::Ready(Ok(working)) => {
-                        events.push(MemberEvent::Began(member.clone()));
+                        events.push(MemberEvent::Started(member.clone()));
                         *state = MemberState::Running(working);
                     }
                 }

@@ -12,13 +12,17 @@ use futures::FutureExt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use temporalio_sdk::workflows::{select, workflow, workflow_methods};
-use temporalio_sdk::{SignalWorkflowOptions, SyncWorkflowContext, TimerOptions, WaitConditionOptions, WorkflowCancellationToken, WorkflowContext, WorkflowContextView, WorkflowResult, WorkflowTermination};
+use temporalio_sdk::{
+    SignalWorkflowOptions, SyncWorkflowContext, TimerOptions, WaitConditionOptions,
+    WorkflowCancellationToken, WorkflowContext, WorkflowContextView, WorkflowResult,
+    WorkflowTermination,
+};
 
+use super::members::{MemberEvent, Members};
 use crate::Timeouts;
 use crate::job::JobWorkflow;
 use crate::payload::{bounded, too_large};
 use crate::wire::WorkflowState;
-use super::members::{MemberEvent, Members};
 
 /// Performs the steps of a [`FleetMachine`], which makes the decisions. Members are child
 /// workflows.
@@ -57,7 +61,9 @@ impl FleetWorkflow {
                 }
                 Ok(FleetStep::Stop { member, reason, .. }) => {
                     members.stop(&member, &reason);
-                    apply(ctx, |state_machine, now| state_machine.on_stopped(now, &member));
+                    apply(ctx, |state_machine, now| {
+                        state_machine.on_stopped(now, &member)
+                    });
                 }
                 Ok(FleetStep::Wait { until }) => wait(ctx, &mut members, until).await,
                 Ok(FleetStep::Finish(report)) => return end(ctx, *report),
@@ -67,7 +73,11 @@ impl FleetWorkflow {
     }
 
     #[signal(name = "instruct")]
-    pub fn instruct(&mut self, _ctx: &mut SyncWorkflowContext<Self>, new_instruction: RunInstruction) {
+    pub fn instruct(
+        &mut self,
+        _ctx: &mut SyncWorkflowContext<Self>,
+        new_instruction: RunInstruction,
+    ) {
         self.inbox.push(new_instruction);
     }
 
@@ -95,7 +105,9 @@ async fn process_inbox(ctx: &Fleet) {
         apply(ctx, |state_machine, now| state_machine.cancel(now));
     }
     for instruction in ctx.state_mut(|it| std::mem::take(&mut it.inbox)) {
-        for run in apply(ctx, |state_machine, now| state_machine.on_instruction(now, &instruction)) {
+        for run in apply(ctx, |state_machine, now| {
+            state_machine.on_instruction(now, &instruction)
+        }) {
             signal_member(ctx, &run, instruction.clone()).await;
         }
     }
@@ -126,7 +138,11 @@ fn step(ctx: &Fleet) -> Result<FleetStep, Failure> {
 
 /// Waits for the next event and applies it to the machine.
 async fn wait(ctx: &Fleet, members: &mut Members, until: Option<Timestamp>) {
-    let is_cut = ctx.state(|it| it.state_machine.as_ref().is_ok_and(FleetMachine::is_cut_short));
+    let is_cut = ctx.state(|it| {
+        it.state_machine
+            .as_ref()
+            .is_ok_and(FleetMachine::is_cut_short)
+    });
     let events = {
         let cancelled = async {
             if is_cut {
@@ -141,8 +157,8 @@ async fn wait(ctx: &Fleet, members: &mut Members, until: Option<Timestamp>) {
             .cancellation_token(never)
             .build();
         let instructed = ctx.wait_condition_with_options(|it| !it.inbox.is_empty(), options);
-        let given_up = WorkflowCancellationToken::new();
-        let late = sleep_to(ctx, until, given_up.clone());
+        let timer_cancel = WorkflowCancellationToken::new();
+        let late = sleep_to(ctx, until, timer_cancel.clone());
         let mut cancelled = std::pin::pin!(cancelled.fuse());
         let mut instructed = std::pin::pin!(instructed);
         let mut late = std::pin::pin!(late.fuse());
@@ -153,13 +169,13 @@ async fn wait(ctx: &Fleet, members: &mut Members, until: Option<Timestamp>) {
             _ = instructed => Vec::new(),
             () = late => Vec::new(),
         };
-        given_up.cancel();
+        timer_cancel.cancel();
         events
     };
     let mut ends = Vec::new();
     for event in events {
         match event {
-            MemberEvent::Began(member) => {
+            MemberEvent::Started(member) => {
                 let pending_instructions: Vec<_> = apply(ctx, |state_machine, now| {
                     let run = state_machine.run_id(&member);
                     let pending_instructions = state_machine.on_started(now, &member).into_iter();
@@ -182,7 +198,7 @@ async fn wait(ctx: &Fleet, members: &mut Members, until: Option<Timestamp>) {
     apply(ctx, |state_machine, now| state_machine.on_ended(now, ends));
 }
 
-async fn sleep_to(ctx: &Fleet, until: Option<Timestamp>, given_up: WorkflowCancellationToken) {
+async fn sleep_to(ctx: &Fleet, until: Option<Timestamp>, timer_cancel: WorkflowCancellationToken) {
     let Some(until) = until else {
         return pending().await;
     };
@@ -190,7 +206,7 @@ async fn sleep_to(ctx: &Fleet, until: Option<Timestamp>, given_up: WorkflowCance
     // Not every server accepts a timer with zero duration.
     let left = Duration::try_from(left).unwrap_or_default().max(SHORTEST);
     let timer = TimerOptions::builder(left)
-        .cancellation_token(given_up)
+        .cancellation_token(timer_cancel)
         .build();
     ctx.timer(timer).await;
 }
@@ -199,8 +215,8 @@ fn end(ctx: &Fleet, report: FleetReport) -> WorkflowResult<RunOutcome> {
     let name = ctx.state(|it| it.name.clone());
     let mut outcome = shrink_report(&name, report);
     if let RunEnding::Cancelled { reason } = &mut outcome.ending {
-        if let Some(why) = ctx.cancellation_token().reason() {
-            *reason = why;
+        if let Some(request) = ctx.cancellation_token().reason() {
+            *reason = request;
         }
         return Err(WorkflowTermination::cancelled_with_details(outcome));
     }
@@ -266,89 +282,89 @@ impl FleetInput {
     /// Creates the state machine of the fleet. The submitter may know strategies that this worker
     /// does not know.
     pub(super) fn machine(&self, now: Timestamp) -> Result<FleetMachine, Failure> {
-        let what = StrategyRun::from_run(&self.run).map_err(|error| {
-            let why = format!("this worker cannot parse the input of the fleet: {error}");
-            Failure::permanent("not_a_fleet", why)
+        let strategy_run = StrategyRun::from_run(&self.run).map_err(|error| {
+            let reason = format!("this worker cannot parse the input of the fleet: {error}");
+            Failure::permanent("not_a_fleet", reason)
         })?;
-        FleetMachine::new(self.run.id.as_str(), what, now)
+        FleetMachine::new(self.run.id.as_str(), strategy_run, now)
             .map_err(|error| Failure::permanent("fleet", error.to_string()))
     }
 }
 
 #[cfg(test)]
 mod tests {
-use std::sync::Arc;
+    use std::sync::Arc;
 
-use autonoe_core::engine::RunOutcome;
-use autonoe_harness::coordinate::{FleetStep, MemberSpec, StrategyRun};
-use autonoe_harness::strategy::MemberId;
-use autonoe_harness::{FleetMachine, Parallel, Race, Strategy};
-use jiff::Timestamp;
-use serde_json::{Value, json};
+    use autonoe_core::engine::RunOutcome;
+    use autonoe_harness::coordinate::{FleetStep, MemberSpec, StrategyRun};
+    use autonoe_harness::strategy::MemberId;
+    use autonoe_harness::{FleetMachine, Parallel, Race, Strategy};
+    use jiff::Timestamp;
+    use serde_json::{Value, json};
 
-use crate::payload::MAX_PAYLOAD;
-use super::super::workflow::*;
+    use super::super::workflow::*;
+    use crate::payload::MAX_PAYLOAD;
 
-/// Runs members that end with outputs of these sizes.
-fn report(strategy: Arc<dyn Strategy>, outputs: &[usize]) -> FleetReport {
-    let now = Timestamp::UNIX_EPOCH;
-    let names = (0..outputs.len()).map(|number| format!("m{number}"));
-    let members = names.map(|name| MemberSpec::new(MemberId::new(name), "say", Value::Null));
-    let what = StrategyRun::new(strategy).members(members);
-    let mut machine = FleetMachine::new("f", what, now).expect("it begins");
-    let mut started = Vec::new();
-    loop {
-        match machine.next(now) {
-            FleetStep::Start { member, .. } => {
-                let _ = machine.on_started(now, &member);
-                started.push(member);
+    /// Runs members that end with outputs of these sizes.
+    fn report(strategy: Arc<dyn Strategy>, outputs: &[usize]) -> FleetReport {
+        let now = Timestamp::UNIX_EPOCH;
+        let names = (0..outputs.len()).map(|number| format!("m{number}"));
+        let members = names.map(|name| MemberSpec::new(MemberId::new(name), "say", Value::Null));
+        let strategy_run = StrategyRun::new(strategy).members(members);
+        let mut machine = FleetMachine::new("f", strategy_run, now).expect("it begins");
+        let mut started = Vec::new();
+        loop {
+            match machine.next(now) {
+                FleetStep::Start { member, .. } => {
+                    let _ = machine.on_started(now, &member);
+                    started.push(member);
+                }
+                FleetStep::Stop { member, .. } => {
+                    machine.on_ended(now, [(member, Ok(RunOutcome::cancelled("")))]);
+                }
+                FleetStep::Wait { .. } => {
+                    let member = started.remove(0);
+                    let number: usize = member.as_str()[1..].parse().expect("a number");
+                    let output = json!("x".repeat(outputs[number]));
+                    machine.on_ended(now, [(member, Ok(RunOutcome::succeeded(output)))]);
+                }
+                FleetStep::Finish(report) => return *report,
             }
-            FleetStep::Stop { member, .. } => {
-                machine.on_ended(now, [(member, Ok(RunOutcome::cancelled("")))]);
-            }
-            FleetStep::Wait { .. } => {
-                let member = started.remove(0);
-                let number: usize = member.as_str()[1..].parse().expect("a number");
-                let output = json!("x".repeat(outputs[number]));
-                machine.on_ended(now, [(member, Ok(RunOutcome::succeeded(output)))]);
-            }
-            FleetStep::Finish(report) => return *report,
         }
     }
-}
 
-#[test]
-fn small_report_is_unchanged() {
-    let report = report(Arc::new(Race {}), &[1000]);
+    #[test]
+    fn small_report_is_unchanged() {
+        let report = report(Arc::new(Race {}), &[1000]);
 
-    assert_eq!(shrink_report("f", report.clone()), report.outcome());
-}
+        assert_eq!(shrink_report("f", report.clone()), report.outcome());
+    }
 
-#[test]
-fn largest_outputs_are_replaced_by_references() {
-    let report = report(Arc::new(Race {}), &[1000, 9]);
-    let mut large = report;
-    large.result.results[1].output = "y".repeat(MAX_PAYLOAD);
+    #[test]
+    fn largest_outputs_are_replaced_by_references() {
+        let report = report(Arc::new(Race {}), &[1000, 9]);
+        let mut large = report;
+        large.result.results[1].output = "y".repeat(MAX_PAYLOAD);
 
-    let outcome = shrink_report("f", large);
+        let outcome = shrink_report("f", large);
 
-    assert!(outcome.is_success());
-    let results = &outcome.output["result"]["results"];
-    assert_eq!(results[0]["output"].as_str().map(str::len), Some(1000));
-    assert_eq!(results[1]["output"], "(786432 bytes, in the run f.m1)");
-    assert_eq!(too_large("it", &outcome), None);
-}
+        assert!(outcome.is_success());
+        let results = &outcome.output["result"]["results"];
+        assert_eq!(results[0]["output"].as_str().map(str::len), Some(1000));
+        assert_eq!(results[1]["output"], "(786432 bytes, in the run f.m1)");
+        assert_eq!(too_large("it", &outcome), None);
+    }
 
-#[test]
-fn oversized_report_is_a_failure() {
-    let report = report(
-        Arc::new(Parallel {}),
-        &[MAX_PAYLOAD / 2, MAX_PAYLOAD / 2, MAX_PAYLOAD / 2],
-    );
+    #[test]
+    fn oversized_report_is_a_failure() {
+        let report = report(
+            Arc::new(Parallel {}),
+            &[MAX_PAYLOAD / 2, MAX_PAYLOAD / 2, MAX_PAYLOAD / 2],
+        );
 
-    let outcome = shrink_report("f", report);
+        let outcome = shrink_report("f", report);
 
-    assert!(!outcome.is_success(), "{:?}", outcome.ending);
-    assert_eq!(too_large("it", &outcome), None);
-}
+        assert!(!outcome.is_success(), "{:?}", outcome.ending);
+        assert_eq!(too_large("it", &outcome), None);
+    }
 }

@@ -15,10 +15,10 @@ use futures::FutureExt;
 use temporalio_client::WorkflowExecuteUpdateOptions;
 use temporalio_sdk::activities::{ActivityContext, ActivityError, activities};
 
+use super::JobWorkflow;
 use crate::heartbeat::{HeartbeatState, run_cancellable};
 use crate::payload::bounded;
 use crate::wire::{Heartbeat, Instructions};
-use super::JobWorkflow;
 
 /// Executes jobs on this worker.
 pub struct JobActivities {
@@ -96,13 +96,15 @@ pub(super) async fn deliver_instructions(
     loop {
         // Each position has its own update ID, so that a repeated request has the same answer.
         let options = WorkflowExecuteUpdateOptions::builder()
-            .update_id(format!("told-{read}"))
+            .update_id(format!("instructions-{read}"))
             .build();
         let answer = workflow.execute_update(JobWorkflow::instructions, read, options);
         match answer.await {
-            Ok(Instructions(told)) if told.is_empty() => return std::future::pending().await,
-            Ok(Instructions(told)) => {
-                for instruction in told {
+            Ok(Instructions(instructions)) if instructions.is_empty() => {
+                return std::future::pending().await;
+            }
+            Ok(Instructions(instructions)) => {
+                for instruction in instructions {
                     deliver(instruction, read, read < settled, control, beats);
                     read += 1;
                 }

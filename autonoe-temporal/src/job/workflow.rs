@@ -55,7 +55,11 @@ impl JobWorkflow {
     }
 
     #[signal(name = "instruct")]
-    pub fn instruct(&mut self, _ctx: &mut SyncWorkflowContext<Self>, new_instruction: RunInstruction) {
+    pub fn instruct(
+        &mut self,
+        _ctx: &mut SyncWorkflowContext<Self>,
+        new_instruction: RunInstruction,
+    ) {
         self.log.push(new_instruction);
     }
 
@@ -113,8 +117,8 @@ fn outcome(
             RunOutcome::cancelled(String::new()).with_spent(unknown())
         }
         Err(error) => {
-            let why = format!("the worker that executed the run is lost: {error}");
-            RunOutcome::failed(Failure::permanent("worker_lost", why)).with_spent(unknown())
+            let reason = format!("the worker that executed the run is lost: {error}");
+            RunOutcome::failed(Failure::permanent("worker_lost", reason)).with_spent(unknown())
         }
     };
     match (&outcome.ending, cancelled.reason()) {

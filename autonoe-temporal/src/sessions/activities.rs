@@ -12,9 +12,9 @@ use temporalio_sdk::ApplicationFailure;
 use temporalio_sdk::activities::{ActivityContext, ActivityError, activities};
 use tokio_util::sync::CancellationToken;
 
+use super::SessionsRun;
 use crate::heartbeat::{HeartbeatState, run_cancellable, run_with_heartbeat};
 use crate::wire::Heartbeat;
-use super::SessionsRun;
 
 /// Number of attempts to claim a run if a host reports that it cannot do it. The server selects the
 /// host of each attempt.
@@ -32,9 +32,9 @@ impl SessionActivities {
         Self { hosts, queue }
     }
 
-    fn host(&self, whose: &RunRef) -> Result<Arc<dyn SessionHost>, ActivityError> {
+    fn host(&self, run_ref: &RunRef) -> Result<Arc<dyn SessionHost>, ActivityError> {
         self.hosts
-            .find(&whose.run, &whose.what)
+            .find(&run_ref.run, &run_ref.sessions)
             .map_err(|failure| refused(&failure))
     }
 }
@@ -46,13 +46,13 @@ impl SessionActivities {
     pub async fn claim(
         self: Arc<Self>,
         ctx: ActivityContext,
-        whose: RunRef,
+        run_ref: RunRef,
     ) -> Result<Claim, ActivityError> {
-        let host = self.host(&whose)?;
+        let host = self.host(&run_ref)?;
         // A project may have to be fetched first, which can take long.
         let claiming = async {
-            let epoch = host.claim(&whose.run).await?;
-            Ok::<_, SessionHostError>((epoch, host.ledger_view(&whose.run).await))
+            let epoch = host.claim(&run_ref.run).await?;
+            Ok::<_, SessionHostError>((epoch, host.ledger_view(&run_ref.run).await))
         };
         let claimed = run_with_heartbeat(&ctx, claiming).await?;
         let is_last = ctx.info().attempt >= CLAIMS;
@@ -74,10 +74,10 @@ impl SessionActivities {
     pub async fn read_ledger(
         self: Arc<Self>,
         ctx: ActivityContext,
-        whose: RunRef,
+        run_ref: RunRef,
     ) -> Result<Result<LedgerView, Failure>, ActivityError> {
-        let host = self.host(&whose)?;
-        run_with_heartbeat(&ctx, host.ledger_view(&whose.run)).await
+        let host = self.host(&run_ref)?;
+        run_with_heartbeat(&ctx, host.ledger_view(&run_ref.run)).await
     }
 
     /// Executes a session, or returns its recorded outcome.
@@ -87,7 +87,7 @@ impl SessionActivities {
         ctx: ActivityContext,
         call: SessionCall,
     ) -> Result<SessionAnswer, ActivityError> {
-        let host = self.host(&call.whose)?;
+        let host = self.host(&call.run_ref)?;
         let beats = HeartbeatState::resume_from(Heartbeat::default());
         let cancelled = CancellationToken::new();
         let key = call.key();
@@ -105,7 +105,7 @@ impl SessionActivities {
         ctx: ActivityContext,
         end: EndCall,
     ) -> Result<(), ActivityError> {
-        let host = self.host(&end.whose)?;
+        let host = self.host(&end.run_ref)?;
         let concluding = host.conclude(end.epoch, &end.report);
         let concluded = run_with_heartbeat(&ctx, concluding).await?;
         concluded.map_err(|error| match error {
@@ -139,14 +139,14 @@ pub trait SessionHosts: Send + Sync {
     ///
     /// The project of the run is not on this host. If the failure is retryable, another host is
     /// asked; otherwise the run has failed.
-    fn find(&self, run: &RunId, what: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure>;
+    fn find(&self, run: &RunId, sessions: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure>;
 }
 
 /// The run that a request belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRef {
     pub run: RunId,
-    pub what: SessionsRun,
+    pub sessions: SessionsRun,
 }
 
 /// A host that has claimed a run.
@@ -163,7 +163,7 @@ pub struct Claim {
 /// A request to execute a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionCall {
-    pub whose: RunRef,
+    pub run_ref: RunRef,
     pub number: u32,
     pub epoch: Epoch,
     pub session: HostedSession,
@@ -172,7 +172,7 @@ pub struct SessionCall {
 impl SessionCall {
     pub(super) fn key(&self) -> SessionKey {
         SessionKey {
-            run: self.whose.run.clone(),
+            run: self.run_ref.run.clone(),
             number: self.number,
         }
     }
@@ -207,7 +207,7 @@ impl From<Result<HostedOutcome, SessionHostError>> for SessionAnswer {
 /// A request to record the end of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EndCall {
-    pub whose: RunRef,
+    pub run_ref: RunRef,
     pub epoch: Epoch,
     pub report: RunReport,
 }

@@ -6,16 +6,16 @@ use autonoe_core::time::Epoch;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::Timeouts;
 use super::SessionsRun;
 use super::activities::Claim;
+use crate::Timeouts;
 
 /// The input of such a run, or of its continuation with a new history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionsInput {
     pub run: RunSpec,
-    pub what: SessionsRun,
+    pub sessions: SessionsRun,
     /// The queue of the host that the run is bound to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_queue: Option<String>,
@@ -49,9 +49,9 @@ pub struct CarriedState {
 
 impl CarriedState {
     /// The state of a run that has not started.
-    pub(crate) fn nothing(what: &SessionsRun) -> Self {
+    pub(crate) fn nothing(sessions: &SessionsRun) -> Self {
         Self {
-            machine: RunMachine::new(what.limits.clone()),
+            machine: RunMachine::new(sessions.limits.clone()),
             claim: None,
             epoch: Epoch(0),
             inbox: Vec::new(),
@@ -78,11 +78,11 @@ pub struct Losses {
 }
 
 impl Losses {
-    pub(super) fn worker_is_gone(&mut self) {
+    pub(super) fn worker_lost(&mut self) {
         self.is_lost_here = true;
     }
 
-    pub(super) fn host_is_gone(&mut self) {
+    pub(super) fn host_lost(&mut self) {
         self.hosts += u32::from(self.is_lost_here);
         self.is_lost_here = false;
     }
@@ -100,29 +100,29 @@ impl Losses {
 
 #[cfg(test)]
 mod tests {
-use super::*;
+    use super::*;
 
-#[test]
-fn worker_losses_follow_the_record_of_the_host() {
-    let mut losses = Losses::default();
-    losses.worker_is_gone();
-    losses.worker_is_gone();
+    #[test]
+    fn worker_losses_follow_the_record_of_the_host() {
+        let mut losses = Losses::default();
+        losses.worker_lost();
+        losses.worker_lost();
 
-    assert_eq!(losses.answered(0), 0);
-    assert_eq!(losses.answered(2), 2);
-    assert_eq!(losses.unanswered(), 1);
-}
+        assert_eq!(losses.answered(0), 0);
+        assert_eq!(losses.answered(2), 2);
+        assert_eq!(losses.unanswered(), 1);
+    }
 
-#[test]
-fn host_losses_ignore_records_of_the_next_host() {
-    let mut losses = Losses::default();
-    losses.worker_is_gone();
-    losses.host_is_gone();
-    // No worker accepted it there.
-    losses.host_is_gone();
+    #[test]
+    fn host_losses_ignore_records_of_the_next_host() {
+        let mut losses = Losses::default();
+        losses.worker_lost();
+        losses.host_lost();
+        // No worker accepted it there.
+        losses.host_lost();
 
-    assert_eq!(losses.answered(0), 1);
-    assert_eq!(losses.answered(1), 1);
-    assert_eq!(losses.unanswered(), 1);
-}
+        assert_eq!(losses.answered(0), 1);
+        assert_eq!(losses.answered(1), 1);
+        assert_eq!(losses.unanswered(), 1);
+    }
 }

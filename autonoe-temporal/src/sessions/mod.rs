@@ -9,7 +9,7 @@ mod machine;
 mod workflow;
 
 pub(crate) use activities::SessionActivities;
-pub use autonoe_core::engine::{SESSIONS_JOB, SessionsRun};
 pub use activities::SessionHosts;
+pub use autonoe_core::engine::{SESSIONS_JOB, SessionsRun};
 pub(crate) use input::{CarriedState, SessionsInput};
 pub(crate) use workflow::{SessionsWorkflow, progress};

@@ -9,16 +9,20 @@ use jiff::Timestamp;
 use temporalio_client::RetryPolicy;
 use temporalio_common::MemoValue;
 use temporalio_sdk::workflows::{workflow, workflow_methods};
-use temporalio_sdk::{ActivityCancellationType, ActivityExecutionError, ActivityOptions, ContinueAsNewOptions, SyncWorkflowContext, TimeoutType, WorkflowCancellationToken, WorkflowContext, WorkflowContextView, WorkflowResult, WorkflowTermination};
+use temporalio_sdk::{
+    ActivityCancellationType, ActivityExecutionError, ActivityOptions, ContinueAsNewOptions,
+    SyncWorkflowContext, TimeoutType, WorkflowCancellationToken, WorkflowContext,
+    WorkflowContextView, WorkflowResult, WorkflowTermination,
+};
 use temporalio_workflow::MemoValues;
 
-use crate::Timeouts;
-use crate::failure::reason;
-use crate::wire::{HOST_MEMO, SPEC_MEMO, WorkflowState, side_queue_of};
 use super::SessionActivities;
 use super::activities::{EndCall, SessionCall};
 use super::input::SessionsInput;
 use super::machine::{NoAnswer, SessionsEvent, SessionsMachine, SessionsStep, TargetHost};
+use crate::Timeouts;
+use crate::failure;
+use crate::wire::{HOST_MEMO, SPEC_MEMO, WorkflowState, side_queue_of};
 
 /// Performs the steps of a [`SessionsMachine`], which makes the decisions. Sessions are activities,
 /// waits are timers of the server.
@@ -56,10 +60,10 @@ impl SessionsWorkflow {
                     ctx.continue_as_new(begin, options)?;
                 }
                 step => {
-                    if let Some(came) = perform(ctx, step, timeouts).await {
+                    if let Some(event) = perform(ctx, step, timeouts).await {
                         // Process signals first, because a cancellation may have caused the result.
                         process_signals(ctx);
-                        apply(ctx, came);
+                        apply(ctx, event);
                     }
                 }
             }
@@ -67,9 +71,14 @@ impl SessionsWorkflow {
     }
 
     #[signal(name = "instruct")]
-    pub fn instruct(&mut self, _ctx: &mut SyncWorkflowContext<Self>, new_instruction: RunInstruction) {
+    pub fn instruct(
+        &mut self,
+        _ctx: &mut SyncWorkflowContext<Self>,
+        new_instruction: RunInstruction,
+    ) {
         let at = self.state_machine.at();
-        self.state_machine.on_event(at, SessionsEvent::Instructed(new_instruction));
+        self.state_machine
+            .on_event(at, SessionsEvent::Instructed(new_instruction));
     }
 
     #[query(name = "state")]
@@ -103,9 +112,9 @@ fn process_signals(ctx: &mut Context) {
     }
 }
 
-fn apply(ctx: &mut Context, came: SessionsEvent) {
+fn apply(ctx: &mut Context, event: SessionsEvent) {
     let at = now(ctx);
-    ctx.state_mut(|it| it.state_machine.on_event(at, came));
+    ctx.state_mut(|it| it.state_machine.on_event(at, event));
 }
 
 /// Returns the time of the workflow, which is the same in each replay.
@@ -157,7 +166,9 @@ pub(super) async fn perform(
         }
         SessionsStep::AwaitInstruction => {
             // The instruction arrives as a signal.
-            let _ = ctx.wait_condition(|it| it.state_machine.has_instructions()).await;
+            let _ = ctx
+                .wait_condition(|it| it.state_machine.has_instructions())
+                .await;
             None
         }
         SessionsStep::NewHistory | SessionsStep::Finish(_) => None,
@@ -165,12 +176,12 @@ pub(super) async fn perform(
 }
 
 async fn claim(ctx: &mut StepContext, queue: Option<String>, timeouts: Timeouts) -> SessionsEvent {
-    let whose = ctx.state(|it| it.state_machine.run_ref());
+    let run_ref = ctx.state(|it| it.state_machine.run_ref());
     let options = ActivityOptions::with_start_to_close_timeout(timeouts.activity)
         .heartbeat_timeout(timeouts.heartbeat)
         .maybe_task_queue(queue)
         .build();
-    let claimed = ctx.execute_activity(SessionActivities::claim, whose, options);
+    let claimed = ctx.execute_activity(SessionActivities::claim, run_ref, options);
     let claimed = claimed.await;
     if let Ok(claim) = &claimed {
         // The memo can be read without a worker, and after the end. A string is always valid JSON.
@@ -180,13 +191,13 @@ async fn claim(ctx: &mut StepContext, queue: Option<String>, timeouts: Timeouts)
 }
 
 async fn read_ledger(ctx: &mut StepContext, host: TargetHost, timeouts: Timeouts) -> SessionsEvent {
-    let whose = ctx.state(|it| it.state_machine.run_ref());
+    let run_ref = ctx.state(|it| it.state_machine.run_ref());
     let options = ActivityOptions::with_start_to_close_timeout(timeouts.activity)
         .heartbeat_timeout(timeouts.heartbeat)
         .task_queue(host.queue)
         .maybe_schedule_to_start_timeout(host.timeout)
         .build();
-    let ledger = ctx.execute_activity(SessionActivities::read_ledger, whose, options);
+    let ledger = ctx.execute_activity(SessionActivities::read_ledger, run_ref, options);
     SessionsEvent::LedgerRead(ledger.await.map_err(NoAnswer::from))
 }
 
@@ -223,13 +234,13 @@ async fn conclude(
         // A separate token, because a cancelled run also has an end.
         .cancellation_token(WorkflowCancellationToken::new())
         .build();
-    let run = end.whose.run.clone();
+    let run = end.run_ref.run.clone();
     let concluded = ctx.execute_activity(SessionActivities::conclude, end, options);
     if let Err(error) = concluded.await
         && !ctx.is_replaying()
     {
-        let why = why(&error);
-        tracing::warn!(%run, host, why, "cannot record the end of a run on its host");
+        let cause = root_cause(&error);
+        tracing::warn!(%run, host, cause, "cannot record the end of a run on its host");
     }
     SessionsEvent::Concluded
 }
@@ -241,27 +252,27 @@ impl From<ActivityExecutionError> for NoAnswer {
         }
         let timeout = error.as_timeout().map(|timeout| timeout.timeout_type());
         match timeout {
-            Some(TimeoutType::ScheduleToStart) => Self::HostIsGone,
+            Some(TimeoutType::ScheduleToStart) => Self::HostUnreachable,
             _ => Self::Worker(format!(
                 "the session was lost with its worker: {}",
-                why(&error)
+                root_cause(&error)
             )),
         }
     }
 }
 
 fn unclaimed(error: &ActivityExecutionError) -> Failure {
-    let why = format!("no host has claimed the run: {}", why(error));
+    let reason = format!("no host has claimed the run: {}", root_cause(error));
     match error {
-        ActivityExecutionError::Cancelled(_) => Failure::retryable("cancelled", why),
-        _ => Failure::permanent("unclaimed", why),
+        ActivityExecutionError::Cancelled(_) => Failure::retryable("cancelled", reason),
+        _ => Failure::permanent("unclaimed", reason),
     }
 }
 
 /// Returns the root cause of an error.
-fn why(error: &ActivityExecutionError) -> String {
+fn root_cause(error: &ActivityExecutionError) -> String {
     let failure = error.failure();
-    failure.map_or_else(|| error.to_string(), reason)
+    failure.map_or_else(|| error.to_string(), failure::reason)
 }
 
 /// Creates the outcome of a report. The report is the output of the run.

@@ -28,13 +28,13 @@ pub const TWO_AT_ONCE: &str = "two-at-once";
 /// Wraps a scripted agent and runs a program beside it. The program lives from the first prompt to
 /// the end, and inherits the lock of the run.
 pub(crate) struct ProcessAgent {
-    does: Box<dyn AgentClient>,
+    agent: Box<dyn AgentClient>,
     launch: Option<Launch>,
-    body: Option<StartedProcess>,
+    process: Option<StartedProcess>,
 }
 
 impl ProcessAgent {
-    pub(crate) fn new(does: Box<dyn AgentClient>, spec: &SessionSpec) -> Self {
+    pub(crate) fn new(agent: Box<dyn AgentClient>, spec: &SessionSpec) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let (pid, key) = (std::process::id(), &spec.key);
@@ -46,50 +46,50 @@ impl ProcessAgent {
             launch = launch.inherit(lock.clone());
         }
         Self {
-            does,
+            agent,
             launch: Some(launch),
-            body: None,
+            process: None,
         }
     }
 }
 
 async fn start(launch: Option<Launch>) -> Result<StartedProcess, AgentError> {
-    let failed = |why: String| AgentError::new(AgentErrorKind::Other, why);
+    let failed = |reason: String| AgentError::new(AgentErrorKind::Other, reason);
     let launch = launch.ok_or_else(|| failed("it was prompted twice".to_owned()))?;
-    let mut body = launch
+    let mut process = launch
         .start()
         .await
         .map_err(|error| failed(error.to_string()))?;
-    let ready = body.stdout.read_u8().await;
+    let ready = process.stdout.read_u8().await;
     ready.map_err(|error| failed(error.to_string()))?;
-    Ok(body)
+    Ok(process)
 }
 
 #[async_trait]
 impl AgentClient for ProcessAgent {
     fn query(&mut self, prompt: Prompt) -> MessageStream<'_> {
         let launch = self.launch.take();
-        let (does, body) = (&mut self.does, &mut self.body);
-        let talk = async move {
+        let (agent, process) = (&mut self.agent, &mut self.process);
+        let answer = async move {
             match start(launch).await {
                 Ok(started) => {
-                    *body = Some(started);
-                    does.query(prompt)
+                    *process = Some(started);
+                    agent.query(prompt)
                 }
                 Err(error) => stream::iter([Err(error)]).boxed(),
             }
         };
-        stream::once(talk).flatten().boxed()
+        stream::once(answer).flatten().boxed()
     }
 
     fn control(&self) -> Arc<dyn SessionControl> {
-        self.does.control()
+        self.agent.control()
     }
 
     async fn dispose(self: Box<Self>) -> Result<(), AgentError> {
-        let disposed = self.does.dispose().await;
-        if let Some(body) = self.body {
-            let end = body
+        let disposed = self.agent.dispose().await;
+        if let Some(process) = self.process {
+            let end = process
                 .process
                 .shutdown(ShutdownPolicy::interrupt_first())
                 .await;

@@ -42,7 +42,10 @@ pub fn run_worker_if_requested() {
         .build();
     let worked = runtime.expect("a runtime").block_on(async {
         let worker = TemporalWorker::connect(orders.settings, worker).await?;
-        worker.sessions(test_hosts).run(CancellationToken::new()).await
+        worker
+            .sessions(test_hosts)
+            .run(CancellationToken::new())
+            .await
     });
     panic!("it works until it is killed, and not until {worked:?}");
 }

@@ -16,14 +16,14 @@ pub struct Entry {
     /// The number of the session.
     pub number: u32,
     /// The event.
-    pub what: SessionEvent,
+    pub event: SessionEvent,
 }
 
 /// An event of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SessionEvent {
     /// It started.
-    Began,
+    Started,
     /// It reached its end.
     Ended,
 }
@@ -57,8 +57,8 @@ impl Log {
     }
 
     /// Returns the hosts on which a session of a run started, in order.
-    pub fn began(&self, run: &str, number: u32) -> Vec<String> {
-        self.hosts(run, number, SessionEvent::Began)
+    pub fn started(&self, run: &str, number: u32) -> Vec<String> {
+        self.hosts(run, number, SessionEvent::Started)
     }
 
     /// Returns the hosts on which a session of a run reached its end.
@@ -66,10 +66,10 @@ impl Log {
         self.hosts(run, number, SessionEvent::Ended)
     }
 
-    fn hosts(&self, run: &str, number: u32, what: SessionEvent) -> Vec<String> {
+    fn hosts(&self, run: &str, number: u32, event: SessionEvent) -> Vec<String> {
         let entries = self.entries().into_iter();
         let of_session = entries
-            .filter(|entry| entry.run == run && entry.number == number && entry.what == what);
+            .filter(|entry| entry.run == run && entry.number == number && entry.event == event);
         of_session.map(|entry| entry.host).collect()
     }
 }

@@ -32,8 +32,8 @@ pub async fn submit(settings: &TemporalSettings, run: &RunSpec) {
 
 /// Submits a run.
 pub async fn submit_to(settings: &TemporalSettings, run: &RunSpec, place: Placement) {
-    let taken = engine(settings).await.submit(run.clone(), place).await;
-    assert_eq!(taken.expect("it is taken"), run.id);
+    let submitted = engine(settings).await.submit(run.clone(), place).await;
+    assert_eq!(submitted.expect("it is taken"), run.id);
 }
 
 /// Waits for the end of a run.
@@ -62,7 +62,7 @@ pub async fn wait_for_status(
     run: &RunId,
     is_so: impl Fn(&RunView) -> bool,
 ) -> RunView {
-    let looking = async {
+    let polling = async {
         loop {
             // It may not have started.
             let view = engine.status(run).await.ok();
@@ -72,5 +72,5 @@ pub async fn wait_for_status(
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    within(&format!("what {run} is to come to"), looking).await
+    within(&format!("what {run} is to come to"), polling).await
 }

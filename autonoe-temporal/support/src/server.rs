@@ -98,8 +98,8 @@ impl DevServer {
         let Ok(engine) = TemporalEngine::connect(self.settings()).await else {
             return false;
         };
-        let nobody = engine.status(&RunId::new("nobody")).await;
-        matches!(nobody, Err(EngineError::Unknown(_)))
+        let status = engine.status(&RunId::new("nobody")).await;
+        matches!(status, Err(EngineError::Unknown(_)))
     }
 }
 

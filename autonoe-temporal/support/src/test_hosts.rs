@@ -39,8 +39,8 @@ impl TestHosts {
     }
 
     /// Returns the project and the agents of a run.
-    pub fn of_run(&self, what: &SessionsRun) -> (Project, Arc<dyn AgentClientFactory>) {
-        let work: Work = serde_json::from_value(what.work.clone()).expect("work of ours");
+    pub fn of_run(&self, sessions: &SessionsRun) -> (Project, Arc<dyn AgentClientFactory>) {
+        let work: Work = serde_json::from_value(sessions.work.clone()).expect("work of ours");
         let project = Project::find(&work.folder, None).expect("it is there");
         let test_hosts = self.clone();
         (project, Arc::new(Agents { work, test_hosts }))
@@ -48,8 +48,8 @@ impl TestHosts {
 }
 
 impl SessionHosts for TestHosts {
-    fn find(&self, _run: &RunId, what: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
-        let (project, agents) = self.of_run(what);
+    fn find(&self, _run: &RunId, sessions: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
+        let (project, agents) = self.of_run(sessions);
         let build = Arc::new(Build::new(&project));
         let host = ProjectSessionHost::new(project, agents)
             .configure(move |session| session.tool(build.clone()));
@@ -70,7 +70,7 @@ impl Agents {
         let mut script = SessionScript::new(format!("session {number}"))
             .says("I begin.")
             .costs(CostUsd::from_cents(5))
-            .performs(self.notes(spec, SessionEvent::Began))
+            .performs(self.notes(spec, SessionEvent::Started))
             .waits(work.session_duration);
         if work.held == Some(number) {
             script = match work.starts {
@@ -78,7 +78,7 @@ impl Agents {
                 Starts::Process | Starts::Nothing => script.waits_for_file(RELEASED),
             };
         }
-        let does = if spec.instruction == InstructionName::Initializer {
+        let tool_use = if spec.instruction == InstructionName::Initializer {
             ToolUse::new("mcp__autonoe__create", self.plan())
         } else {
             let id = work.deliverable(number - 1);
@@ -87,7 +87,7 @@ impl Agents {
         };
         // An agent that was killed after the call has already done it.
         script
-            .calls(does.expecting(Expectation::Anything))
+            .calls(tool_use.expecting(Expectation::Anything))
             .performs(self.notes(spec, SessionEvent::Ended))
             .ends()
     }
@@ -106,14 +106,14 @@ impl Agents {
     fn notes(
         &self,
         spec: &SessionSpec,
-        what: SessionEvent,
+        event: SessionEvent,
     ) -> impl Fn(&std::path::Path) + Send + Sync + use<> {
         let log = self.test_hosts.log.clone();
         let entry = Entry {
             host: self.test_hosts.host.clone(),
             run: spec.key.run.to_string(),
             number: spec.key.number,
-            what,
+            event,
         };
         move |_| log.add(&entry)
     }

@@ -47,7 +47,7 @@ impl Tool for Build {
         let commands = ProcessRunner::unconfined(&self.folder).env("PATH", "/usr/bin:/bin");
         let command = ["bash", "-c", PROGRAM].map(str::to_owned);
         let ended = commands.run(&command, Duration::from_secs(600)).await;
-        let why = format!("it does not end by itself: {ended:?}");
-        Err(ToolError::new(ToolErrorCode::IO_ERROR, why))
+        let reason = format!("it does not end by itself: {ended:?}");
+        Err(ToolError::new(ToolErrorCode::IO_ERROR, reason))
     }
 }

@@ -1,15 +1,13 @@
 //! Assertions about a run after its end, whatever has failed meanwhile.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 use autonoe_core::agent::SessionEnd;
 use autonoe_core::engine::{RunOutcome, RunSpec};
 use autonoe_core::project::Journal;
 use autonoe_core::run::JournalLine;
 use autonoe_core::{DeliverableStatus, RunReport};
-use autonoe_temporal_support::{Site, TWO_AT_ONCE, Work, eventually};
+use autonoe_temporal_support::{Site, TWO_AT_ONCE, Work, wait_for_no_processes};
 
 /// Fails unless all work is done, each session took effect once, and the project has the end of the
 /// run recorded.
@@ -101,31 +99,4 @@ fn each_changed_once(site: &Site, run: &RunSpec, work: &Work) {
 pub(crate) fn two_were_never_there(site: &Site, run: &RunSpec) {
     let sign = site.project_path(run).join(TWO_AT_ONCE);
     assert!(!sign.exists(), "two agents were in {} at once", run.id);
-}
-
-/// Waits until no process is related to a folder. A process that has reported its end may still be
-/// exiting, so workers must be stopped before.
-pub(crate) async fn wait_for_no_processes(folder: &Path) {
-    eventually("the end of all processes", || living(folder).is_empty()).await;
-}
-
-/// Returns the processes, except this one, that are related to a folder: by their working
-/// directory, arguments or environment.
-pub(crate) fn living(folder: &Path) -> Vec<String> {
-    let place = folder.to_string_lossy();
-    let processes = fs::read_dir("/proc").expect("it is there").flatten();
-    let own = std::process::id().to_string();
-    let others = processes.filter(|process| process.file_name() != own.as_str());
-    let of_folder = others.filter_map(|process| {
-        let path = process.path();
-        let texts = ["cmdline", "environ"].map(|file| fs::read(path.join(file)));
-        let texts = texts.into_iter().flatten();
-        let mut texts: Vec<_> = texts
-            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-            .collect();
-        texts.extend(fs::read_link(path.join("cwd")).map(|cwd| cwd.to_string_lossy().into_owned()));
-        let is_there = texts.iter().any(|text| text.contains(&*place));
-        is_there.then(|| texts.first().cloned().unwrap_or_default())
-    });
-    of_folder.collect()
 }

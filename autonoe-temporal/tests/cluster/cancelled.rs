@@ -4,11 +4,11 @@ use autonoe_core::agent::SessionEnd;
 use autonoe_core::engine::{Engine, RunEnding};
 use autonoe_temporal::{Timeouts, WorkerSettings};
 use autonoe_temporal_support::{
-    BUILDING, DevServer, Site, Starts, TestHosts, Work, RunningWorker, engine, eventually, outcome,
-    short_timeouts, submit,
+    BUILDING, DevServer, RunningWorker, Site, Starts, TestHosts, Work, engine, eventually, outcome,
+    processes_in, short_timeouts, submit, wait_for_no_processes,
 };
 
-use crate::assertions::{assert_end_recorded, ends, living, wait_for_no_processes};
+use crate::assertions::{assert_end_recorded, ends};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_is_cancelled_in_a_tool_leaves_no_process_and_has_its_end_recorded() {
@@ -26,13 +26,19 @@ async fn a_run_that_is_cancelled_in_a_tool_leaves_no_process_and_has_its_end_rec
     };
     let run = site.run("shop", &work);
     let test_hosts = TestHosts::new(&site, "one");
-    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("one"), |worker| {
-        worker.sessions(test_hosts)
-    });
+    let worker = RunningWorker::start(
+        settings.clone(),
+        WorkerSettings::for_host("one"),
+        |worker| worker.sessions(test_hosts),
+    );
     submit(&settings, &run).await;
     let folder = site.project_path(&run);
     eventually("the tool", || folder.join(BUILDING).exists()).await;
-    assert!(living(&folder).len() >= 2, "{:?}", living(&folder));
+    assert!(
+        processes_in(&folder).len() >= 2,
+        "{:?}",
+        processes_in(&folder)
+    );
 
     let cancelled = engine(&settings).await.cancel(&run.id, "enough").await;
     cancelled.expect("it is told");
@@ -50,7 +56,7 @@ async fn a_run_that_is_cancelled_in_a_tool_leaves_no_process_and_has_its_end_rec
     assert!(planned.is_completed());
     assert_end_recorded(&site.journal(&run), &outcome);
     let log = site.log();
-    assert_eq!(log.began("shop", 2), ["one"]);
-    assert!(log.ended("shop", 2).is_empty() && log.began("shop", 3).is_empty());
+    assert_eq!(log.started("shop", 2), ["one"]);
+    assert!(log.ended("shop", 2).is_empty() && log.started("shop", 3).is_empty());
     drop(worker);
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use autonoe_core::time::Epoch;
 use autonoe_temporal::{TemporalSettings, Timeouts, WorkerSettings};
 use autonoe_temporal_support::{
-    DevServer, Proxy, Site, Starts, TestHosts, Work, RunningWorker, eventually, outcome, short_timeouts,
-    submit,
+    DevServer, Proxy, RunningWorker, Site, Starts, TestHosts, Work, eventually, outcome,
+    short_timeouts, submit,
 };
 
 use crate::assertions::assert_all_done_once;
@@ -41,12 +41,12 @@ async fn a_worker_that_is_cut_off_abandons_its_session_and_another_host_takes_ov
     let log = site.log();
     let cut_off = worker(&site, &through, "one");
     submit(&settings, &run).await;
-    eventually("the second session", || log.began("shop", 2).len() == 1).await;
+    eventually("the second session", || log.started("shop", 2).len() == 1).await;
 
     proxy.cut();
     let other = worker(&site, &settings, "two");
     eventually("the second session elsewhere", || {
-        log.began("shop", 2) == ["one", "two"]
+        log.started("shop", 2) == ["one", "two"]
     })
     .await;
     site.release(&run);
@@ -57,7 +57,7 @@ async fn a_worker_that_is_cut_off_abandons_its_session_and_another_host_takes_ov
 
     assert_all_done_once(&site, &run, &work, &outcome).await;
     assert_eq!(log.ended("shop", 2), ["two"]);
-    assert_eq!(log.began("shop", 3), ["two"]);
+    assert_eq!(log.started("shop", 3), ["two"]);
     assert_eq!(site.ledger(&run).await.epoch, Epoch(2));
     assert_eq!(
         outcome.spent.cost.to_string(),

@@ -5,8 +5,8 @@ use std::time::Duration;
 use autonoe_core::engine::{Engine, Placement, RunEnding, RunPhase};
 use autonoe_temporal::{Timeouts, WorkerSettings};
 use autonoe_temporal_support::{
-    DevServer, Host, Site, TestHosts, Work, RunningWorker, engine, eventually, outcome, short_timeouts,
-    submit, submit_to, wait_for_status,
+    DevServer, Host, RunningWorker, Site, TestHosts, Work, engine, eventually, outcome,
+    short_timeouts, submit, submit_to, wait_for_status,
 };
 
 use crate::assertions::{assert_all_done_once, assert_end_recorded, run_ends};
@@ -34,9 +34,11 @@ async fn the_end_is_recorded_even_if_another_run_has_the_only_slot() {
     );
     let (test_hosts, log) = (TestHosts::new(&site, "one"), site.log());
     let worker = WorkerSettings::for_host("one").slots(1);
-    let worker = RunningWorker::start(settings.clone(), worker, |worker| worker.sessions(test_hosts));
+    let worker = RunningWorker::start(settings.clone(), worker, |worker| {
+        worker.sessions(test_hosts)
+    });
     submit(&settings, &first).await;
-    eventually("the last session", || log.began("first", 2).len() == 1).await;
+    eventually("the last session", || log.started("first", 2).len() == 1).await;
     submit(&settings, &other).await;
     // Its session waits for the slot.
     let engine = engine(&settings).await;
@@ -46,7 +48,7 @@ async fn the_end_is_recorded_even_if_another_run_has_the_only_slot() {
     let first_outcome = outcome(&settings, &first).await;
 
     assert_end_recorded(&site.journal(&first), &first_outcome);
-    eventually("the other session", || log.began("other", 1).len() == 1).await;
+    eventually("the other session", || log.started("other", 1).len() == 1).await;
     assert!(log.ended("other", 1).is_empty());
     site.release(&other);
     let other_outcome = outcome(&settings, &other).await;
@@ -68,7 +70,7 @@ async fn an_unreachable_host_does_not_prevent_the_end_of_a_run() {
     let log = site.log();
     let one = Host::start(&site, &settings, "one");
     submit_to(&settings, &run, Placement::on_host("one")).await;
-    eventually("the second session", || log.began("shop", 2).len() == 1).await;
+    eventually("the second session", || log.started("shop", 2).len() == 1).await;
 
     one.kill();
     let two = Host::start(&site, &settings, "two");

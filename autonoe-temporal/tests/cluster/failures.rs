@@ -8,8 +8,8 @@ use autonoe_core::engine::{Engine, EngineError, RunEnding, RunInstruction, RunPh
 use autonoe_core::event::Failure;
 use autonoe_temporal::{SessionHosts, SessionsRun, WorkerSettings};
 use autonoe_temporal_support::{
-    DevServer, Site, TestHosts, Work, RunningWorker, engine, is_at, outcome, short_timeouts, submit,
-    wait_for_status,
+    DevServer, RunningWorker, Site, TestHosts, Work, engine, is_at, outcome, short_timeouts,
+    submit, wait_for_status,
 };
 
 use crate::assertions::assert_all_done_once;
@@ -24,12 +24,12 @@ struct Reluctant {
 }
 
 impl SessionHosts for Reluctant {
-    fn find(&self, run: &RunId, what: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
+    fn find(&self, run: &RunId, sessions: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
         let requests = self.requests.fetch_add(1, Ordering::Relaxed);
         match (requests < self.until, self.failure.code.as_str()) {
             (true, "not_here") => Err(self.failure.clone()),
             (true, _) => Ok(Arc::new(Refusing(self.failure.clone()))),
-            (false, _) => self.test_hosts.find(run, what),
+            (false, _) => self.test_hosts.find(run, sessions),
         }
     }
 }
@@ -54,9 +54,11 @@ async fn the_reason_for_missing_progress_is_reported_and_the_run_continues_when_
         3,
         Failure::retryable("not_here", "it is not on this host"),
     );
-    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("here"), |worker| {
-        worker.sessions(hosts)
-    });
+    let worker = RunningWorker::start(
+        settings.clone(),
+        WorkerSettings::for_host("here"),
+        |worker| worker.sessions(hosts),
+    );
     submit(&settings, &run).await;
 
     let engine = engine(&settings).await;
@@ -86,9 +88,11 @@ async fn unknown_numbers_are_not_reported_as_zero() {
 
     let unanswered = engine.status(&run.id).await.expect("it is known");
     let test_hosts = TestHosts::new(&site, "here");
-    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("here"), |worker| {
-        worker.sessions(test_hosts)
-    });
+    let worker = RunningWorker::start(
+        settings.clone(),
+        WorkerSettings::for_host("here"),
+        |worker| worker.sessions(test_hosts),
+    );
     outcome(&settings, &run).await;
     let ended = engine.status(&run.id).await.expect("it is known");
 
@@ -111,9 +115,11 @@ async fn a_failed_claim_is_retried_on_other_hosts_a_limited_number_of_times() {
         let run = site.run(name, &work);
         let hosts = reluctant(&site, until, broken());
         let reluctant = hosts.clone();
-        let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("here"), |worker| {
-            worker.sessions(hosts)
-        });
+        let worker = RunningWorker::start(
+            settings.clone(),
+            WorkerSettings::for_host("here"),
+            |worker| worker.sessions(hosts),
+        );
         submit(&settings, &run).await;
 
         let outcome = outcome(&settings, &run).await;
@@ -121,8 +127,8 @@ async fn a_failed_claim_is_retried_on_other_hosts_a_limited_number_of_times() {
         drop(worker);
         assert_eq!(outcome.is_success(), succeeds, "{outcome:?}");
         if let RunEnding::Failed { failure } = &outcome.ending {
-            let why = &failure.message;
-            assert!(why.contains("the program is another one"), "{why}");
+            let reason = &failure.message;
+            assert!(reason.contains("the program is another one"), "{reason}");
             assert_eq!(reluctant.requests.load(Ordering::Relaxed), 5);
         }
     }
@@ -139,18 +145,23 @@ async fn messages_beyond_the_limit_of_the_next_session_are_rejected() {
     };
     let run = site.run("shop", &work);
     let test_hosts = TestHosts::new(&site, "here");
-    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("here"), |worker| {
-        worker.sessions(test_hosts)
-    });
+    let worker = RunningWorker::start(
+        settings.clone(),
+        WorkerSettings::for_host("here"),
+        |worker| worker.sessions(test_hosts),
+    );
     submit(&settings, &run).await;
     let engine = engine(&settings).await;
     wait_for_status(&engine, &run.id, |view| view.phase == RunPhase::Running).await;
-    let say = || RunInstruction::Message("x".repeat(100 * 1024));
+    let message = || RunInstruction::Message("x".repeat(100 * 1024));
 
     for _ in 0..2 {
-        engine.instruct(&run.id, say()).await.expect("it is told");
+        engine
+            .instruct(&run.id, message())
+            .await
+            .expect("it is told");
     }
-    let refused = engine.instruct(&run.id, say()).await;
+    let refused = engine.instruct(&run.id, message()).await;
     site.release(&run);
     let outcome = outcome(&settings, &run).await;
 

@@ -17,8 +17,8 @@ use autonoe_harness::strategy::{MemberId, MemberReport, VotingCriterion};
 use autonoe_harness::{FleetReport, Parallel, Pipeline, Race, Strategy, Voting};
 use autonoe_temporal::{SESSIONS_JOB, TemporalSettings, WorkerSettings};
 use autonoe_temporal_support::{
-    DevServer, Site, TestHosts, Work, RunningWorker, engine, is_at, outcome, short_timeouts, submit,
-    wait_for_status,
+    DevServer, RunningWorker, Site, TestHosts, Work, engine, is_at, outcome, short_timeouts,
+    submit, wait_for_status,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -35,7 +35,7 @@ struct Acts;
 impl JobRunner for Acts {
     async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
         let job = MemberJob::from_run(run).expect("a member");
-        let given = job.input.unwrap_or_default();
+        let input = job.input.unwrap_or_default();
         if let Some(tests) = job.work.as_u64() {
             let mut result = MemberReport::success(job.member, "done");
             result.tests_passed = Some(tests);
@@ -48,21 +48,21 @@ impl JobRunner for Acts {
                 RunOutcome::cancelled("")
             }
             Some("listens") => {
-                let mut heard = Vec::new();
-                while heard.len() < 3 {
-                    heard.push(match context.control().next_request().await {
+                let mut received = Vec::new();
+                while received.len() < 3 {
+                    received.push(match context.control().next_request().await {
                         RunRequest::Pause => "pause".to_owned(),
                         RunRequest::Resume => "resume".to_owned(),
                         RunRequest::Instruct(message) => message.text().to_owned(),
                     });
                 }
-                RunOutcome::succeeded(json!(heard.join(", ")))
+                RunOutcome::succeeded(json!(received.join(", ")))
             }
             Some("spends") => RunOutcome::succeeded(json!("done")).with_spent(spent()),
             // The cost is unknown.
             Some("panics") => panic!("as it is to"),
             Some("talks") => RunOutcome::succeeded(json!("x".repeat(700 * 1024))),
-            said => RunOutcome::succeeded(json!(format!("{given}{}", said.unwrap_or_default()))),
+            text => RunOutcome::succeeded(json!(format!("{input}{}", text.unwrap_or_default()))),
         }
     }
 }
@@ -106,8 +106,8 @@ fn report(outcome: &RunOutcome) -> FleetReport {
 async fn locally(run: &RunSpec) -> RunOutcome {
     let members = Arc::new(LocalEngine::new(Arc::new(Acts)));
     let fleets = LocalEngine::new(Arc::new(StrategyRunner::new(members)));
-    let taken = fleets.submit(run.clone(), Placement::anywhere()).await;
-    taken.expect("it is taken");
+    let submitted = fleets.submit(run.clone(), Placement::anywhere()).await;
+    submitted.expect("it is taken");
     fleets.wait(&run.id).await.expect("it ends")
 }
 
@@ -285,8 +285,8 @@ async fn instructions_for_a_fleet_reach_its_members() {
     let outcome = outcome(&settings, &run).await;
 
     let results = report(&outcome).result.results;
-    let heard: Vec<_> = results.iter().map(|it| it.output.as_str()).collect();
-    assert_eq!(heard, ["pause, the tests come first, resume"; 2]);
+    let received: Vec<_> = results.iter().map(|it| it.output.as_str()).collect();
+    assert_eq!(received, ["pause, the tests come first, resume"; 2]);
     drop(worker);
 }
 
@@ -391,9 +391,11 @@ async fn members_may_be_driven_session_by_session() {
     let run = StrategyRun::new(Parallel {}).members(members);
     let run = named(&run, "shop");
     let test_hosts = TestHosts::new(&site, "here");
-    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("here"), |worker| {
-        worker.sessions(test_hosts)
-    });
+    let worker = RunningWorker::start(
+        settings.clone(),
+        WorkerSettings::for_host("here"),
+        |worker| worker.sessions(test_hosts),
+    );
     submit(&settings, &run).await;
 
     let outcome = outcome(&settings, &run).await;
@@ -415,7 +417,7 @@ async fn members_may_be_driven_session_by_session() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_member_whose_name_is_taken_is_not_started() {
+async fn member_with_a_duplicate_run_id_is_not_started() {
     let server = DevServer::start().await;
     let settings = server.settings().timeouts(short_timeouts());
     let worker = worker(&settings);

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use autonoe_temporal_support::{
-    DevServer, Host, Site, Starts, Work, eventually, outcome, short_timeouts, submit,
+    DevServer, Host, Site, Starts, Work, eventually, outcome, processes_in, short_timeouts, submit,
 };
 
-use crate::assertions::{assert_all_done_once, living};
+use crate::assertions::assert_all_done_once;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_session_of_the_killed_worker_is_repeated() {
@@ -22,17 +22,17 @@ async fn only_the_session_of_the_killed_worker_is_repeated() {
     let log = site.log();
     let host = Host::start(&site, &settings, "one");
     submit(&settings, &run).await;
-    eventually("the third session", || log.began("shop", 3).len() == 1).await;
+    eventually("the third session", || log.started("shop", 3).len() == 1).await;
     let folder = site.project_path(&run);
-    assert!(!living(&folder).is_empty(), "the agent is no process");
+    assert!(!processes_in(&folder).is_empty(), "the agent is no process");
 
     host.kill();
     // The agent and its tool end with the worker.
-    eventually("the end of the agent", || living(&folder).is_empty()).await;
+    eventually("the end of the agent", || processes_in(&folder).is_empty()).await;
     tokio::time::sleep(Duration::from_secs(2)).await;
     let host = Host::start(&site, &settings, "one");
     eventually("the third session again", || {
-        log.began("shop", 3).len() == 2
+        log.started("shop", 3).len() == 2
     })
     .await;
     site.release(&run);
@@ -40,8 +40,8 @@ async fn only_the_session_of_the_killed_worker_is_repeated() {
     host.kill();
 
     assert_all_done_once(&site, &run, &work, &outcome).await;
-    let began = (1..=4).map(|number| log.began("shop", number).len());
-    assert_eq!(began.collect::<Vec<_>>(), [1, 1, 2, 1]);
+    let started = (1..=4).map(|number| log.started("shop", number).len());
+    assert_eq!(started.collect::<Vec<_>>(), [1, 1, 2, 1]);
     let ended = (1..=4).map(|number| log.ended("shop", number).len());
     assert_eq!(ended.collect::<Vec<_>>(), [1, 1, 1, 1]);
     // The cost of the lost session is unknown, and stays marked as unknown.

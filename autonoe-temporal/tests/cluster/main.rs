@@ -11,12 +11,12 @@ mod cut_off;
 mod ending;
 mod failures;
 mod fleets;
-mod host_gone;
 mod killed_worker;
+mod lost_host;
 mod many;
 mod project;
 mod refusing;
-mod server_away;
+mod server_outage;
 mod sessions;
 mod slow_claim;
 

@@ -33,7 +33,7 @@ async fn of_two_workers_with_many_runs_one_is_killed_and_no_session_is_lost_or_c
     // Some have ended and some are in progress, on both hosts.
     eventually("work on both hosts", || {
         let entries = log.entries().into_iter();
-        let ended = entries.filter(|entry| entry.what == SessionEvent::Ended && entry.number == 2);
+        let ended = entries.filter(|entry| entry.event == SessionEvent::Ended && entry.number == 2);
         let mut count = BTreeMap::<_, usize>::new();
         ended.for_each(|entry| *count.entry(entry.host).or_default() += 1);
         count.len() == 2 && count.values().all(|count| *count >= 3)
@@ -60,13 +60,13 @@ async fn of_two_workers_with_many_runs_one_is_killed_and_no_session_is_lost_or_c
     assert_eq!(hosts, BTreeSet::from(["one", "two"]));
     for run in &runs {
         for number in 1..=work.sessions() {
-            let began = log.began(run.id.as_str(), number);
+            let started = log.started(run.id.as_str(), number);
             // Only sessions in progress on the killed host started again, and only once.
             let is_right = matches!(
-                &began.iter().map(String::as_str).collect::<Vec<_>>()[..],
+                &started.iter().map(String::as_str).collect::<Vec<_>>()[..],
                 ["one"] | ["two"] | ["one", "two"]
             );
-            assert!(is_right, "{} {number}: {began:?}", run.id);
+            assert!(is_right, "{} {number}: {started:?}", run.id);
         }
     }
 }

@@ -28,7 +28,7 @@ impl OneProject {
 }
 
 impl SessionHosts for OneProject {
-    fn find(&self, _run: &RunId, _what: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
+    fn find(&self, _run: &RunId, _sessions: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
         let host = ProjectSessionHost::new(self.project.clone(), self.agents.clone());
         Ok(Arc::new(host))
     }

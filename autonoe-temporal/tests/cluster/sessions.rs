@@ -50,8 +50,8 @@ impl Fixture {
     }
 
     async fn submit(&self, run: &RunSpec) {
-        let taken = self.engine.submit(run.clone(), Placement::anywhere()).await;
-        assert_eq!(taken.expect("it is taken"), run.id);
+        let submitted = self.engine.submit(run.clone(), Placement::anywhere()).await;
+        assert_eq!(submitted.expect("it is taken"), run.id);
     }
 
     async fn instruct(&self, run: &RunId, instruction: RunInstruction) {
@@ -60,7 +60,7 @@ impl Fixture {
     }
 
     async fn wait_until(&self, run: &RunId, is_so: impl Fn(&RunView) -> bool) {
-        let looking = async {
+        let polling = async {
             loop {
                 let view = self.engine.status(run).await.expect("it is known");
                 if is_so(&view) {
@@ -69,8 +69,8 @@ impl Fixture {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         };
-        let looked = tokio::time::timeout(Duration::from_secs(90), looking).await;
-        looked.expect("it comes to that");
+        let polled = tokio::time::timeout(Duration::from_secs(90), polling).await;
+        polled.expect("it comes to that");
     }
 }
 
@@ -144,8 +144,8 @@ async fn a_pause_holds_the_next_session_and_a_message_reaches_it() {
         .await;
 
     fixture.instruct(&run.id, RunInstruction::Pause).await;
-    let say = RunInstruction::Message("The tests come first.".to_owned());
-    fixture.instruct(&run.id, say).await;
+    let message = RunInstruction::Message("The tests come first.".to_owned());
+    fixture.instruct(&run.id, message).await;
     fixture
         .wait_until(&run.id, |view| is_at(view, |at| at.progress == 0.5))
         .await;

@@ -14,7 +14,7 @@ use autonoe_core::time::{Epoch, SessionKey};
 use autonoe_core::{RunId, RunReport};
 use autonoe_temporal::{SessionHosts, SessionsRun, Timeouts, WorkerSettings};
 use autonoe_temporal_support::{
-    DevServer, Site, TestHosts, Work, RunningWorker, outcome, short_timeouts, submit,
+    DevServer, RunningWorker, Site, TestHosts, Work, outcome, short_timeouts, submit,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -35,13 +35,13 @@ struct Slow {
 #[derive(Debug, Default)]
 struct RequestCounts {
     claims: AtomicU32,
-    looks: AtomicU32,
+    ledger_reads: AtomicU32,
 }
 
 impl SessionHosts for Slow {
-    fn find(&self, run: &RunId, what: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
+    fn find(&self, run: &RunId, sessions: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
         Ok(Arc::new(SlowHost {
-            host: self.test_hosts.find(run, what)?,
+            host: self.test_hosts.find(run, sessions)?,
             requests: self.requests.clone(),
         }))
     }
@@ -61,7 +61,7 @@ impl SessionHost for SlowHost {
     }
 
     async fn ledger_view(&self, run: &RunId) -> Result<LedgerView, Failure> {
-        self.requests.looks.fetch_add(1, Ordering::Relaxed);
+        self.requests.ledger_reads.fetch_add(1, Ordering::Relaxed);
         tokio::time::sleep(SLOW).await;
         self.host.ledger_view(run).await
     }
@@ -103,9 +103,11 @@ async fn claiming_and_reading_the_ledger_may_take_longer_than_the_heartbeat_time
         test_hosts: TestHosts::new(&site, "one"),
         requests: requests.clone(),
     });
-    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("one"), |worker| {
-        worker.sessions(slow)
-    });
+    let worker = RunningWorker::start(
+        settings.clone(),
+        WorkerSettings::for_host("one"),
+        |worker| worker.sessions(slow),
+    );
 
     submit(&settings, &run).await;
     let outcome = outcome(&settings, &run).await;
@@ -113,6 +115,7 @@ async fn claiming_and_reading_the_ledger_may_take_longer_than_the_heartbeat_time
 
     assert_all_done_once(&site, &run, &work, &outcome).await;
     // Once with the claim, and once after the pause.
-    let requests = [&requests.claims, &requests.looks].map(|count| count.load(Ordering::Relaxed));
+    let requests =
+        [&requests.claims, &requests.ledger_reads].map(|count| count.load(Ordering::Relaxed));
     assert_eq!(requests, [1, 2]);
 }

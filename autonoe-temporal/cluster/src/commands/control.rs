@@ -1,4 +1,4 @@
-//! The commands `autonoe-cluster pause`, `resume`, `say` and `cancel`.
+//! The commands `autonoe-cluster pause`, `resume`, `send` and `cancel`.
 
 use autonoe_app::AppError;
 use autonoe_core::RunId;
@@ -6,7 +6,7 @@ use autonoe_core::engine::{EngineError, RunInstruction, RunPhase};
 
 use super::Cluster;
 use super::command_hint::command_hint;
-use crate::args::{CancelArgs, RunArgs, SayArgs, ServerArgs};
+use crate::args::{CancelArgs, RunArgs, SendArgs, ServerArgs};
 use crate::output::Output;
 
 /// Pauses a run: no further session starts.
@@ -37,7 +37,7 @@ pub(super) async fn resume(
 
 /// Sends a message to the agent of a run.
 pub(super) async fn send_message(
-    args: &SayArgs,
+    args: &SendArgs,
     server: &ServerArgs,
     cluster: &dyn Cluster,
     output: &Output,

@@ -80,7 +80,10 @@ impl Outage {
     /// # Errors
     ///
     /// The error is permanent, or the outage lasts too long.
-    pub(super) fn record_error(&mut self, error: FetchError) -> Result<Option<FetchError>, AppError> {
+    pub(super) fn record_error(
+        &mut self,
+        error: FetchError,
+    ) -> Result<Option<FetchError>, AppError> {
         let is_first = self.since.is_none();
         let since = *self.since.get_or_insert_with(Instant::now);
         match error {

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_a_shorter_journal_again() {
+    fn rereads_a_journal_that_became_shorter() {
         let mut cursor = JournalCursor::default();
         read(&mut cursor, "one", 0, &[1, 2, 3]);
         assert_eq!(cursor.position("one"), 3);

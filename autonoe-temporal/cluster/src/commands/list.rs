@@ -26,9 +26,38 @@ pub(super) async fn list(
 
 fn line(run: &RunSummary) -> String {
     let phase = match run.phase {
+        RunPhase::Waiting => "waiting",
+        RunPhase::Running => "running",
+        RunPhase::Paused => "paused",
+        RunPhase::Stopping => "ending",
         RunPhase::Ended => "ended",
-        _ => "running",
     };
     let submitted = run.submitted_at.map(format_time).unwrap_or_default();
     format!("{submitted}  {phase:<7}  {}\n", run.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_phase_is_printed_by_its_name() {
+        for (phase, word) in [
+            ("waiting", "waiting"),
+            ("running", "running"),
+            ("paused", "paused"),
+            ("stopping", "ending"),
+            ("ended", "ended"),
+        ] {
+            let run = serde_json::json!({
+                "id": "shop-1", "phase": phase, "submittedAt": "2026-01-01T00:00:00Z",
+            });
+            let run: RunSummary = serde_json::from_value(run).expect("a summary");
+
+            assert_eq!(
+                line(&run),
+                format!("2026-01-01 00:00:00Z  {word:<7}  shop-1\n")
+            );
+        }
+    }
 }

@@ -10,7 +10,7 @@ use super::command_hint::command_hint;
 use super::fetch_error::{FetchError, Outage};
 use super::journal_formatter::{JournalFormatter, Progress};
 use super::remote_journal::{JournalUpdate, PAUSE, RemoteJournal};
-use super::status::{cancelled, ended, sessions, stall_reason};
+use super::status::{cancelled, ended, project, sessions, stall_reason};
 use super::watch::watch;
 use crate::args::{LogsArgs, ServerArgs};
 use crate::output::{Output, ReaderState};
@@ -24,7 +24,7 @@ pub(super) async fn logs(
 ) -> Result<(), AppError> {
     let run = &args.which.run;
     let view = cluster.status(run).await?;
-    let project = sessions(&view).and_then(|run| run.project().ok());
+    let project = sessions(&view).and_then(|run| project(&run));
     let Some(project) = project else {
         return Err(AppError::failure(format!(
             "the run {run} does not work on a project, so it has no journal"
@@ -64,7 +64,9 @@ async fn follow(
     output: &Output,
 ) -> Result<Option<RunView>, AppError> {
     let mut outage = Outage::default();
-    let mut on_update = |journal_update: Result<JournalUpdate, FetchError>| match journal_update.and_then(|journal_update| journal_update.entries) {
+    let mut on_update = |journal_update: Result<JournalUpdate, FetchError>| match journal_update
+        .and_then(|journal_update| journal_update.entries)
+    {
         Ok(entries) => {
             outage.end();
             output.result(&formatter.format(&entries)?)
@@ -77,12 +79,18 @@ async fn follow(
             Ok(ReaderState::Open)
         }
     };
-    if watch(cluster, run, journal, &mut on_update).await?.is_none() {
+    if watch(cluster, run, journal, &mut on_update)
+        .await?
+        .is_none()
+    {
         return Ok(None);
     }
     loop {
         let rest = journal.rest().await;
-        let read = rest.as_ref().ok().filter(|journal_update| journal_update.entries.is_ok());
+        let read = rest
+            .as_ref()
+            .ok()
+            .filter(|journal_update| journal_update.entries.is_ok());
         let view = read.map(|journal_update| journal_update.view.clone());
         match (on_update(rest)?, view) {
             (ReaderState::Closed, _) => return Ok(None),
@@ -103,7 +111,7 @@ fn format_state(run: &RunId, server: &ServerArgs, view: &RunView, printed: Progr
     }
     match (&view.outcome, view.phase) {
         (Some(outcome), _) => {
-            for line in unreported_end(outcome, printed) {
+            for line in unreported_end(run, outcome, printed) {
                 text.push_str(&line);
                 text.push('\n');
             }
@@ -120,10 +128,10 @@ fn format_state(run: &RunId, server: &ServerArgs, view: &RunView, printed: Progr
 }
 
 /// Formats what the journal does not contain of the run's end.
-fn unreported_end(outcome: &RunOutcome, printed: Progress) -> Vec<String> {
+fn unreported_end(run: &RunId, outcome: &RunOutcome, printed: Progress) -> Vec<String> {
     match printed {
         Progress::End => cancelled(outcome).into_iter().collect(),
-        Progress::Nothing | Progress::Lines => ended(outcome),
+        Progress::Nothing | Progress::Lines => ended(run, outcome),
     }
 }
 
@@ -162,7 +170,7 @@ mod tests {
         let outcome = RunOutcome::cancelled("enough").with_output(output);
 
         let [not_yet, by_journal] =
-            [Progress::Lines, Progress::End].map(|it| unreported_end(&outcome, it));
+            [Progress::Lines, Progress::End].map(|it| unreported_end(&run, &outcome, it));
 
         assert_eq!(by_journal, ["It was cancelled: enough"]);
         assert_eq!(not_yet[..1], by_journal);
@@ -174,21 +182,22 @@ mod tests {
         let words = "cannot read the journal for now: the engine failed: the server is away";
 
         let (back, noted) = followed(&UnreachableCluster::for_times(3)).await;
-        let (gone, noted_too) = followed(&UnreachableCluster::for_ever()).await;
+        let (unreachable, noted_too) = followed(&UnreachableCluster::for_ever()).await;
 
         let view = back.expect("it has come back").expect("somebody listens");
         assert_eq!(view.phase, RunPhase::Ended);
         assert_eq!((noted, noted_too), (vec![words.into()], vec![words.into()]));
-        assert!(gone.is_err());
+        assert!(unreachable.is_err());
     }
 
     #[tokio::test(start_paused = true)]
     async fn unavailable_run_end_is_noted_once() {
-        let (back, noted) = followed(&UnreachableCluster::for_times(3).but_tells_status()).await;
-        let (gone, noted_too) = followed(&UnreachableCluster::for_ever().but_tells_status()).await;
+        let (back, noted) = followed(&UnreachableCluster::for_times(3).reporting_status()).await;
+        let (unreachable, noted_too) =
+            followed(&UnreachableCluster::for_ever().reporting_status()).await;
 
         assert!(back.expect("it has come back").is_some());
         assert_eq!((noted.len(), noted_too.len()), (1, 1), "{noted_too:?}");
-        assert!(gone.is_err());
+        assert!(unreachable.is_err());
     }
 }

@@ -3,6 +3,7 @@
 mod command_hint;
 mod control;
 mod fetch_error;
+mod fleet;
 mod journal_cursor;
 mod journal_formatter;
 mod list;
@@ -72,7 +73,7 @@ pub(crate) async fn run<C: Cluster>(
             Command::Logs(args) => logs::logs(args, server, &cluster, output).await,
             Command::Pause(args) => control::pause(args, server, &cluster, output).await,
             Command::Resume(args) => control::resume(args, server, &cluster, output).await,
-            Command::Say(args) => control::send_message(args, server, &cluster, output).await,
+            Command::Send(args) => control::send_message(args, server, &cluster, output).await,
             Command::Cancel(args) => control::cancel(args, server, &cluster, output).await,
             Command::List(args) => list::list(args, &cluster, output).await,
             Command::Worker(_) | Command::Submit(_) | Command::Mcp(_) => Ok(()),

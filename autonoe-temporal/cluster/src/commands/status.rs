@@ -2,13 +2,17 @@
 
 use autonoe_app::AppError;
 use autonoe_app::text::{sanitize_line, summary};
-use autonoe_core::RunReport;
-use autonoe_core::engine::{RunEnding, RunOutcome, RunPhase, RunView, SessionsRun};
+use autonoe_core::engine::{ProjectName, RunEnding, RunOutcome, RunPhase, RunView, SessionsRun};
 use autonoe_core::event::WaitReason;
 use autonoe_core::time::{format_duration, format_time};
+use autonoe_core::{RunId, RunReport};
+
+use serde::Deserialize;
 
 use super::Cluster;
+use super::fleet::{fleet_report, fleet_text};
 use crate::args::{OutputFormat, StatusArgs};
+use crate::fleet_work::{FleetWork, project_name};
 use crate::output::Output;
 
 /// Shows the state of a run.
@@ -32,7 +36,7 @@ fn format_view(view: &RunView) -> String {
         lines.push(format!("  {name:<9} {}", sanitize_line(value)));
     };
     if let Some(run) = sessions(view)
-        && let Ok(project) = run.project()
+        && let Some(project) = project(&run)
     {
         add("project", &format!("{project} ({})", run.limits.mode));
     }
@@ -57,17 +61,17 @@ fn format_view(view: &RunView) -> String {
     add("spent", &spent.unwrap_or_else(unknown));
     if let Some(wait) = &view.wait {
         let until = format_time(wait.until);
-        let what = match wait.reason {
+        let purpose = match wait.reason {
             WaitReason::Pause => "for the next session",
             WaitReason::Quota => "for the quota",
             WaitReason::QuotaBackoff => "to try the quota again",
             WaitReason::RetryAfter => "as the service requested",
         };
-        add("waits", &format!("{what}, until {until}"));
+        add("waits", &format!("{purpose}, until {until}"));
     }
     lines.extend(stall_reason(view));
     if let Some(outcome) = &view.outcome {
-        lines.extend(ended(outcome));
+        lines.extend(ended(&view.id, outcome));
     }
     lines.join("\n") + "\n"
 }
@@ -78,14 +82,30 @@ pub(super) fn sessions(view: &RunView) -> Option<SessionsRun> {
     serde_json::from_value(spec.input.clone()).ok()
 }
 
+/// Returns the name of the project of a run: its own, or that of the repository of its fleet.
+pub(super) fn project(run: &SessionsRun) -> Option<ProjectName> {
+    if let Ok(project) = run.project() {
+        return Some(project);
+    }
+    let work = FleetWork::deserialize(&run.work).ok()?;
+    project_name(&work.repository).ok()
+}
+
 /// Formats why a run makes no progress.
 pub(super) fn stall_reason(view: &RunView) -> Option<String> {
     let stall_reason = view.last_error.as_deref()?;
-    Some(format!("It makes no progress: {}", sanitize_line(stall_reason)))
+    Some(format!(
+        "It makes no progress: {}",
+        sanitize_line(stall_reason)
+    ))
 }
 
 /// Formats the outcome of a run.
-pub(super) fn ended(outcome: &RunOutcome) -> Vec<String> {
+pub(super) fn ended(run: &RunId, outcome: &RunOutcome) -> Vec<String> {
+    if let Some(report) = fleet_report(outcome) {
+        let lines = fleet_text(run, &report);
+        return cancelled(outcome).into_iter().chain(lines).collect();
+    }
     let lines = match (report(outcome), &outcome.ending) {
         (Some(report), _) => summary(&report).to_vec(),
         (None, RunEnding::Failed { failure }) => {
@@ -129,10 +149,10 @@ fn phase(view: &RunView) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::engine::{ProjectName, RunProgress};
+    use autonoe_core::Mode;
+    use autonoe_core::engine::RunProgress;
     use autonoe_core::event::Failure;
     use autonoe_core::run::RunLimits;
-    use autonoe_core::{Mode, RunId};
 
     use super::*;
 
@@ -154,25 +174,25 @@ mod tests {
         at.spent.time = std::time::Duration::from_secs(90);
         view.progress = Some(at);
 
-        let shown = format_view(&view);
+        let text = format_view(&view);
 
         let expected = "Run shop-1: running\n  project   shop (sync)\n  host      build-1\n  \
             progress  66%, session 3\n  spent     $0.00, 1m 30s\n";
-        assert_eq!(shown, expected);
+        assert_eq!(text, expected);
     }
 
     #[test]
-    fn unknown_numbers_are_not_shown_as_zero() {
+    fn unknown_numbers_are_not_printed_as_zero() {
         let mut view = view();
         view.phase = RunPhase::Running;
         view.progress = None;
 
-        let shown = format_view(&view);
+        let text = format_view(&view);
 
         let expected = "Run shop-1: running\n  project   shop (sync)\n  \
             progress  unknown: no worker that knows it responds\n  \
             spent     unknown: no worker that knows it responds\n";
-        assert_eq!(shown, expected);
+        assert_eq!(text, expected);
     }
 
     #[test]
@@ -180,14 +200,14 @@ mod tests {
         let mut view = view();
         view.last_error = Some("no host has the project\nshop\u{1b}[2J".to_owned());
 
-        let shown = format_view(&view);
+        let text = format_view(&view);
 
         let line = "\nIt makes no progress: no host has the project⏎shop [2J\n";
-        assert!(shown.ends_with(line), "{shown}");
+        assert!(text.ends_with(line), "{text}");
     }
 
     #[test]
-    fn outcome_without_report_is_shown_on_one_line() {
+    fn outcome_without_report_is_printed_on_one_line() {
         let mut view = view();
         view.phase = RunPhase::Ended;
         let broke = Failure::permanent("workflow_failed", "it broke\noff");

@@ -4,24 +4,26 @@ use std::pin::{Pin, pin};
 
 use autonoe_app::text::{exit_hint, report_text, sanitize_line};
 use autonoe_app::{AppError, exit_code};
-use autonoe_core::engine::{RunEnding, RunOutcome, RunSpec};
+use autonoe_core::RunId;
+use autonoe_core::engine::{RunEnding, RunOutcome, RunSpec, SessionsRun};
 use autonoe_core::event::TraceContext;
 use autonoe_core::project::JournalEntry;
 use autonoe_core::run::JournalLine;
 use autonoe_core::time::{IdSource, RandomIds};
-use autonoe_core::{RunId, RunReport};
+use autonoe_harness::FleetReport;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::Cluster;
 use super::command_hint::command_hint;
 use super::fetch_error::FetchError;
+use super::fleet::{fleet_report, fleet_spec, fleet_text, read_roadmap};
 use super::journal_formatter::JournalFormatter;
 use super::remote_journal::{JournalUpdate, RemoteJournal};
 use super::status::{ended, report};
 use super::view_changes::{ViewChange, ViewChanges};
 use super::watch::watch;
-use crate::args::{OutputFormat, ServerArgs, SubmitArgs};
+use crate::args::{OutputFormat, ServerArgs, SubmitArgs, SubmittedWork};
 use crate::output::{Output, ReaderState};
 
 /// Output of `autonoe-cluster submit --output json`.
@@ -32,9 +34,9 @@ struct Submitted<'a> {
 
 /// The last line of `autonoe-cluster submit --wait --output json`.
 #[derive(Serialize)]
-struct Ended<'a> {
+struct Ended<'a, R> {
     run: &'a RunId,
-    report: &'a RunReport,
+    report: &'a R,
 }
 
 /// Submits a run on a project below the trace of the caller, and waits for it if `--wait` is given.
@@ -85,8 +87,18 @@ fn spec(args: &SubmitArgs, trace: Option<TraceContext>) -> Result<RunSpec, AppEr
     let ids: &dyn IdSource = &ids;
     let id = args.run.clone().unwrap_or_else(|| ids.run_id());
     let trace = trace.unwrap_or_else(|| TraceContext::from(&ids.root_span()));
-    let run = args.sessions().trace(trace).to_spec(id);
-    run.map_err(|error| AppError::failure(error.to_string()))
+    match args.work() {
+        SubmittedWork::Project(project) => {
+            let run = SessionsRun::on_project(project, args.limits());
+            let spec = run.trace(trace).to_spec(id);
+            spec.map_err(|error| AppError::failure(error.to_string()))
+        }
+        SubmittedWork::Fleet(options) => {
+            let roadmap = read_roadmap(options.roadmap)?;
+            fleet_spec(&options, &roadmap, id, (&args.limits(), trace))
+        }
+        SubmittedWork::Nothing => Err(AppError::usage("name a project or a roadmap")),
+    }
 }
 
 /// A run that was submitted.
@@ -134,7 +146,12 @@ impl Submission<'_> {
         self.note(&format!("Run {run} was submitted"));
         let mut formatter = JournalFormatter::new(args.output == OutputFormat::Json);
         let mut changes = ViewChanges::default();
-        let mut journal = RemoteJournal::new(cluster, args.project.clone(), run.clone());
+        // A fleet has no journal of its own.
+        let project = match args.work() {
+            SubmittedWork::Project(project) => Some(project.clone()),
+            SubmittedWork::Fleet(_) | SubmittedWork::Nothing => None,
+        };
+        let mut journal = RemoteJournal::new(cluster, project, run.clone());
         let mut is_unreadable = false;
         let mut on_update = |journal_update: Result<JournalUpdate, FetchError>| {
             let printed = journal_update.and_then(|JournalUpdate { view, entries }| {
@@ -210,6 +227,24 @@ impl Submission<'_> {
         Ok(ReaderState::Open)
     }
 
+    /// Prints the report of a fleet.
+    fn print_fleet(&self, outcome: &RunOutcome, report: &FleetReport) -> Result<u8, AppError> {
+        let run = &self.run;
+        let text = match self.args.output {
+            OutputFormat::Json => {
+                let line = serde_json::to_string(&Ended { run, report });
+                line.map_err(|error| AppError::failure(error.to_string()))? + "\n"
+            }
+            OutputFormat::Text => fleet_text(run, report).join("\n") + "\n",
+        };
+        self.output.result(&text)?;
+        Ok(match outcome.ending {
+            RunEnding::Succeeded => 0,
+            RunEnding::Failed { .. } => exit_code::FAILURE,
+            RunEnding::Cancelled { .. } => exit_code::INTERRUPTED,
+        })
+    }
+
     /// Prints the outcome of the run as `autonoe run` does.
     fn print_end(&self, outcome: &RunOutcome) -> Result<u8, AppError> {
         let run = &self.run;
@@ -219,8 +254,11 @@ impl Submission<'_> {
             let warning = format!("warning: the run was cancelled: {reason}");
             self.output.note(&sanitize_line(&warning));
         }
+        if let Some(report) = fleet_report(outcome) {
+            return self.print_fleet(outcome, &report);
+        }
         let Some(report) = report(outcome) else {
-            let message = ended(outcome).join("; ");
+            let message = ended(run, outcome).join("; ");
             let error = AppError::failure(format!("the run {run} returned no report: {message}"));
             return Err(match outcome.ending {
                 RunEnding::Cancelled { .. } => error.with_code(exit_code::INTERRUPTED),

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn ignores_a_view_that_does_not_come_from_the_run() {
+    fn ignores_a_view_without_an_answer_of_the_run() {
         let mut silent = view();
         silent.progress = None;
 

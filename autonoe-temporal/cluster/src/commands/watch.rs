@@ -19,7 +19,8 @@ use crate::output::ReaderState;
 const REACHABLE_AFTER: Duration = Duration::from_secs(60);
 
 /// Receives the updates of a run, or the error that prevents them.
-type OnUpdate<'a> = dyn FnMut(Result<JournalUpdate, FetchError>) -> Result<ReaderState, AppError> + 'a;
+type OnUpdate<'a> =
+    dyn FnMut(Result<JournalUpdate, FetchError>) -> Result<ReaderState, AppError> + 'a;
 
 /// Waits for the end of a run, and passes its updates to `on_update` until then.
 ///
@@ -39,7 +40,9 @@ pub(super) async fn watch(
             ended = &mut ending => return ended.map(Some),
             journal_update = journal.journal_update() => journal_update,
         };
-        let is_error = !journal_update.as_ref().is_ok_and(|journal_update| journal_update.entries.is_ok());
+        let is_error = !journal_update
+            .as_ref()
+            .is_ok_and(|journal_update| journal_update.entries.is_ok());
         if on_update(journal_update)? == ReaderState::Closed {
             return Ok(None);
         }
@@ -102,35 +105,35 @@ mod tests {
             errors += u32::from(journal_update.is_err());
             Ok(ReaderState::Open)
         };
-        let begun = Instant::now();
+        let started = Instant::now();
         let ended = watch(cluster, &run, &mut journal, &mut on_update).await;
-        (ended, begun.elapsed(), errors)
+        (ended, started.elapsed(), errors)
     }
 
     #[tokio::test(start_paused = true)]
     async fn retries_while_the_server_is_unreachable() {
-        let (ended, took, errors) = watched(&UnreachableCluster::for_times(3), "shop-1").await;
+        let (ended, elapsed, errors) = watched(&UnreachableCluster::for_times(3), "shop-1").await;
 
         let ended = ended.expect("it has come back");
         assert_eq!(ended, Some(RunOutcome::cancelled("enough")));
         // The journal can be read after the third failure.
-        assert_eq!((took.as_secs(), errors), (3, 2));
+        assert_eq!((elapsed.as_secs(), errors), (3, 2));
     }
 
     #[tokio::test(start_paused = true)]
     async fn gives_up_after_ten_minutes() {
-        let (ended, took, _) = watched(&UnreachableCluster::for_ever(), "shop-1").await;
+        let (ended, elapsed, _) = watched(&UnreachableCluster::for_ever(), "shop-1").await;
 
         let error = ended.expect_err("it does not come back");
         assert!(error.to_string().contains("the server is away"), "{error}");
-        assert_eq!(took.as_secs(), 600);
+        assert_eq!(elapsed.as_secs(), 600);
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_unknown_run_is_not_retried() {
-        let (ended, took, _) = watched(&UnreachableCluster::for_ever(), "nobody").await;
+        let (ended, elapsed, _) = watched(&UnreachableCluster::for_ever(), "nobody").await;
 
         assert!(ended.is_err());
-        assert_eq!(took, Duration::ZERO);
+        assert_eq!(elapsed, Duration::ZERO);
     }
 }

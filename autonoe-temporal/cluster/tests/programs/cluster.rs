@@ -1,7 +1,7 @@
 //! Fixture: a server, workers and projects.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -46,11 +46,16 @@ impl Cluster {
 
     /// Writes the script of the agents: a list of steps for each session.
     pub(crate) fn script(&self, sessions: &[Vec<Value>]) {
+        self.script_named("agents.json", sessions);
+    }
+
+    /// Writes a script of agents into a file of this name.
+    pub(crate) fn script_named(&self, name: &str, sessions: &[Vec<Value>]) {
         let session =
             |steps: &Vec<Value>| json!({"name": "a session", "costUsd": "0.05", "steps": steps});
         let sessions: Vec<_> = sessions.iter().map(session).collect();
         let script = json!({"sessions": sessions}).to_string();
-        fs::write(self.path("agents.json"), script).expect("writable");
+        fs::write(self.path(name), script).expect("writable");
     }
 
     /// Starts a worker on its own host.
@@ -65,16 +70,27 @@ impl Cluster {
         more: &[&str],
         variables: &[(&str, &str)],
     ) -> WorkerProcess {
-        let root = self.path(host);
-        fs::create_dir_all(&root).expect("a folder");
+        let script = format!("scripted:{}", self.path("agents.json").display());
+        let options = [&["--backend", &script], more].concat();
+        self.worker_at(host, &self.path(host), &options, variables)
+    }
+
+    /// Starts a worker with the projects in a folder.
+    pub(crate) fn worker_at(
+        &self,
+        host: &str,
+        root: &Path,
+        options: &[&str],
+        variables: &[(&str, &str)],
+    ) -> WorkerProcess {
+        fs::create_dir_all(root).expect("a folder");
         let mut command = Command::new(PROGRAM);
         command
             .arg("worker")
             .arg("--config")
             .arg(self.path("cluster.json"));
-        command.args(["--host", host, "--project-root"]).arg(&root);
-        let script = format!("scripted:{}", self.path("agents.json").display());
-        command.args(["--backend", &script]).args(more);
+        command.args(["--host", host, "--project-root"]).arg(root);
+        command.args(options);
         command.envs(variables.iter().copied());
         command.stdin(Stdio::null()).stdout(Stdio::null());
         let log = fs::File::create(self.path(&format!("{host}.log"))).expect("a file");
@@ -183,12 +199,17 @@ impl Drop for RunningCommand {
 
 /// A run on the project `shop` without pauses between sessions.
 pub(crate) fn run(name: &str) -> RunSpec {
+    run_on(name, "shop")
+}
+
+/// A run on a project without pauses between sessions.
+pub(crate) fn run_on(name: &str, project: &str) -> RunSpec {
     let limits = RunLimits {
         pause: Duration::ZERO,
         ..RunLimits::new(Mode::Run)
     };
-    let shop = ProjectName::new("shop").expect("a name");
-    let run = SessionsRun::on_project(&shop, limits);
+    let project = ProjectName::new(project).expect("a name");
+    let run = SessionsRun::on_project(&project, limits);
     run.to_spec(RunId::new(name)).expect("it is JSON")
 }
 
@@ -203,8 +224,13 @@ pub(crate) fn plans() -> Vec<Value> {
 
 /// Steps of a session that marks the deliverable as passed.
 pub(crate) fn passes() -> Vec<Value> {
+    passes_with("greeting.txt", "Hello.\n")
+}
+
+/// Steps of a session that writes a file and marks the deliverable as passed.
+pub(crate) fn passes_with(file: &str, text: &str) -> Vec<Value> {
     let input = json!({"deliverableId": "DL-001", "status": "passed"});
     let passed = json!({"tool": "mcp__autonoe__set_status", "input": input});
-    let writes = json!({"writes": {"path": "greeting.txt", "text": "Hello.\n"}});
+    let writes = json!({"writes": {"path": file, "text": text}});
     vec![writes, json!({ "uses": passed }), json!("ends")]
 }

@@ -18,11 +18,11 @@ fn waits_in_second_session(cluster: &Cluster) {
 }
 
 fn phase(cluster: &Cluster, run: &str) -> Value {
-    let (code, told) = cluster.output_of(&["status", run, "--output", "json"]);
-    assert_eq!(code, Some(0), "{told}");
-    let view: Value = serde_json::from_str(&told).expect("JSON");
-    assert_eq!(view["host"], "here", "{told}");
-    assert_eq!(view["spec"]["input"]["work"]["project"], "shop", "{told}");
+    let (code, output) = cluster.output_of(&["status", run, "--output", "json"]);
+    assert_eq!(code, Some(0), "{output}");
+    let view: Value = serde_json::from_str(&output).expect("JSON");
+    assert_eq!(view["host"], "here", "{output}");
+    assert_eq!(view["spec"]["input"]["work"]["project"], "shop", "{output}");
     view["phase"].clone()
 }
 
@@ -48,11 +48,11 @@ async fn a_run_is_submitted_followed_paused_and_resumed_with_commands() {
         following.written().contains("session_started")
     })
     .await;
-    let (code, told) = cluster.output_of(&["pause", "greeting"]);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, output) = cluster.output_of(&["pause", "greeting"]);
+    assert_eq!(code, Some(0), "{output}");
     assert_eq!(phase(&cluster, "greeting"), "paused");
-    let (code, told) = cluster.output_of(&["resume", "greeting"]);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, output) = cluster.output_of(&["resume", "greeting"]);
+    assert_eq!(code, Some(0), "{output}");
     assert_eq!(phase(&cluster, "greeting"), "running");
     fs::write(cluster.path("gate"), "").expect("writable");
     let (code, waited) = waiting.end().await;
@@ -84,20 +84,23 @@ async fn a_run_is_submitted_followed_paused_and_resumed_with_commands() {
     assert!(after.contains("Session 2 completed"), "{after}");
     let ends = after.matches("Run greeting ended:").count();
     assert_eq!(ends, 1, "{after}");
-    let (code, again) = cluster.output_of(&[&submit[..], &["--wait"]].concat());
-    assert_eq!(code, Some(0), "{again}");
+    let (code, repeated) = cluster.output_of(&[&submit[..], &["--wait"]].concat());
+    assert_eq!(code, Some(0), "{repeated}");
     let (code, ended) = cluster.output_of(&["pause", "greeting"]);
     assert_eq!(code, Some(1), "{ended}");
     assert!(ended.contains("the run greeting has ended"), "{ended}");
     let (code, other) = cluster.output_of(&[&submit[..], &["-n", "1"]].concat());
     assert_eq!(code, Some(2), "{other}");
-    let (code, nobody) = cluster.output_of(&["logs", "nobody"]);
-    assert_eq!(code, Some(2), "{nobody}");
+    let (code, unknown) = cluster.output_of(&["logs", "nobody"]);
+    assert_eq!(code, Some(2), "{unknown}");
 
     assert_eq!(worker.stop(), Some(0));
-    let (code, gone) = cluster.output_of(&["logs", "greeting"]);
-    assert_eq!(code, Some(1), "{gone}");
-    assert!(gone.contains("the host here does not answer"), "{gone}");
+    let (code, unreachable) = cluster.output_of(&["logs", "greeting"]);
+    assert_eq!(code, Some(1), "{unreachable}");
+    assert!(
+        unreachable.contains("the host here does not answer"),
+        "{unreachable}"
+    );
 }
 
 #[tokio::test]
@@ -111,16 +114,16 @@ async fn a_run_is_cancelled_with_a_command() {
     assert_eq!((code, id.as_str()), (Some(0), "greeting\n"));
     eventually("the second session", || half.exists()).await;
 
-    let (code, told) = cluster.output_of(&["cancel", "greeting", "--reason", "enough"]);
+    let (code, output) = cluster.output_of(&["cancel", "greeting", "--reason", "enough"]);
     let waited = cluster.start_command(&[&submit[..], &["--wait"]].concat(), "wait.txt");
     let (waited_code, waited) = waited.end().await;
 
-    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(code, Some(0), "{output}");
     assert_eq!(waited_code, Some(130), "{waited}");
     assert!(waited.contains("the run was cancelled: enough"), "{waited}");
     assert!(waited.contains("Run greeting ended:"), "{waited}");
-    let (code, again) = cluster.output_of(&["cancel", "greeting"]);
-    assert_eq!(code, Some(1), "{again}");
+    let (code, repeated) = cluster.output_of(&["cancel", "greeting"]);
+    assert_eq!(code, Some(1), "{repeated}");
     let (_, status) = cluster.output_of(&["status", "greeting"]);
     assert!(status.contains("It was cancelled: enough"), "{status}");
     let (_, logs) = cluster.output_of(&["logs", "greeting"]);

@@ -5,6 +5,8 @@
 
 mod cluster;
 mod commands;
+mod failures;
+mod fleets;
 mod guide;
 mod mistakes;
 mod moving;

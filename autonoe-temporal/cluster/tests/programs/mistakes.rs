@@ -23,7 +23,7 @@ fn run_program(arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn each_mistake_is_named_with_what_to_do() {
+fn usage_errors_name_the_mistake_and_the_remedy() {
     let table: [(&[&str], i32, &str); 6] = [
         (
             &["worker"],

@@ -35,8 +35,8 @@ async fn a_run_of_a_killed_host_continues_on_another_host_from_the_pushed_branch
     let mut one = cluster.worker("one", &["--remote-root", root]);
     let engine = cluster.engine().await;
     let run = run("greeting");
-    let taken = engine.submit(run.clone(), Placement::anywhere()).await;
-    taken.expect("it is taken");
+    let submitted = engine.submit(run.clone(), Placement::anywhere()).await;
+    submitted.expect("it is taken");
     let half = cluster.path("one/shop/greeting/project/half.txt");
     eventually("the second session", || half.exists()).await;
 
@@ -54,11 +54,11 @@ async fn a_run_of_a_killed_host_continues_on_another_host_from_the_pushed_branch
         "Hello."
     );
     assert_eq!(git(&shop, &["rev-parse", "main"]), main);
-    let (code, told) = cluster.output_of(&["logs", "greeting"]);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, logs) = cluster.output_of(&["logs", "greeting"]);
+    assert_eq!(code, Some(0), "{logs}");
     // The first session ran on the killed host.
-    assert!(told.contains("Session 1 completed"), "{told}");
-    assert!(told.contains("Session 2 completed"), "{told}");
+    assert!(logs.contains("Session 1 completed"), "{logs}");
+    assert!(logs.contains("Session 2 completed"), "{logs}");
     let (_, status) = cluster.output_of(&["status", "greeting"]);
     assert!(status.contains("host      two\n"), "{status}");
     assert_eq!(two.stop(), Some(0));

@@ -18,8 +18,8 @@ async fn a_run_is_executed_in_the_project_of_its_name() {
     let engine = cluster.engine().await;
 
     let run = run("greeting");
-    let taken = engine.submit(run.clone(), Placement::anywhere()).await;
-    taken.expect("it is taken");
+    let submitted = engine.submit(run.clone(), Placement::anywhere()).await;
+    submitted.expect("it is taken");
     let outcome = within("the end of the run", engine.wait(&run.id))
         .await
         .expect("it ends");
@@ -42,8 +42,8 @@ async fn run_on_invalid_project_fails_with_reason() {
     let mut run = run("escape");
     run.input["work"]["project"] = "../../etc".into();
 
-    let taken = engine.submit(run.clone(), Placement::anywhere()).await;
-    taken.expect("the server does not know of projects");
+    let submitted = engine.submit(run.clone(), Placement::anywhere()).await;
+    submitted.expect("the server does not know of projects");
     let outcome = within("the end of the run", engine.wait(&run.id))
         .await
         .expect("it ends");
@@ -62,7 +62,10 @@ async fn a_run_that_the_server_does_not_know_is_unknown() {
     let cluster = Cluster::start().await;
     let engine = cluster.engine().await;
 
-    let nobody = engine.status(&run("nobody").id).await;
+    let unknown = engine.status(&run("nobody").id).await;
 
-    assert!(matches!(nobody, Err(EngineError::Unknown(_))), "{nobody:?}");
+    assert!(
+        matches!(unknown, Err(EngineError::Unknown(_))),
+        "{unknown:?}"
+    );
 }

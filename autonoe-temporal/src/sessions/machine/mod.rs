@@ -17,10 +17,10 @@ use autonoe_core::{ExitReason, RunReport};
 use jiff::Timestamp;
 use on_event::Ending;
 
-use crate::wire::WorkflowState;
 use super::activities::{Claim, EndCall, RunRef, SessionAnswer, SessionCall};
 use super::input::{CarriedState, SessionsInput};
 use super::workflow::progress;
+use crate::wire::WorkflowState;
 
 /// Wait before a retry of something that did not start.
 const RETRY_WAIT: Duration = Duration::from_secs(5);
@@ -51,7 +51,7 @@ impl SessionsMachine {
     /// Creates the state machine of a new run, or of one that continues with a new history.
     pub(super) fn new(mut begin: SessionsInput) -> Self {
         let known = begin.carried.take();
-        let known = known.unwrap_or_else(|| CarriedState::nothing(&begin.what));
+        let known = known.unwrap_or_else(|| CarriedState::nothing(&begin.sessions));
         Self {
             begin,
             known,
@@ -66,10 +66,10 @@ impl SessionsMachine {
 
     /// Returns the run as it would be submitted outside of a fleet.
     pub(super) fn as_submitted(&self) -> RunSpec {
-        let SessionsInput { run, what, .. } = &self.begin;
+        let SessionsInput { run, sessions, .. } = &self.begin;
         let run = run.id.clone();
         // The value was parsed from JSON, so it serializes.
-        let input = serde_json::to_value(what).unwrap_or_default();
+        let input = serde_json::to_value(sessions).unwrap_or_default();
         RunSpec::new(run, SESSIONS_JOB, input)
     }
 
@@ -95,7 +95,7 @@ impl SessionsMachine {
     pub(super) fn run_ref(&self) -> RunRef {
         RunRef {
             run: self.begin.run.id.clone(),
-            what: self.begin.what.clone(),
+            sessions: self.begin.sessions.clone(),
         }
     }
 
@@ -118,7 +118,7 @@ impl SessionsMachine {
                 RunAction::Wait { reason, until } => Some(RunWait::new(reason, until)),
                 _ => None,
             },
-            unheard: pending.chain(processed).sum(),
+            undelivered_bytes: pending.chain(processed).sum(),
         }
     }
 
@@ -139,7 +139,9 @@ impl SessionsMachine {
                 RunAction::Continue => match self.ledger_read.take() {
                     None => return self.request_ledger(),
                     Some(Ok(ledger)) => self.apply(now, RunFact::Started { at: now, ledger }),
-                    Some(Err(error)) if error.retry == Retry::Retryable => self.waits_before_retry = true,
+                    Some(Err(error)) if error.retry == Retry::Retryable => {
+                        self.waits_before_retry = true
+                    }
                     Some(Err(error)) => self.apply(now, RunFact::Failed { error }),
                 },
                 RunAction::StartSession(plan) => return self.session(&plan, now),
@@ -219,7 +221,7 @@ impl SessionsMachine {
             return self.claim();
         };
         let call = SessionCall {
-            whose: self.run_ref(),
+            run_ref: self.run_ref(),
             number: plan.number,
             epoch: claim.epoch,
             session: HostedSession::from(plan).budget(plan.budget_at(now)),
@@ -327,7 +329,7 @@ pub(in crate::sessions) enum NoAnswer {
     /// The run was cancelled.
     Cancelled,
     /// No worker of the host accepted the request.
-    HostIsGone,
+    HostUnreachable,
     /// The worker that accepted it has died or abandoned it.
     Worker(String),
 }

@@ -13,8 +13,8 @@ use super::{NoAnswer, SessionsEvent, SessionsMachine, SessionsStep};
 
 impl SessionsMachine {
     /// Handles an event. An event that does not fit the current state is ignored.
-    pub(in crate::sessions) fn on_event(&mut self, now: Timestamp, came: SessionsEvent) {
-        match came {
+    pub(in crate::sessions) fn on_event(&mut self, now: Timestamp, event: SessionsEvent) {
+        match event {
             SessionsEvent::Claimed(claimed) => self.claimed(now, claimed),
             SessionsEvent::LedgerRead(ledger_read) => self.ledger_read(ledger_read),
             SessionsEvent::Answered(answer) => {
@@ -25,8 +25,8 @@ impl SessionsMachine {
             SessionsEvent::Concluded => self.concluded(),
             SessionsEvent::TimedOut => self.waits_before_retry = false,
             SessionsEvent::Instructed(instruction) => self.instructed(instruction),
-            SessionsEvent::Cancelled(why) => {
-                self.cancelled.get_or_insert(why);
+            SessionsEvent::Cancelled(reason) => {
+                self.cancelled.get_or_insert(reason);
             }
             SessionsEvent::HistoryIsLong => self.is_long = true,
         }
@@ -69,8 +69,8 @@ impl SessionsMachine {
         self.ledger_read = match ledger_read {
             Ok(ledger) => Some(ledger),
             Err(NoAnswer::Cancelled) => Some(Err(cancelled())),
-            Err(NoAnswer::Worker(why)) => Some(Err(Failure::retryable("worker_lost", why))),
-            Err(NoAnswer::HostIsGone) => {
+            Err(NoAnswer::Worker(reason)) => Some(Err(Failure::retryable("worker_lost", reason))),
+            Err(NoAnswer::HostUnreachable) => {
                 self.known.claim = None;
                 None
             }
@@ -87,8 +87,8 @@ impl SessionsMachine {
             Ok(SessionAnswer::Ended(outcome)) => self.ended(now, plan, *outcome),
             Ok(SessionAnswer::Fenced { latest }) => {
                 let epoch = latest.0;
-                let why = format!("another run has taken over the project with epoch {epoch}");
-                self.fail(now, plan, Failure::permanent("overtaken", why));
+                let reason = format!("another run has taken over the project with epoch {epoch}");
+                self.fail(now, plan, Failure::permanent("overtaken", reason));
             }
             Ok(SessionAnswer::Failed(error)) if error.retry == Retry::Permanent => {
                 self.fail(now, plan, error);
@@ -99,16 +99,21 @@ impl SessionsMachine {
             }
             Ok(SessionAnswer::Cancelled) | Err(NoAnswer::Cancelled) => {
                 self.waits_before_retry = true;
-                let why = "the session was cancelled repeatedly, although the run is not cancelled";
-                self.attempt_failed(now, plan, Failure::permanent("cancelled_by_nobody", why));
+                let reason =
+                    "the session was cancelled repeatedly, although the run is not cancelled";
+                self.attempt_failed(
+                    now,
+                    plan,
+                    Failure::permanent("cancelled_unexpectedly", reason),
+                );
             }
-            Err(NoAnswer::HostIsGone) => {
-                self.known.losses.host_is_gone();
+            Err(NoAnswer::HostUnreachable) => {
+                self.known.losses.host_lost();
                 self.known.claim = None;
             }
-            Err(NoAnswer::Worker(why)) => {
-                self.known.losses.worker_is_gone();
-                self.attempt_failed(now, plan, Failure::permanent("worker_lost", why));
+            Err(NoAnswer::Worker(reason)) => {
+                self.known.losses.worker_lost();
+                self.attempt_failed(now, plan, Failure::permanent("worker_lost", reason));
             }
         }
     }
@@ -169,7 +174,7 @@ impl SessionsMachine {
             Some(claim) => Ending::Concluding {
                 queue: claim.queue.clone(),
                 end: Box::new(EndCall {
-                    whose: self.run_ref(),
+                    run_ref: self.run_ref(),
                     epoch: claim.epoch,
                     report,
                 }),

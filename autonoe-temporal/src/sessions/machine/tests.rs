@@ -16,8 +16,8 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::super::SessionsRun;
-use super::super::input::SessionsInput;
 use super::super::activities::{Claim, SessionAnswer};
+use super::super::input::SessionsInput;
 use super::{SessionsEvent, SessionsMachine, SessionsStep};
 use crate::Timeouts;
 
@@ -27,10 +27,10 @@ fn at(second: i64) -> Timestamp {
 }
 
 fn begin(limits: RunLimits, timeouts: Timeouts) -> SessionsInput {
-    let what = SessionsRun::new(json!({"folder": "shop"}), limits);
+    let sessions = SessionsRun::new(json!({"folder": "shop"}), limits);
     SessionsInput {
-        run: what.to_spec(RunId::new("shop")).expect("it is JSON"),
-        what,
+        run: sessions.to_spec(RunId::new("shop")).expect("it is JSON"),
+        sessions,
         host_queue: None,
         timeouts,
         carried: None,

@@ -1,4 +1,4 @@
-//! Tests of `status`, `pause`, `resume`, `say` and `cancel`.
+//! Tests of `status`, `pause`, `resume`, `send` and `cancel`.
 
 use autonoe_core::engine::{RunInstruction, RunPhase, RunView};
 
@@ -38,11 +38,11 @@ Run shop-1 ended: all achievable deliverables passed\n\
 async fn status_prints_the_state_of_a_run_as_json() {
     let cluster = FakeCluster::with_runs();
 
-    let said = cluster
+    let printed = cluster
         .run_command(&["status", "shop-1", "--output", "json"])
         .await;
 
-    let view: RunView = serde_json::from_str(&said.stdout).expect("a view");
+    let view: RunView = serde_json::from_str(&printed.stdout).expect("a view");
     assert_eq!(view.phase, RunPhase::Ended);
     assert_eq!(view.host.as_deref(), Some("build-1"));
     assert!(view.outcome.expect("it has ended").is_success());
@@ -55,13 +55,13 @@ async fn a_run_is_paused_instructed_resumed_and_cancelled() {
 
     let paused = cluster.run_command(&["pause", "held"]).await;
     let phase = run().phase;
-    let said = cluster.run_command(&["say", "held", "Use tabs."]).await;
+    let printed = cluster.run_command(&["send", "held", "Use tabs."]).await;
     let resumed = cluster.run_command(&["resume", "held"]).await;
     let cancelled = cluster
         .run_command(&["cancel", "held", "--reason", "enough"])
         .await;
 
-    for done in [&paused, &said, &resumed, &cancelled] {
+    for done in [&paused, &printed, &resumed, &cancelled] {
         assert_eq!(done.code, 0, "{}", done.screen());
         assert!(done.stdout.contains("held"), "{}", done.screen());
     }
@@ -71,7 +71,7 @@ async fn a_run_is_paused_instructed_resumed_and_cancelled() {
         RunInstruction::Message("Use tabs.".to_owned()),
         RunInstruction::Resume,
     ];
-    assert_eq!(run().told, instructions);
+    assert_eq!(run().instructions, instructions);
     let outcome = autonoe_core::engine::RunOutcome::cancelled("enough");
     assert_eq!(run().outcome, Some(outcome));
     let after = cluster.run_command(&["status", "held"]).await;
@@ -90,15 +90,19 @@ async fn an_ended_run_rejects_commands_and_stays_unchanged() {
     for words in [
         &["pause", "shop-1"][..],
         &["resume", "shop-1"],
-        &["say", "shop-1", "Hello."],
+        &["send", "shop-1", "Hello."],
         &["cancel", "shop-1"],
     ] {
-        let said = cluster.run_command(words).await;
+        let printed = cluster.run_command(words).await;
 
-        assert_eq!((said.code, said.stdout.as_str()), (1, ""), "{words:?}");
+        assert_eq!(
+            (printed.code, printed.stdout.as_str()),
+            (1, ""),
+            "{words:?}"
+        );
         let error =
             "error: the run shop-1 has ended\n  hint: `autonoe-cluster status shop-1` shows";
-        assert!(said.stderr.starts_with(error), "{}", said.screen());
+        assert!(printed.stderr.starts_with(error), "{}", printed.screen());
     }
 
     assert_eq!(cluster.run("shop-1"), before);
@@ -114,15 +118,19 @@ async fn an_unknown_run_is_a_usage_error() {
         &["logs", "nobody", "--follow"],
         &["pause", "nobody"],
         &["resume", "nobody"],
-        &["say", "nobody", "Hello."],
+        &["send", "nobody", "Hello."],
         &["cancel", "nobody"],
     ] {
-        let said = cluster.run_command(words).await;
+        let printed = cluster.run_command(words).await;
 
-        assert_eq!((said.code, said.stdout.as_str()), (2, ""), "{words:?}");
+        assert_eq!(
+            (printed.code, printed.stdout.as_str()),
+            (2, ""),
+            "{words:?}"
+        );
         let error = "error: there is no run nobody\n  hint: run `autonoe-cluster list` to list";
-        assert!(said.stderr.starts_with(error), "{}", said.screen());
+        assert!(printed.stderr.starts_with(error), "{}", printed.screen());
     }
-    let nothing = cluster.run_command(&["say", "held", " "]).await;
+    let nothing = cluster.run_command(&["send", "held", " "]).await;
     assert_eq!(nothing.code, 2);
 }

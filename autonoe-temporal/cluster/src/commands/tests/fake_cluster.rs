@@ -39,7 +39,7 @@ pub(super) struct Run {
     pub(super) phase: RunPhase,
     pub(super) host: Option<String>,
     pub(super) last_error: Option<String>,
-    pub(super) told: Vec<RunInstruction>,
+    pub(super) instructions: Vec<RunInstruction>,
     pub(super) outcome: Option<RunOutcome>,
 }
 
@@ -75,16 +75,20 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Waits until the command has printed `what`.
-    pub(super) async fn until(&self, what: &str) {
+    /// Waits until the command has printed `specification`.
+    pub(super) async fn until(&self, specification: &str) {
         let text = || self.printed.results() + &self.printed.notes();
         let waiting = async {
-            while !text().contains(what) {
+            while !text().contains(specification) {
                 tokio::time::sleep(PAUSE).await;
             }
         };
         let waited = tokio::time::timeout(DEADLINE, waiting).await;
-        assert!(waited.is_ok(), "waited in vain for {what:?}: {}", text());
+        assert!(
+            waited.is_ok(),
+            "waited in vain for {specification:?}: {}",
+            text()
+        );
     }
 
     pub(super) fn interrupt(&self) {
@@ -206,7 +210,7 @@ impl FakeCluster {
             phase: RunPhase::Waiting,
             host: None,
             last_error: None,
-            told: Vec::new(),
+            instructions: Vec::new(),
             outcome: None,
         };
         self.runs().insert(id, run);
@@ -244,17 +248,17 @@ impl Engine for FakeCluster {
         Ok(())
     }
 
-    async fn instruct(&self, id: &RunId, told: RunInstruction) -> Result<(), EngineError> {
+    async fn instruct(&self, id: &RunId, instructions: RunInstruction) -> Result<(), EngineError> {
         if self.known(id)?.outcome.is_some() {
             return Err(EngineError::Ended(id.clone()));
         }
         self.change(id.as_str(), |run| {
-            match told {
+            match instructions {
                 RunInstruction::Pause => run.phase = RunPhase::Paused,
                 RunInstruction::Resume => run.phase = RunPhase::Running,
                 RunInstruction::Message(_) => {}
             }
-            run.told.push(told);
+            run.instructions.push(instructions);
         });
         Ok(())
     }

@@ -32,14 +32,14 @@ async fn lines_are_those_of_the_journal() {
 async fn prints_the_follow_hint_for_a_running_run() {
     let cluster = FakeCluster::with_runs();
 
-    let said = cluster.run_command(&["logs", "held"]).await;
+    let printed = cluster.run_command(&["logs", "held"]).await;
 
     let hint = "The run is in progress; `autonoe-cluster logs held --follow` follows it.\n";
-    assert!(said.stdout.ends_with(hint), "{}", said.screen());
+    assert!(printed.stdout.ends_with(hint), "{}", printed.screen());
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_lines_come_in_pages() {
+async fn many_lines_are_read_in_pages() {
     let cluster = FakeCluster::with_runs();
     let long = "x".repeat(10_000);
     for number in 0..100 {
@@ -49,10 +49,10 @@ async fn many_lines_come_in_pages() {
         cluster.write("build-1", "shop", &format!("{line}\n"));
     }
 
-    let said = cluster.run_command(&["logs", "held", "--json"]).await;
+    let printed = cluster.run_command(&["logs", "held", "--json"]).await;
 
-    assert_eq!(said.code, 0, "{}", said.stderr);
-    let numbers: Vec<usize> = said
+    assert_eq!(printed.code, 0, "{}", printed.stderr);
+    let numbers: Vec<usize> = printed
         .stdout
         .lines()
         .filter_map(|line| {
@@ -71,7 +71,7 @@ async fn many_lines_come_in_pages() {
 async fn a_run_is_followed_to_its_end_on_another_host() {
     let cluster = FakeCluster::with_runs();
     let follow = ["logs", "held", "--follow"];
-    let said = cluster.run_with_script(&follow, async |running| {
+    let printed = cluster.run_with_script(&follow, async |running| {
         running.until("Session 2 completed").await;
         // The run moves. The unpublished part of its last session is repeated there.
         let all = journal("held");
@@ -88,10 +88,10 @@ async fn a_run_is_followed_to_its_end_on_another_host() {
             run.outcome = Some(done("held"));
         });
     });
-    let said = said.await;
+    let printed = printed.await;
 
-    let stdout = &said.stdout;
-    assert_eq!(said.code, 0, "{}", said.screen());
+    let stdout = &printed.stdout;
+    assert_eq!(printed.code, 0, "{}", printed.screen());
     assert!(stdout.contains("Session 3 completed"), "{stdout}");
     assert!(
         stdout.contains("Run held ended: all achievable deliverables passed"),
@@ -108,7 +108,7 @@ async fn an_unclaimed_run_has_no_journal() {
         .run_command(&["submit", "shop", "--run", "new"])
         .await;
 
-    let said = cluster.run_command(&["logs", "new"]).await;
+    let printed = cluster.run_command(&["logs", "new"]).await;
 
     let expected = "\
 exit 0\n\
@@ -116,7 +116,7 @@ exit 0\n\
 The run new has recorded nothing yet.\n\
 No host has started it yet.\n\
 --- stderr\n";
-    assert_eq!(said.screen(), expected);
+    assert_eq!(printed.screen(), expected);
 }
 
 #[tokio::test(start_paused = true)]
@@ -125,8 +125,8 @@ async fn the_reason_for_missing_progress_is_printed_without_a_journal() {
     cluster
         .run_command(&["submit", "shop", "--run", "new"])
         .await;
-    let why = "no host has the project shop";
-    cluster.change("new", |run| run.last_error = Some(why.to_owned()));
+    let reason = "no host has the project shop";
+    cluster.change("new", |run| run.last_error = Some(reason.to_owned()));
 
     let text = cluster.run_command(&["logs", "new"]).await;
     let json = cluster.run_command(&["logs", "new", "--json"]).await;
@@ -135,13 +135,13 @@ async fn the_reason_for_missing_progress_is_printed_without_a_journal() {
         .run_command(&["status", "new", "--output=json"])
         .await;
 
-    let line = format!("It makes no progress: {why}\n");
-    for said in [&text.stdout, &json.stderr, &status.stdout] {
-        assert!(said.contains(&line), "{said}");
+    let line = format!("It makes no progress: {reason}\n");
+    for printed in [&text.stdout, &json.stderr, &status.stdout] {
+        assert!(printed.contains(&line), "{printed}");
     }
     assert_eq!((text.code, json.stdout.as_str()), (0, ""));
     let view: serde_json::Value = serde_json::from_str(&status_json.stdout).expect("JSON");
-    assert_eq!(view["lastError"], why);
+    assert_eq!(view["lastError"], reason);
 }
 
 #[tokio::test(start_paused = true)]
@@ -150,11 +150,11 @@ async fn a_corrupt_line_is_an_error_that_names_the_host() {
     cluster.write("build-1", "shop", "rubbish\n");
 
     for words in [&["logs", "shop-1"][..], &["logs", "shop-1", "--follow"]] {
-        let said = cluster.run_command(words).await;
+        let printed = cluster.run_command(words).await;
 
-        assert_eq!((said.code, said.stdout.as_str()), (1, ""));
+        assert_eq!((printed.code, printed.stdout.as_str()), (1, ""));
         for part in ["line 19 of the journal", "the host build-1"] {
-            assert!(said.stderr.contains(part), "{}", said.screen());
+            assert!(printed.stderr.contains(part), "{}", printed.screen());
         }
     }
 }

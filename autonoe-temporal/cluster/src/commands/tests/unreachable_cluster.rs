@@ -41,7 +41,7 @@ impl UnreachableCluster {
     }
 
     /// Always returns the status of the run.
-    pub(in crate::commands) fn but_tells_status(self) -> Self {
+    pub(in crate::commands) fn reporting_status(self) -> Self {
         Self {
             has_status: true,
             ..self

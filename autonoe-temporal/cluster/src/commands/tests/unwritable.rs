@@ -36,7 +36,7 @@ async fn a_result_that_cannot_be_written_is_a_failure_of_every_command() {
         &["logs", "shop-1", "--follow"],
         &["pause", "held"],
         &["resume", "held"],
-        &["say", "held", "Hello."],
+        &["send", "held", "Hello."],
         &["cancel", "held"],
         &["list"],
     ] {

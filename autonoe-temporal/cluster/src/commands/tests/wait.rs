@@ -41,13 +41,13 @@ async fn the_report_and_the_exit_code_are_those_of_a_local_run() {
             .await;
 
         assert_eq!((text.code, json.code), (code, code), "{}", text.screen());
-        let shown = "1 of 1 deliverables passed; 2 iterations, 4s, $0.10\n";
+        let summary = "1 of 1 deliverables passed; 2 iterations, 4s, $0.10\n";
         assert!(
             text.stdout.starts_with("Run shop-1 ended: "),
             "{}",
             text.screen()
         );
-        assert!(text.stdout.ends_with(shown), "{}", text.screen());
+        assert!(text.stdout.ends_with(summary), "{}", text.screen());
         let last = json.stdout.lines().last().expect("lines");
         let last: Value = serde_json::from_str(last).expect("JSON");
         assert_eq!(last, json!({"run": "shop-1", "report": report}));
@@ -58,13 +58,16 @@ async fn the_report_and_the_exit_code_are_those_of_a_local_run() {
 async fn json_output_is_the_journal_and_then_the_report() {
     let cluster = FakeCluster::with_runs();
 
-    let said = cluster
+    let printed = cluster
         .run_command(&[&WAIT[..], &["--output=json"]].concat())
         .await;
 
-    assert_eq!(said.code, 0, "{}", said.screen());
+    assert_eq!(printed.code, 0, "{}", printed.screen());
     let logs = cluster.run_command(&["logs", "shop-1", "--json"]).await;
-    let report = said.stdout.strip_prefix(&logs.stdout).expect("the journal");
+    let report = printed
+        .stdout
+        .strip_prefix(&logs.stdout)
+        .expect("the journal");
     assert_eq!(report.lines().count(), 1, "{report}");
     let report: Value = serde_json::from_str(report).expect("JSON");
     let expected = done("shop-1").output;
@@ -75,7 +78,7 @@ async fn json_output_is_the_journal_and_then_the_report() {
 #[tokio::test(start_paused = true)]
 async fn sentences_are_those_of_the_journal() {
     let cluster = FakeCluster::new();
-    let said = cluster.run_with_script(&WAIT, async |running| {
+    let printed = cluster.run_with_script(&WAIT, async |running| {
         running.until("Run shop-1 was submitted").await;
         cluster.write("build-1", "shop", &journal("shop-1"));
         cluster.change("shop-1", |run| {
@@ -92,9 +95,9 @@ async fn sentences_are_those_of_the_journal() {
             run.outcome = Some(done("shop-1"));
         });
     });
-    let said = said.await;
+    let printed = printed.await;
 
-    assert_eq!(said.code, 0, "{}", said.screen());
+    assert_eq!(printed.code, 0, "{}", printed.screen());
     let expected = "\
 Run shop-1 was submitted\n\
 2026-01-01 00:00:00Z  Flow hosted started (shop-1)\n\
@@ -109,36 +112,36 @@ Run shop-1 was submitted\n\
 2026-01-01 00:00:00Z  Session 2 completed (2s, $0.05, 1 change, 1 call denied)\n\
 Paused\n\
 Resumed\n";
-    assert_eq!(said.stderr, expected);
+    assert_eq!(printed.stderr, expected);
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_interrupted_wait_leaves_the_run_at_work() {
     let cluster = FakeCluster::new();
-    let said = cluster.run_with_script(&WAIT, async |running| {
+    let printed = cluster.run_with_script(&WAIT, async |running| {
         running.until("Run shop-1 was submitted").await;
         running.interrupt();
     });
-    let said = said.await;
+    let printed = printed.await;
 
-    assert_eq!(said.code, 130, "{}", said.screen());
+    assert_eq!(printed.code, 130, "{}", printed.screen());
     let ways = "the run shop-1 continues; `autonoe-cluster logs shop-1 --follow` follows it, \
         `autonoe-cluster cancel shop-1` ends it\n";
-    assert!(said.stderr.ends_with(ways), "{}", said.screen());
+    assert!(printed.stderr.ends_with(ways), "{}", printed.screen());
     let run = cluster.run("shop-1").expect("it is there");
-    assert_eq!((run.outcome, run.told), (None, Vec::new()));
+    assert_eq!((run.outcome, run.instructions), (None, Vec::new()));
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_interrupt_before_the_answer_is_reported() {
     let cluster = FakeCluster::new();
     let words = [&WAIT[..], &["--host=silent"]].concat();
-    let said = cluster.run_with_script(&words, async |running| running.interrupt());
-    let said = said.await;
+    let printed = cluster.run_with_script(&words, async |running| running.interrupt());
+    let printed = printed.await;
 
-    assert_eq!(said.code, 130, "{}", said.screen());
+    assert_eq!(printed.code, 130, "{}", printed.screen());
     let words = "it is unknown whether the run shop-1 was submitted; if it was, `autonoe-cluster";
-    assert!(said.stderr.starts_with(words), "{}", said.screen());
+    assert!(printed.stderr.starts_with(words), "{}", printed.screen());
 }
 
 #[tokio::test(start_paused = true)]
@@ -151,41 +154,41 @@ async fn a_cancelled_run_without_a_report_ends_as_an_interrupted_one() {
         run.outcome = Some(RunOutcome::cancelled("enough"));
     });
 
-    let said = cluster.run_command(&WAIT).await;
+    let printed = cluster.run_command(&WAIT).await;
 
     assert_eq!(
-        (said.code, said.stdout.as_str()),
+        (printed.code, printed.stdout.as_str()),
         (130, ""),
         "{}",
-        said.screen()
+        printed.screen()
     );
     let expected = "It was cancelled: enough";
-    assert!(said.stderr.contains(expected), "{}", said.screen());
+    assert!(printed.stderr.contains(expected), "{}", printed.screen());
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_reason_for_missing_progress_is_printed_once() {
     let cluster = FakeCluster::new();
-    let said = cluster.run_with_script(&WAIT, async |running| {
+    let printed = cluster.run_with_script(&WAIT, async |running| {
         running.until("Run shop-1 was submitted").await;
-        for why in ["no host has the project", "the disk is full"] {
-            cluster.change("shop-1", |run| run.last_error = Some(why.to_owned()));
-            let line = format!("The run makes no progress: {why}");
+        for reason in ["no host has the project", "the disk is full"] {
+            cluster.change("shop-1", |run| run.last_error = Some(reason.to_owned()));
+            let line = format!("The run makes no progress: {reason}");
             running.until(&line).await;
         }
         cluster.change("shop-1", |run| run.outcome = Some(done("shop-1")));
     });
-    let said = said.await;
+    let printed = printed.await;
 
-    assert_eq!(said.code, 0, "{}", said.screen());
-    let count = said.stderr.matches("makes no progress").count();
-    assert_eq!(count, 2, "{}", said.screen());
+    assert_eq!(printed.code, 0, "{}", printed.screen());
+    let count = printed.stderr.matches("makes no progress").count();
+    assert_eq!(count, 2, "{}", printed.screen());
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_unreadable_journal_does_not_end_the_wait() {
     let cluster = FakeCluster::new();
-    let said = cluster.run_with_script(&WAIT, async |running| {
+    let printed = cluster.run_with_script(&WAIT, async |running| {
         running.until("Run shop-1 was submitted").await;
         let folder = cluster.project("build-1", "shop").join(".autonoe");
         fs::create_dir_all(folder.join("journal.jsonl")).expect("writable");
@@ -195,9 +198,9 @@ async fn an_unreadable_journal_does_not_end_the_wait() {
             .await;
         cluster.change("shop-1", |run| run.outcome = Some(done("shop-1")));
     });
-    let said = said.await;
+    let printed = printed.await;
 
-    assert_eq!(said.code, 0, "{}", said.screen());
-    let count = said.stderr.matches("cannot read the journal").count();
-    assert_eq!(count, 1, "{}", said.screen());
+    assert_eq!(printed.code, 0, "{}", printed.screen());
+    let count = printed.stderr.matches("cannot read the journal").count();
+    assert_eq!(count, 1, "{}", printed.screen());
 }

@@ -16,7 +16,7 @@ fn ending() -> (SessionsMachine, RunReport) {
         panic!("{step:?}");
     };
     assert_eq!((queue.as_str(), end.epoch), ("a", Epoch(1)));
-    assert_eq!(end.whose, state_machine.run_ref());
+    assert_eq!(end.run_ref, state_machine.run_ref());
     assert_eq!(end.report.exit, ExitReason::AllPassed);
     let report = end.report.clone();
     (state_machine, report)
@@ -34,7 +34,10 @@ fn the_host_records_the_end_once_and_the_report_does_not_change() {
     );
     // The end is not repeated.
     state_machine.on_event(at(40), SessionsEvent::Concluded);
-    assert_eq!(state_machine.next(at(40)), SessionsStep::Finish(Box::new(report)));
+    assert_eq!(
+        state_machine.next(at(40)),
+        SessionsStep::Finish(Box::new(report))
+    );
 }
 
 #[test]
@@ -76,24 +79,33 @@ fn events_during_the_recording_do_not_change_the_end() {
     state_machine.on_event(at(6), SessionsEvent::Cancelled("too late".to_owned()));
     state_machine.on_event(at(6), SessionsEvent::Instructed(RunInstruction::Pause));
     state_machine.on_event(at(6), SessionsEvent::HistoryIsLong);
-    assert!(matches!(state_machine.next(at(6)), SessionsStep::Conclude { .. }));
+    assert!(matches!(
+        state_machine.next(at(6)),
+        SessionsStep::Conclude { .. }
+    ));
     state_machine.on_event(at(7), SessionsEvent::Concluded);
 
-    assert_eq!(state_machine.next(at(7)), SessionsStep::Finish(Box::new(report)));
+    assert_eq!(
+        state_machine.next(at(7)),
+        SessionsStep::Finish(Box::new(report))
+    );
 }
 
 #[test]
 fn messages_during_the_recording_are_reported_as_undelivered() {
     let (mut state_machine, mut report) = ending();
 
-    let say = RunInstruction::Message("The tests come first.".to_owned());
-    state_machine.on_event(at(6), SessionsEvent::Instructed(say));
+    let message = RunInstruction::Message("The tests come first.".to_owned());
+    state_machine.on_event(at(6), SessionsEvent::Instructed(message));
     state_machine.on_event(at(7), SessionsEvent::Concluded);
 
     report
         .undelivered_messages
         .push("The tests come first.".to_owned());
-    assert_eq!(state_machine.next(at(7)), SessionsStep::Finish(Box::new(report)));
+    assert_eq!(
+        state_machine.next(at(7)),
+        SessionsStep::Finish(Box::new(report))
+    );
 }
 
 #[test]
@@ -102,7 +114,10 @@ fn an_ended_run_does_not_start_a_new_history() {
     state_machine.on_event(at(5), SessionsEvent::HistoryIsLong);
     state_machine.on_event(at(5), ended(2));
 
-    assert!(matches!(state_machine.next(at(5)), SessionsStep::Conclude { .. }));
+    assert!(matches!(
+        state_machine.next(at(5)),
+        SessionsStep::Conclude { .. }
+    ));
     state_machine.on_event(at(6), SessionsEvent::Concluded);
     assert!(matches!(state_machine.next(at(6)), SessionsStep::Finish(_)));
 }

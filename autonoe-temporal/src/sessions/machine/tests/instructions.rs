@@ -26,7 +26,10 @@ fn a_pause_holds_the_next_session_and_a_resume_reads_the_ledger_first() {
 
     state_machine.on_event(at(20), SessionsEvent::Instructed(RunInstruction::Resume));
     assert!(!state_machine.state().is_paused && state_machine.has_instructions());
-    assert!(matches!(state_machine.next(at(20)), SessionsStep::ReadLedger(_)));
+    assert!(matches!(
+        state_machine.next(at(20)),
+        SessionsStep::ReadLedger(_)
+    ));
     state_machine.on_event(at(21), SessionsEvent::LedgerRead(Ok(Ok(ledger(2, 1)))));
 
     assert_eq!(session(&state_machine.next(at(21))), (2, 1, "a"));
@@ -38,8 +41,14 @@ fn a_paused_run_with_an_unreachable_host_is_claimed_by_another() {
     state_machine.on_event(at(20), SessionsEvent::Instructed(RunInstruction::Resume));
     let _ = state_machine.next(at(20));
 
-    state_machine.on_event(at(80), SessionsEvent::LedgerRead(Err(NoAnswer::HostIsGone)));
-    assert_eq!(state_machine.next(at(80)), SessionsStep::Claim { queue: None });
+    state_machine.on_event(
+        at(80),
+        SessionsEvent::LedgerRead(Err(NoAnswer::HostUnreachable)),
+    );
+    assert_eq!(
+        state_machine.next(at(80)),
+        SessionsStep::Claim { queue: None }
+    );
     state_machine.on_event(at(81), claimed("b", 2));
 
     assert_eq!(session(&state_machine.next(at(81))), (2, 2, "b"));
@@ -49,8 +58,8 @@ fn a_paused_run_with_an_unreachable_host_is_claimed_by_another() {
 fn a_message_during_a_session_reaches_the_next_one() {
     let mut state_machine = in_session();
 
-    let say = RunInstruction::Message("The tests come first.".to_owned());
-    state_machine.on_event(at(1), SessionsEvent::Instructed(say));
+    let message = RunInstruction::Message("The tests come first.".to_owned());
+    state_machine.on_event(at(1), SessionsEvent::Instructed(message));
     state_machine.on_event(at(9), ended(1));
 
     let SessionsStep::Session(_, call) = state_machine.next(at(9)) else {
@@ -62,13 +71,13 @@ fn a_message_during_a_session_reaches_the_next_one() {
 #[test]
 fn undelivered_messages_are_counted_while_the_run_is_paused() {
     for mut state_machine in [in_session(), held()] {
-        let say = RunInstruction::Message("12345".to_owned());
+        let message = RunInstruction::Message("12345".to_owned());
 
-        state_machine.on_event(at(20), SessionsEvent::Instructed(say.clone()));
+        state_machine.on_event(at(20), SessionsEvent::Instructed(message.clone()));
         let _ = state_machine.next(at(20));
-        state_machine.on_event(at(21), SessionsEvent::Instructed(say));
+        state_machine.on_event(at(21), SessionsEvent::Instructed(message));
 
-        assert_eq!(state_machine.state().unheard, 10);
+        assert_eq!(state_machine.state().undelivered_bytes, 10);
     }
 }
 
@@ -95,7 +104,7 @@ fn a_cancelled_run_ends_in_every_state() {
         ),
         (
             in_session(),
-            Some(SessionsEvent::Answered(Err(NoAnswer::HostIsGone))),
+            Some(SessionsEvent::Answered(Err(NoAnswer::HostUnreachable))),
         ),
         (in_session(), Some(lost())),
         (
@@ -112,10 +121,10 @@ fn a_cancelled_run_ends_in_every_state() {
         ),
         (held(), None),
     ];
-    for (mut state_machine, came) in table {
+    for (mut state_machine, event) in table {
         state_machine.on_event(at(30), SessionsEvent::Cancelled("enough".to_owned()));
-        if let Some(came) = came {
-            state_machine.on_event(at(30), came);
+        if let Some(event) = event {
+            state_machine.on_event(at(30), event);
         }
 
         let report = finished(&mut state_machine, at(30));

@@ -14,7 +14,10 @@ use super::*;
 /// A state machine whose first session is in progress on the host `a`.
 pub(super) fn in_session() -> SessionsMachine {
     let mut state_machine = state_machine();
-    assert_eq!(state_machine.next(at(0)), SessionsStep::Claim { queue: None });
+    assert_eq!(
+        state_machine.next(at(0)),
+        SessionsStep::Claim { queue: None }
+    );
     state_machine.on_event(at(0), claimed("a", 1));
     assert_eq!(session(&state_machine.next(at(0))), (1, 1, "a"));
     state_machine
@@ -64,8 +67,14 @@ fn a_run_continues_until_all_deliverables_have_passed() {
 fn an_unreachable_host_is_replaced_by_another_with_a_higher_epoch() {
     let mut state_machine = in_session();
 
-    state_machine.on_event(at(60), SessionsEvent::Answered(Err(NoAnswer::HostIsGone)));
-    assert_eq!(state_machine.next(at(60)), SessionsStep::Claim { queue: None });
+    state_machine.on_event(
+        at(60),
+        SessionsEvent::Answered(Err(NoAnswer::HostUnreachable)),
+    );
+    assert_eq!(
+        state_machine.next(at(60)),
+        SessionsStep::Claim { queue: None }
+    );
     // The new host knows nothing about the previous one.
     state_machine.on_event(at(61), claimed("b", 1));
 
@@ -140,7 +149,7 @@ fn a_session_that_is_cancelled_without_its_run_is_retried_a_limited_number_of_ti
         let ExitReason::Failed { error } = &report.exit else {
             panic!("{report:?}");
         };
-        assert_eq!(error.code, "cancelled_by_nobody");
+        assert_eq!(error.code, "cancelled_unexpectedly");
         // It did not start.
         assert_eq!(report.cost.unknown_parts, 0);
     }
@@ -190,7 +199,7 @@ fn a_session_that_did_not_start_is_retried_after_a_wait_if_the_failure_is_retrya
 }
 
 #[test]
-fn an_unreadable_ledger_is_read_again_if_the_failure_is_retryable() {
+fn reading_the_ledger_is_retried_after_a_retryable_failure() {
     let claim = |ledger| {
         SessionsEvent::Claimed(Ok(Claim {
             queue: "a".to_owned(),
@@ -204,7 +213,10 @@ fn an_unreadable_ledger_is_read_again_if_the_failure_is_retryable() {
     state_machine.on_event(at(0), claim(Failure::retryable("io", "busy")));
     assert_eq!(state_machine.next(at(0)), SessionsStep::Timer(RETRY_WAIT));
     state_machine.on_event(at(5), SessionsEvent::TimedOut);
-    assert!(matches!(state_machine.next(at(5)), SessionsStep::ReadLedger(_)));
+    assert!(matches!(
+        state_machine.next(at(5)),
+        SessionsStep::ReadLedger(_)
+    ));
     let corrupt = Failure::permanent("corrupt", "no ledger");
     state_machine.on_event(at(5), SessionsEvent::LedgerRead(Ok(Err(corrupt))));
 
@@ -252,9 +264,15 @@ fn a_wait_for_quota_is_a_timer_and_the_ledger_is_read_after_it() {
         SessionsStep::Timer(Duration::from_secs(1))
     );
     state_machine.on_event(at(3600), SessionsEvent::TimedOut);
-    assert!(matches!(state_machine.next(at(3600)), SessionsStep::ReadLedger(_)));
+    assert!(matches!(
+        state_machine.next(at(3600)),
+        SessionsStep::ReadLedger(_)
+    ));
     state_machine.on_event(at(3601), SessionsEvent::LedgerRead(Ok(Ok(ledger(2, 2)))));
 
     // The rest was done by others.
-    assert_eq!(finished(&mut state_machine, at(3601)).exit, ExitReason::AllPassed);
+    assert_eq!(
+        finished(&mut state_machine, at(3601)).exit,
+        ExitReason::AllPassed
+    );
 }

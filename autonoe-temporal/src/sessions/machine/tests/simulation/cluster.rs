@@ -10,14 +10,14 @@ use autonoe_testkit::simulation::{
     Driver, FAULTS_END, HOSTS, Host, Random, Rules, SimulatedWork, Stats, Store, Violation, World,
 };
 
-use crate::sessions::activities::{EndCall, SessionCall};
 use super::super::super::SessionsEvent;
 use super::history::History;
 use super::{server, workers};
 use crate::Timeouts;
+use crate::sessions::activities::{EndCall, SessionCall};
 
-/// The world of a run on a cluster.
-pub(super) type Hosts = World<Cluster>;
+/// The simulation of a run on a cluster.
+pub(super) type Simulation = World<Cluster>;
 
 /// The server, and its state of the run.
 #[derive(Debug)]
@@ -34,11 +34,11 @@ pub(super) struct Cluster {
     /// The epoch and the host of the last session.
     pub(super) last: Option<(Epoch, String)>,
     pub(super) violation: Option<Violation>,
-    pub(super) said: Vec<String>,
-    pub(super) heard: BTreeSet<String>,
+    pub(super) sent: Vec<String>,
+    pub(super) received: BTreeSet<String>,
     pub(super) losses: Losses,
     /// The ends that hosts were requested to record.
-    pub(super) asked: Vec<RunReport>,
+    pub(super) requested_ends: Vec<RunReport>,
     /// The recorded ends.
     pub(super) ends: Vec<RunReport>,
     pub(super) counted: Counted,
@@ -48,7 +48,7 @@ pub(super) struct Cluster {
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     /// Number of starts of each session.
-    pub(super) begun: BTreeMap<u32, u32>,
+    pub(super) starts: BTreeMap<u32, u32>,
     /// Whether the session in progress was lost on its current host.
     pub(super) is_lost_here: bool,
     /// The number of unreachable hosts that lost it.
@@ -65,15 +65,15 @@ pub(super) struct Activity {
     pub(super) kind: ActivityKind,
     /// The only host that may take it.
     pub(super) host: Option<usize>,
-    pub(super) is_taken: bool,
-    pub(super) heard_at: u64,
+    pub(super) is_started: bool,
+    pub(super) last_heartbeat: u64,
 }
 
 /// The kind of an activity.
 #[derive(Clone, Debug)]
 pub(super) enum ActivityKind {
     Claim,
-    Look,
+    ReadLedger,
     Session(Box<SessionCall>),
     Conclude(Box<EndCall>),
 }
@@ -91,7 +91,7 @@ pub(super) enum Event {
     /// A worker polls for work, and sends a heartbeat.
     Beat { life: u32 },
     /// A worker has received a task.
-    Given {
+    Received {
         life: u32,
         task: Task,
         kind: ActivityKind,
@@ -101,7 +101,7 @@ pub(super) enum Event {
     /// The server receives the result of a task.
     Done {
         task: Task,
-        came: Box<SessionsEvent>,
+        event: Box<SessionsEvent>,
     },
     /// The server checks whether a task was accepted in time.
     Untaken(Task),
@@ -112,7 +112,7 @@ pub(super) enum Event {
     /// A timer fires.
     TimedOut(u64),
     /// An operator sends an instruction.
-    Told(RunInstruction),
+    Instructed(RunInstruction),
     /// An operator cancels the run.
     Cancelled,
 }
@@ -139,8 +139,8 @@ pub(super) struct Work {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counted {
     pub(super) replays: u64,
-    pub(super) begun_anew: u64,
-    pub(super) hosts_gone: u64,
+    pub(super) new_histories: u64,
+    pub(super) hosts_lost: u64,
     pub(super) held: u64,
     /// Results that arrived after the server had given up.
     pub(super) late: u64,
@@ -151,7 +151,7 @@ pub(super) struct Counted {
     /// The runs whose host did not confirm it in time, or was fenced.
     pub(super) unconcluded: u64,
     /// Messages of an operator that no session received.
-    pub(super) unheard: Vec<String>,
+    pub(super) undelivered: Vec<String>,
     /// Problems of the recorded ends.
     pub(super) wrong_ends: Vec<String>,
 }
@@ -159,8 +159,8 @@ pub(super) struct Counted {
 impl Counted {
     pub(super) fn add(&mut self, other: &Self) {
         self.replays += other.replays;
-        self.begun_anew += other.begun_anew;
-        self.hosts_gone += other.hosts_gone;
+        self.new_histories += other.new_histories;
+        self.hosts_lost += other.hosts_lost;
         self.held += other.held;
         self.late += other.late;
         self.concluded += other.concluded;
@@ -171,7 +171,7 @@ impl Counted {
 
 /// Plays the schedule of `seed` on a cluster.
 pub(super) fn simulate(seed: u64, rules: Rules) -> Result<(Stats, Counted), Violation> {
-    // A different random sequence than that of the world.
+    // A different random sequence than that of the simulation.
     let mut random = Random::new(!seed);
     let timeouts = Timeouts {
         host: Duration::from_secs(random.between(5, 15)),
@@ -193,16 +193,16 @@ pub(super) fn simulate(seed: u64, rules: Rules) -> Result<(Stats, Counted), Viol
         outages: outages(&mut random),
         last: None,
         violation: None,
-        said: Vec::new(),
-        heard: BTreeSet::new(),
+        sent: Vec::new(),
+        received: BTreeSet::new(),
         losses: Losses::default(),
-        asked: Vec::new(),
+        requested_ends: Vec::new(),
         ends: Vec::new(),
         counted: Counted::default(),
     };
-    let played = autonoe_testkit::simulation::simulate(seed, rules, cluster, |world| {
-        plan_instructions(world, &mut random);
-        server::decide(world);
+    let played = autonoe_testkit::simulation::simulate(seed, rules, cluster, |simulation| {
+        plan_instructions(simulation, &mut random);
+        server::decide(simulation);
     });
     played.map(|(tally, cluster)| (tally, cluster.counted))
 }
@@ -221,25 +221,25 @@ fn outages(random: &mut Random) -> Vec<(u64, u64)> {
 
 /// Plans instructions of operators. Each pause is followed by a resume, and some runs are
 /// cancelled.
-fn plan_instructions(world: &mut Hosts, random: &mut Random) {
+fn plan_instructions(simulation: &mut Simulation, random: &mut Random) {
     for number in 0..random.between(0, 4) {
         let at = random.between(0, FAULTS_END);
-        let say = RunInstruction::Message(format!("word {number}"));
-        world.plan_global(at, Event::Told(say));
+        let message = RunInstruction::Message(format!("word {number}"));
+        simulation.plan_global(at, Event::Instructed(message));
     }
     for _ in 0..random.between(0, 3) {
         let at = random.between(0, FAULTS_END);
-        world.plan_global(at, Event::Told(RunInstruction::Pause));
+        simulation.plan_global(at, Event::Instructed(RunInstruction::Pause));
         let at = at + random.between(1000, 40_000);
-        world.plan_global(at, Event::Told(RunInstruction::Resume));
+        simulation.plan_global(at, Event::Instructed(RunInstruction::Resume));
     }
     if random.chance(25) {
         let at = random.between(0, FAULTS_END);
-        world.plan_global(at, Event::Cancelled);
+        simulation.plan_global(at, Event::Cancelled);
     }
     // Instructions that are sent during an outage may arrive in another order.
     let at = FAULTS_END + 60_000;
-    world.plan_global(at, Event::Told(RunInstruction::Resume));
+    simulation.plan_global(at, Event::Instructed(RunInstruction::Resume));
 }
 
 impl Driver for Cluster {
@@ -252,9 +252,9 @@ impl Driver for Cluster {
 
     fn receives(host: &Host<WorkerState>, event: &Event) -> bool {
         match event {
-            Event::Beat { life } | Event::Given { life, .. } => host.is_current_life(*life),
+            Event::Beat { life } | Event::Received { life, .. } => host.is_current_life(*life),
             Event::SessionOver(work) => host.is_agent_running(work.life),
-            other => unreachable!("{other:?} happens to the server"),
+            other => unreachable!("{other:?} is an event of the server"),
         }
     }
 
@@ -262,24 +262,26 @@ impl Driver for Cluster {
         matches!(event, Event::Beat { .. })
     }
 
-    fn apply(world: &mut Hosts, host: usize, event: Event) {
+    fn apply(simulation: &mut Simulation, host: usize, event: Event) {
         match event {
-            Event::Beat { life } => workers::beat(world, host, life),
-            Event::Given { life, task, kind } => workers::given(world, host, life, task, kind),
-            Event::SessionOver(work) => workers::session_over(world, host, work),
-            other => unreachable!("{other:?} happens to the server"),
+            Event::Beat { life } => workers::beat(simulation, host, life),
+            Event::Received { life, task, kind } => {
+                workers::receive(simulation, host, life, task, kind)
+            }
+            Event::SessionOver(work) => workers::session_over(simulation, host, work),
+            other => unreachable!("{other:?} is an event of the server"),
         }
     }
 
-    fn apply_global(world: &mut Hosts, event: Event) {
-        server::happen(world, event);
+    fn apply_global(simulation: &mut Simulation, event: Event) {
+        server::handle(simulation, event);
     }
 
-    fn crash(hands: &mut WorkerState, orphan: Option<u32>, _store: &mut Store) {
-        hands.task = None;
+    fn crash(worker: &mut WorkerState, orphan: Option<u32>, _store: &mut Store) {
+        worker.task = None;
         // A surviving agent keeps others out until its end.
-        if hands.work.is_some_and(|work| Some(work.life) != orphan) {
-            hands.work = None;
+        if worker.work.is_some_and(|work| Some(work.life) != orphan) {
+            worker.work = None;
         }
     }
 

@@ -15,7 +15,7 @@ pub(super) struct History {
 
 #[derive(Debug)]
 enum Entry {
-    Came(Box<SessionsEvent>),
+    Event(Box<SessionsEvent>),
     Next(SessionsStep),
 }
 
@@ -29,14 +29,15 @@ impl History {
     }
 
     /// Starts a new history with the input that the server stores for it.
-    pub(super) fn anew(&self) -> Self {
+    pub(super) fn with_new_history(&self) -> Self {
         let begin = serde_json::to_string(&self.state_machine.next_input()).expect("it is JSON");
         Self::new(serde_json::from_str(&begin).expect("it is the same"))
     }
 
-    pub(super) fn came(&mut self, at: Timestamp, came: SessionsEvent) {
-        self.entries.push((at, Entry::Came(Box::new(came.clone()))));
-        self.state_machine.on_event(at, came);
+    pub(super) fn apply(&mut self, at: Timestamp, event: SessionsEvent) {
+        self.entries
+            .push((at, Entry::Event(Box::new(event.clone()))));
+        self.state_machine.on_event(at, event);
     }
 
     pub(super) fn next(&mut self, at: Timestamp) -> SessionsStep {
@@ -51,7 +52,7 @@ impl History {
         let mut is_same = true;
         for (at, entry) in &self.entries {
             match entry {
-                Entry::Came(came) => state_machine.on_event(*at, SessionsEvent::clone(came)),
+                Entry::Event(event) => state_machine.on_event(*at, SessionsEvent::clone(event)),
                 Entry::Next(step) => is_same &= state_machine.next(*at) == *step,
             }
         }

@@ -5,10 +5,10 @@ use autonoe_core::engine::RunInstruction;
 use autonoe_core::event::Failure;
 use autonoe_testkit::simulation::Violation;
 
-use crate::sessions::activities::SessionAnswer;
 use super::super::super::{NoAnswer, SessionsEvent, SessionsStep, TargetHost};
-use super::cluster::{Activity, ActivityKind, Event, Hosts, Task};
+use super::cluster::{Activity, ActivityKind, Event, Simulation, Task};
 use super::ends;
+use crate::sessions::activities::SessionAnswer;
 
 /// Time without a heartbeat after which a worker counts as dead, in milliseconds.
 const HEARTBEAT: u64 = 15_000;
@@ -23,290 +23,310 @@ impl Activity {
 }
 
 /// Returns until when the server is unreachable, if it is.
-pub(super) fn away_until(world: &Hosts) -> Option<u64> {
-    let is_now = |(from, until): &&(u64, u64)| (*from..*until).contains(&world.now);
-    let outage = world.driver.outages.iter().find(is_now);
+pub(super) fn outage_end(simulation: &Simulation) -> Option<u64> {
+    let is_now = |(from, until): &&(u64, u64)| (*from..*until).contains(&simulation.now);
+    let outage = simulation.driver.outages.iter().find(is_now);
     outage.map(|(_, until)| *until)
 }
 
 /// Delivers an event to the server; later, if it is unreachable.
-pub(super) fn happen(world: &mut Hosts, event: Event) {
-    if let Some(until) = away_until(world) {
+pub(super) fn handle(simulation: &mut Simulation, event: Event) {
+    if let Some(until) = outage_end(simulation) {
         // A worker that cannot report a result gives up after a while.
         let is_report = matches!(event, Event::Done { .. });
-        if !(is_report && world.random.chance(50)) {
-            let at = until + world.random.between(0, 2000);
-            world.plan_global(at, event);
+        if !(is_report && simulation.random.chance(50)) {
+            let at = until + simulation.random.between(0, 2000);
+            simulation.plan_global(at, event);
         }
         return;
     }
     match event {
-        Event::Done { task, came } => done(world, task, *came),
-        Event::Untaken(task) => untaken(world, task),
-        Event::Silent(task) => silent(world, task),
-        Event::TooLong(id) => too_long(world, id),
+        Event::Done { task, event } => done(simulation, task, *event),
+        Event::Untaken(task) => untaken(simulation, task),
+        Event::Silent(task) => silent(simulation, task),
+        Event::TooLong(id) => too_long(simulation, id),
         Event::TimedOut(timer) => {
-            if world.driver.timer == Some(timer) {
-                world.driver.timer = None;
-                came(world, SessionsEvent::TimedOut);
+            if simulation.driver.timer == Some(timer) {
+                simulation.driver.timer = None;
+                apply_event(simulation, SessionsEvent::TimedOut);
             }
         }
-        Event::Told(told) => instructed(world, told),
-        Event::Cancelled => cancelled(world),
-        other => unreachable!("{other:?} happens to a worker"),
+        Event::Instructed(instruction) => instructed(simulation, instruction),
+        Event::Cancelled => cancelled(simulation),
+        other => unreachable!("{other:?} is an event of a worker"),
     }
 }
 
-fn instructed(world: &mut Hosts, told: RunInstruction) {
-    if world.store.ended.is_some() {
+fn instructed(simulation: &mut Simulation, instruction: RunInstruction) {
+    if simulation.store.ended.is_some() {
         return;
     }
-    if let RunInstruction::Message(text) = &told {
-        world.driver.said.push(text.clone());
+    if let RunInstruction::Message(text) = &instruction {
+        simulation.driver.sent.push(text.clone());
     }
-    let at = world.at();
-    world
+    let at = simulation.at();
+    simulation
         .driver
         .history
-        .came(at, SessionsEvent::Instructed(told));
-    if world.driver.activity.is_none() && world.driver.timer.is_none() {
-        decide(world);
+        .apply(at, SessionsEvent::Instructed(instruction));
+    if simulation.driver.activity.is_none() && simulation.driver.timer.is_none() {
+        decide(simulation);
     }
 }
 
 /// Cancels the run. Work that is not in progress on a worker ends at once; a worker learns of it
 /// with its next heartbeat.
-fn cancelled(world: &mut Hosts) {
-    if world.store.ended.is_some() {
+fn cancelled(simulation: &mut Simulation) {
+    if simulation.store.ended.is_some() {
         return;
     }
-    let at = world.at();
-    let why = SessionsEvent::Cancelled("enough".to_owned());
-    world.driver.history.came(at, why);
-    let activity = world.driver.activity.as_ref();
+    let at = simulation.at();
+    let cancellation = SessionsEvent::Cancelled("enough".to_owned());
+    simulation.driver.history.apply(at, cancellation);
+    let activity = simulation.driver.activity.as_ref();
     if activity.is_some_and(|it| matches!(it.kind, ActivityKind::Conclude(_))) {
         // Too late: the end of the run is decided, and its host records it.
         return;
     }
-    world.cancelled = true;
-    let is_session = |it: &Activity| it.is_taken && matches!(it.kind, ActivityKind::Session(_));
-    if world.driver.activity.as_ref().is_some_and(is_session) {
+    simulation.cancelled = true;
+    let is_session = |it: &Activity| it.is_started && matches!(it.kind, ActivityKind::Session(_));
+    if simulation.driver.activity.as_ref().is_some_and(is_session) {
         return;
     }
-    let timer = world.driver.timer.take().map(|_| SessionsEvent::TimedOut);
-    let activity = world.driver.activity.take().map(|it| match it.kind {
+    let timer = simulation
+        .driver
+        .timer
+        .take()
+        .map(|_| SessionsEvent::TimedOut);
+    let activity = simulation.driver.activity.take().map(|it| match it.kind {
         ActivityKind::Claim => {
             SessionsEvent::Claimed(Err(Failure::retryable("cancelled", "no host claims it")))
         }
-        ActivityKind::Look => SessionsEvent::LedgerRead(Err(NoAnswer::Cancelled)),
+        ActivityKind::ReadLedger => SessionsEvent::LedgerRead(Err(NoAnswer::Cancelled)),
         ActivityKind::Session(_) => SessionsEvent::Answered(Err(NoAnswer::Cancelled)),
         ActivityKind::Conclude(_) => unreachable!("it is not cancelled with the run"),
     });
     match activity.or(timer) {
-        Some(over) => came(world, over),
-        None => decide(world),
+        Some(over) => apply_event(simulation, over),
+        None => decide(simulation),
     }
 }
 
 /// Handles the result of a task, unless it was given up.
-fn done(world: &mut Hosts, task: Task, event: SessionsEvent) {
-    let is_awaited = |activity: &Activity| activity.is_taken && activity.task() == task;
-    if !world.driver.activity.as_ref().is_some_and(is_awaited) {
-        world.driver.counted.late += 1;
+fn done(simulation: &mut Simulation, task: Task, event: SessionsEvent) {
+    let is_awaited = |activity: &Activity| activity.is_started && activity.task() == task;
+    if !simulation.driver.activity.as_ref().is_some_and(is_awaited) {
+        simulation.driver.counted.late += 1;
         return;
     }
-    let activity = world.driver.activity.take();
+    let activity = simulation.driver.activity.take();
     if let SessionsEvent::Concluded = &event {
-        ends::concluded(world);
+        ends::concluded(simulation);
     }
     if let SessionsEvent::Answered(Err(NoAnswer::Worker(_))) = &event {
-        world.driver.losses.is_lost_here = true;
+        simulation.driver.losses.is_lost_here = true;
     }
     if let SessionsEvent::Answered(Ok(SessionAnswer::Ended(outcome))) = &event {
         if let Some(ActivityKind::Session(call)) = activity.map(|activity| activity.kind)
             && outcome.result.end != SessionEnd::Cancelled
         {
-            world.reported_ends.insert(call.number);
+            simulation.reported_ends.insert(call.number);
         }
-        let losses = &mut world.driver.losses;
+        let losses = &mut simulation.driver.losses;
         losses.counted += losses.hosts.max(outcome.lost) as usize;
         (losses.hosts, losses.is_lost_here) = (0, false);
     }
-    came(world, event);
+    apply_event(simulation, event);
 }
 
-fn untaken(world: &mut Hosts, task: Task) {
-    let activity = world.driver.activity.as_ref();
-    let Some(activity) = activity.filter(|it| it.task() == task && !it.is_taken) else {
+fn untaken(simulation: &mut Simulation, task: Task) {
+    let activity = simulation.driver.activity.as_ref();
+    let Some(activity) = activity.filter(|it| it.task() == task && !it.is_started) else {
         return;
     };
     let lost = match activity.kind {
         ActivityKind::Session(_) => {
-            let losses = &mut world.driver.losses;
+            let losses = &mut simulation.driver.losses;
             losses.hosts += u32::from(std::mem::take(&mut losses.is_lost_here));
-            SessionsEvent::Answered(Err(NoAnswer::HostIsGone))
+            SessionsEvent::Answered(Err(NoAnswer::HostUnreachable))
         }
-        _ => SessionsEvent::LedgerRead(Err(NoAnswer::HostIsGone)),
+        _ => SessionsEvent::LedgerRead(Err(NoAnswer::HostUnreachable)),
     };
-    world.driver.counted.hosts_gone += 1;
-    world.driver.activity = None;
-    came(world, lost);
+    simulation.driver.counted.hosts_lost += 1;
+    simulation.driver.activity = None;
+    apply_event(simulation, lost);
 }
 
-fn too_long(world: &mut Hosts, id: u64) {
-    if world.driver.activity.as_ref().is_some_and(|it| it.id == id) {
-        world.driver.activity = None;
-        world.driver.counted.unconcluded += 1;
-        came(world, SessionsEvent::Concluded);
+fn too_long(simulation: &mut Simulation, id: u64) {
+    if simulation
+        .driver
+        .activity
+        .as_ref()
+        .is_some_and(|it| it.id == id)
+    {
+        simulation.driver.activity = None;
+        simulation.driver.counted.unconcluded += 1;
+        apply_event(simulation, SessionsEvent::Concluded);
     }
 }
 
-fn silent(world: &mut Hosts, task: Task) {
-    let now = world.now;
-    let activity = world.driver.activity.as_mut();
-    let Some(activity) = activity.filter(|it| it.task() == task && it.is_taken) else {
+fn silent(simulation: &mut Simulation, task: Task) {
+    let now = simulation.now;
+    let activity = simulation.driver.activity.as_mut();
+    let Some(activity) = activity.filter(|it| it.task() == task && it.is_started) else {
         return;
     };
-    let until = activity.heard_at + HEARTBEAT;
+    let until = activity.last_heartbeat + HEARTBEAT;
     if now < until {
-        return world.plan_global(until, Event::Silent(task));
+        return simulation.plan_global(until, Event::Silent(task));
     }
     if let ActivityKind::Session(_) = activity.kind {
-        world.driver.activity = None;
-        world.driver.losses.is_lost_here = true;
-        world.tally.lost += 1;
-        return came(
-            world,
+        simulation.driver.activity = None;
+        simulation.driver.losses.is_lost_here = true;
+        simulation.tally.lost += 1;
+        return apply_event(
+            simulation,
             SessionsEvent::Answered(Err(NoAnswer::Worker("silence".into()))),
         );
     }
     // The server itself retries short activities.
     activity.attempt += 1;
-    activity.is_taken = false;
+    activity.is_started = false;
 }
 
 /// Gives a task to a polling worker of `host`.
-pub(super) fn poll_task(world: &mut Hosts, host: usize) -> Option<(Task, ActivityKind)> {
-    let now = world.now;
-    let is_for_it = |it: &&mut Activity| !it.is_taken && it.host.is_none_or(|only| only == host);
-    let activity = world.driver.activity.as_mut().filter(is_for_it)?;
-    activity.is_taken = true;
-    activity.heard_at = now;
-    let given = (activity.task(), activity.kind.clone());
-    world.plan_global(now + HEARTBEAT, Event::Silent(given.0));
-    Some(given)
+pub(super) fn poll_task(simulation: &mut Simulation, host: usize) -> Option<(Task, ActivityKind)> {
+    let now = simulation.now;
+    let is_for_it = |it: &&mut Activity| !it.is_started && it.host.is_none_or(|only| only == host);
+    let activity = simulation.driver.activity.as_mut().filter(is_for_it)?;
+    activity.is_started = true;
+    activity.last_heartbeat = now;
+    let assignment = (activity.task(), activity.kind.clone());
+    simulation.plan_global(now + HEARTBEAT, Event::Silent(assignment.0));
+    Some(assignment)
 }
 
-fn came(world: &mut Hosts, came: SessionsEvent) {
-    let at = world.at();
-    world.driver.history.came(at, came);
-    decide(world);
+fn apply_event(simulation: &mut Simulation, event: SessionsEvent) {
+    let at = simulation.at();
+    simulation.driver.history.apply(at, event);
+    decide(simulation);
 }
 
 /// Performs the next steps of the run.
-pub(super) fn decide(world: &mut Hosts) {
-    let at = world.at();
+pub(super) fn decide(simulation: &mut Simulation) {
+    let at = simulation.at();
     // The worker that has the workflow in its cache dies now and then.
-    if world.random.chance(20) {
-        world.driver.counted.replays += 1;
-        if !world.driver.history.replay() {
-            world.driver.violation = Some(Violation::Diverged);
+    if simulation.random.chance(20) {
+        simulation.driver.counted.replays += 1;
+        if !simulation.driver.history.replay() {
+            simulation.driver.violation = Some(Violation::Diverged);
         }
     }
     loop {
-        match world.driver.history.next(at) {
+        match simulation.driver.history.next(at) {
             SessionsStep::Claim { queue } => {
-                return give_out(world, ActivityKind::Claim, queue, None);
+                return schedule(simulation, ActivityKind::Claim, queue, None);
             }
-            SessionsStep::ReadLedger(TargetHost {
-                queue,
-                timeout: patience,
-            }) => {
-                let patience = patience.map(|patience| patience.as_millis());
-                return give_out(world, ActivityKind::Look, Some(queue), patience);
+            SessionsStep::ReadLedger(TargetHost { queue, timeout }) => {
+                let timeout = timeout.map(|timeout| timeout.as_millis());
+                return schedule(simulation, ActivityKind::ReadLedger, Some(queue), timeout);
             }
-            SessionsStep::Session(
-                TargetHost {
-                    queue,
-                    timeout: patience,
-                },
-                call,
-            ) => {
-                if world.cancelled {
+            SessionsStep::Session(TargetHost { queue, timeout }, call) => {
+                if simulation.cancelled {
                     let number = call.number;
-                    world.driver.violation = Some(Violation::StartedAfterCancel { number });
+                    simulation.driver.violation = Some(Violation::StartedAfterCancel { number });
                 }
-                check_epoch(world, &queue, call.epoch);
-                world.driver.heard.extend(call.session.messages.clone());
-                let patience = patience.map(|patience| patience.as_millis());
-                return give_out(world, ActivityKind::Session(call), Some(queue), patience);
+                check_epoch(simulation, &queue, call.epoch);
+                simulation
+                    .driver
+                    .received
+                    .extend(call.session.messages.clone());
+                let timeout = timeout.map(|timeout| timeout.as_millis());
+                return schedule(
+                    simulation,
+                    ActivityKind::Session(call),
+                    Some(queue),
+                    timeout,
+                );
             }
             SessionsStep::Timer(left) => {
-                world.driver.ids += 1;
-                let id = world.driver.ids;
-                world.driver.timer = Some(id);
+                simulation.driver.ids += 1;
+                let id = simulation.driver.ids;
+                simulation.driver.timer = Some(id);
                 let left = u64::try_from(left.as_millis()).expect("short");
-                let late = world.random.between(0, 500);
-                return world.plan_global(world.now + left + late, Event::TimedOut(id));
+                let late = simulation.random.between(0, 500);
+                return simulation.plan_global(simulation.now + left + late, Event::TimedOut(id));
             }
             SessionsStep::AwaitInstruction => {
-                world.driver.counted.held += 1;
+                simulation.driver.counted.held += 1;
                 return;
             }
             SessionsStep::NewHistory => {
-                world.driver.counted.begun_anew += 1;
-                world.driver.history = world.driver.history.anew();
+                simulation.driver.counted.new_histories += 1;
+                simulation.driver.history = simulation.driver.history.with_new_history();
             }
             SessionsStep::Conclude { queue, end } => {
-                world.driver.asked.push(end.report.clone());
-                give_out(world, ActivityKind::Conclude(end), Some(queue), None);
-                let patience = world.driver.history.state_machine.begin.timeouts.end.as_millis();
-                let at = world.now + u64::try_from(patience).expect("short");
-                return world.plan_global(at, Event::TooLong(world.driver.ids));
+                simulation.driver.requested_ends.push(end.report.clone());
+                schedule(simulation, ActivityKind::Conclude(end), Some(queue), None);
+                let timeout = simulation
+                    .driver
+                    .history
+                    .state_machine
+                    .begin
+                    .timeouts
+                    .end
+                    .as_millis();
+                let at = simulation.now + u64::try_from(timeout).expect("short");
+                return simulation.plan_global(at, Event::TooLong(simulation.driver.ids));
             }
             SessionsStep::Finish(report) => {
-                ends::check(world, &report);
-                let unheard = world.driver.said.iter().filter(|said| {
-                    let is_named = report.undelivered_messages.contains(*said);
-                    !is_named && !world.driver.heard.contains(*said)
+                ends::check(simulation, &report);
+                let undelivered = simulation.driver.sent.iter().filter(|message| {
+                    let is_named = report.undelivered_messages.contains(*message);
+                    !is_named && !simulation.driver.received.contains(*message)
                 });
-                world.driver.counted.unheard = unheard.cloned().collect();
+                simulation.driver.counted.undelivered = undelivered.cloned().collect();
                 // Losses of a session without an answer.
-                let losses = &mut world.driver.losses;
+                let losses = &mut simulation.driver.losses;
                 losses.counted += losses.hosts as usize + usize::from(losses.is_lost_here);
-                world.store.ended = Some(*report);
+                simulation.store.ended = Some(*report);
                 return;
             }
         }
     }
 }
 
-fn give_out(world: &mut Hosts, kind: ActivityKind, queue: Option<String>, patience: Option<u128>) {
-    world.driver.ids += 1;
+fn schedule(
+    simulation: &mut Simulation,
+    kind: ActivityKind,
+    queue: Option<String>,
+    timeout: Option<u128>,
+) {
+    simulation.driver.ids += 1;
     let activity = Activity {
-        id: world.driver.ids,
+        id: simulation.driver.ids,
         attempt: 1,
         kind,
         host: queue.map(|queue| queue.parse().expect("the number of a host")),
-        is_taken: false,
-        heard_at: world.now,
+        is_started: false,
+        last_heartbeat: simulation.now,
     };
-    if let Some(patience) = patience {
-        let patience = u64::try_from(patience).expect("short");
-        world.plan_global(world.now + patience, Event::Untaken(activity.task()));
+    if let Some(timeout) = timeout {
+        let timeout = u64::try_from(timeout).expect("short");
+        simulation.plan_global(simulation.now + timeout, Event::Untaken(activity.task()));
     }
-    world.driver.activity = Some(activity);
+    simulation.driver.activity = Some(activity);
 }
 
 /// Checks that epochs only rise, and that each belongs to one host.
-fn check_epoch(world: &mut Hosts, queue: &str, epoch: autonoe_core::time::Epoch) {
-    if let Some((last, host)) = &world.driver.last
+fn check_epoch(simulation: &mut Simulation, queue: &str, epoch: autonoe_core::time::Epoch) {
+    if let Some((last, host)) = &simulation.driver.last
         && (epoch < *last || (epoch == *last && queue != host))
     {
-        world.driver.violation = Some(Violation::EpochDecreased {
+        simulation.driver.violation = Some(Violation::EpochDecreased {
             from: last.0,
             to: epoch.0,
         });
     }
-    world.driver.last = Some((epoch, queue.to_owned()));
+    simulation.driver.last = Some((epoch, queue.to_owned()));
 }
