@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use self::listing::Listing;
 use crate::args::ApiMode;
@@ -64,18 +65,19 @@ pub(crate) fn run(cargo: &Cargo, mode: ApiMode, packages: &[String]) -> Result<(
     limit_root_names(&listings)
 }
 
-/// Builds the documentation of the workspace, warnings as errors, and the JSON that [`check`] reads.
-pub(crate) fn document(cargo: &Cargo) -> Result<(), Failure> {
-    match unsupported_rust(cargo)? {
-        None => {
-            let libraries = libraries(&metadata::workspace_packages(cargo)?);
-            document_selection(cargo, &libraries, &[])
-        }
-        Some(_) => cargo::run(rustdoc::command(cargo, &[])),
-    }
+/// Makes `doctests`, a call of `cargo test --doc`, build the documentation of the tested libraries,
+/// with warnings as errors, and the JSON that [`check`] reads.
+pub(crate) fn document_beside(doctests: &mut Command, cargo: &Cargo) -> Result<(), Failure> {
+    let folder = metadata::target_dir(cargo)?.join("doc");
+    let libraries = match unsupported_rust(cargo)? {
+        None => libraries(&metadata::workspace_packages(cargo)?),
+        Some(_) => Vec::new(),
+    };
+    let names = libraries.iter().map(|library| library.name.as_str());
+    rustdoc::also_document(doctests, cargo, names, &folder)
 }
 
-/// Compares the listings with the JSON of [`document`].
+/// Compares the listings with the JSON of [`document_beside`].
 ///
 /// With another Rust release than that of the listings, it prints so and compares nothing.
 pub(crate) fn check(cargo: &Cargo) -> Result<(), Failure> {

@@ -20,6 +20,8 @@ Commands:
   corpus          count the cases of the Bash corpus and write the numbers into its counts.json
   docs            build the site of docs/ into target/book, with a pinned mdBook, which is compiled
                   into target/tools; needs a network the first time
+  features        compile each published crate on its own with each of its features; `test` compiles
+                  several crates at a time
   language        find names and comments that break the writing rules
   lines           count the lines of code of each package, without comments and tests
   release --check compare API listings and schemas, read the committed files of each format
@@ -58,6 +60,7 @@ pub(crate) enum Request {
     CheckImage,
     Corpus,
     Docs,
+    Features,
     Language,
     Lines,
     ReleaseCheck,
@@ -124,6 +127,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Request, F
         "check-image" => (Request::CheckImage, rest),
         "corpus" => (Request::Corpus, rest),
         "docs" => (Request::Docs, rest),
+        "features" => (Request::Features, rest),
         "language" => (Request::Language, rest),
         "lines" => (Request::Lines, rest),
         "release" => match rest.split_first() {
@@ -207,6 +211,7 @@ mod tests {
             ("clis", Request::Clis),
             ("check-image", Request::CheckImage),
             ("docs", Request::Docs),
+            ("features", Request::Features),
             ("language", Request::Language),
             ("lines", Request::Lines),
             ("release --check", Request::ReleaseCheck),

@@ -75,6 +75,7 @@ fn execute(request: Request) -> Result<ExitCode, Failure> {
         Request::Clis => clis::install(&Cargo::from_env()?)?,
         Request::Corpus => corpus::update(&Cargo::from_env()?)?,
         Request::Docs => docs::build(&Cargo::from_env()?)?,
+        Request::Features => steps::check_features_alone(&Cargo::from_env()?)?,
         Request::Language => language::check(&Cargo::from_env()?)?,
         Request::Lines => lines::run(&Cargo::from_env()?)?,
         Request::Schemas => chores::update_schemas(&Cargo::from_env()?)?,

@@ -5,6 +5,7 @@ use std::num::NonZero;
 use std::process::Command;
 use std::thread;
 
+use crate::api;
 use crate::cargo::{self, Cargo};
 use crate::chores::UPDATE_SCHEMAS;
 use crate::counts::{self, TestCounts};
@@ -47,10 +48,11 @@ pub(super) fn unit_and_integration(
     counts?.check_not_empty()
 }
 
-/// Runs every example in the documentation.
-pub(super) fn doctests(cargo: &Cargo, results: &mut TestResults) -> Result<(), Failure> {
+/// Runs every example in the documentation of libraries, and builds that documentation.
+pub(super) fn doctests_and_docs(cargo: &Cargo, results: &mut TestResults) -> Result<(), Failure> {
     let scope = ["--workspace", "--all-features", "--doc", "--no-fail-fast"];
-    let test = cargo.linting(["test"].into_iter().chain(scope));
+    let mut test = cargo.linting(["test"].into_iter().chain(scope));
+    api::document_beside(&mut test, cargo)?;
     run(test, counts::read_libtest, results).map(drop)
 }
 
