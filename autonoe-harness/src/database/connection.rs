@@ -3,14 +3,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 
-use super::open::{DatabaseError, Kind, check_version, open, open_in_memory, run_check};
+use super::open::{DatabaseError, Kind, check_version, open, run_check};
 use crate::state::StateError;
 
 /// SQLite connection on a dedicated thread, so that the async runtime never waits for a disk.
@@ -29,27 +29,12 @@ type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 impl Database {
     /// Opens the database at `path`, and creates it if it is missing.
     pub(crate) async fn open(path: &Path, kind: &'static Kind) -> Result<Self, StateError> {
-        let file: Arc<Path> = path.into();
-        Self::start(path, kind, move || open(&file, kind)).await
-    }
-
-    /// Opens a database in memory, which lives as long as this value.
-    pub(crate) async fn in_memory(kind: &'static Kind) -> Result<Self, StateError> {
-        let path = Path::new(":memory:");
-        Self::start(path, kind, move || open_in_memory(path, kind)).await
-    }
-
-    /// Starts the thread of a database.
-    async fn start(
-        path: &Path,
-        kind: &'static Kind,
-        open: impl FnOnce() -> Result<Connection, StateError> + Send + 'static,
-    ) -> Result<Self, StateError> {
+        let file = path.to_owned();
         let (jobs, work) = mpsc::channel::<Job>();
         let (opened, is_open) = oneshot::channel();
         let started = std::thread::Builder::new()
             .name("autonoe-state".to_owned())
-            .spawn(move || match open() {
+            .spawn(move || match open(&file, kind) {
                 Ok(mut connection) => {
                     // The caller may be gone; then there are no jobs either.
                     let _ = opened.send(Ok(()));

@@ -39,17 +39,6 @@ pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, StateError> {
     }
 }
 
-/// Opens an empty database in memory.
-pub(crate) fn open_in_memory(path: &Path, kind: &Kind) -> Result<Connection, StateError> {
-    let opened = || {
-        let mut connection = Connection::open_in_memory()?;
-        connection.pragma_update(None, "foreign_keys", true)?;
-        create(&mut connection, path, kind)?;
-        Ok(connection)
-    };
-    opened().map_err(|trouble: DatabaseError| trouble.into_state_error(path, OPENING))
-}
-
 fn open_once(path: &Path, kind: &Kind) -> Result<Connection, DatabaseError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE

@@ -11,7 +11,6 @@ use crate::coordinate::FleetReport;
 use crate::executor::{ExecutionOutcome, ExecutionReport, Task, Verification};
 use crate::handle::MemberHandle;
 use crate::isolation::{IsolationError, WorkLocation, Worktree, Worktrees};
-use crate::state::MetaState;
 use crate::strategy::{AggregatedReport, MemberId};
 use crate::work::{Isolation, RecoveredState, WorkJournal, WorkOrder};
 

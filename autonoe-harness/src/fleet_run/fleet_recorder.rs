@@ -13,7 +13,7 @@ use crate::alert::{Alert, AlertManager};
 use crate::budget::Account;
 use crate::coordinate::{FleetEvent, FleetEventKind, FleetReport, FleetSpans};
 use crate::folder::MemberLog;
-use crate::state::{DecisionRecord, FleetRecord, LeaderToken, MetaState, SqliteMeta, StateError};
+use crate::state::{DecisionRecord, FleetRecord, LeaderToken, SqliteMeta, StateError};
 use crate::strategy::{Member, MemberId, MemberState, spent_by};
 
 /// Records the events and decisions of a fleet: in the state database, in the log and as alerts.

@@ -12,7 +12,7 @@ use crate::alert::AlertManager;
 use crate::folder::{FolderError, MemberFolder};
 use crate::isolation::{IsolationError, Worktrees};
 use crate::shared::{SharedContext, SharedError};
-use crate::state::{DecisionRecord, FleetRecord, MetaState, SqliteMeta, StateError};
+use crate::state::{DecisionRecord, FleetRecord, SqliteMeta, StateError};
 use crate::strategy::MemberId;
 
 /// The folder `.harness` of a project: the state of its fleets, and the requests to them.

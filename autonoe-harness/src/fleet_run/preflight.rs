@@ -8,7 +8,7 @@ use super::leadership::Leadership;
 use super::{FleetOrderError, FleetRun, FleetRunError};
 use crate::coordinate::FleetReport;
 use crate::folder::{FolderError, MemberFolder};
-use crate::state::{FleetPlan, FleetRecord, MetaState, StateError};
+use crate::state::{FleetPlan, FleetRecord, SqliteMeta, StateError};
 use crate::work::Isolation;
 
 /// Maximum number of attempts to acquire the lock of a coordinator that is gone.
@@ -64,7 +64,7 @@ impl FleetRun {
     /// Records the order under its name, or checks that the recorded order is the same.
     pub(super) async fn record_order(
         &self,
-        meta: &impl MetaState,
+        meta: &SqliteMeta,
     ) -> Result<FleetRecord, FleetRunError> {
         let fleet = self.order.name.clone();
         let plan = self.plan()?;
@@ -134,7 +134,7 @@ impl FleetRun {
     /// Returns the report of a fleet that has ended.
     pub(super) async fn final_report(
         &self,
-        meta: &impl MetaState,
+        meta: &SqliteMeta,
     ) -> Result<FleetReport, FleetRunError> {
         self.rebuild_member_states().await;
         let decisions = meta.decisions(&self.order.name).await?;

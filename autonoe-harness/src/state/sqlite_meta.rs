@@ -2,15 +2,13 @@
 
 use std::path::Path;
 
-use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
 use super::StateError;
-use super::meta::{
-    DecisionRecord, FleetPlan, FleetRecord, LeaderToken, MetaState, check_end, check_transition,
-    ended_fleet,
+use super::fleet_record::{
+    DecisionRecord, FleetPlan, FleetRecord, LeaderToken, check_end, check_transition, ended_fleet,
 };
 use crate::budget::Account;
 use crate::database::{
@@ -19,12 +17,16 @@ use crate::database::{
 };
 use crate::strategy::{AggregatedReport, Member, MemberId, MemberState};
 
-/// Coordinator state in a SQLite file, for several processes at once.
+/// State of a project's coordinators in a SQLite file, for several processes at once: all fleets
+/// with their members, decisions and accounts.
 ///
-/// It has the same guarantees as [`SqliteState`](super::SqliteState).
+/// One coordinator leads a fleet at a time: [`acquire_lead`](Self::acquire_lead) takes it over from
+/// the previous leader, whose writes are refused from then on. A member or a fleet that has ended
+/// never changes. It has the same guarantees as [`SqliteState`](super::SqliteState).
 ///
 /// ```
-/// use autonoe_harness::state::{FleetPlan, MetaState, SqliteMeta};
+/// use autonoe_harness::state::{FleetPlan, SqliteMeta};
+/// use autonoe_harness::strategy::{MemberId, MemberState};
 /// use jiff::Timestamp;
 /// use serde_json::json;
 ///
@@ -32,9 +34,16 @@ use crate::strategy::{AggregatedReport, Member, MemberId, MemberState};
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let dir = tempfile::tempdir()?;
 /// let meta = SqliteMeta::open(&dir.path().join(".harness/meta_state.db")).await?;
-/// meta.create_fleet(&FleetPlan::new("login", json!({})), Timestamp::now()).await?;
+/// let (a, now) = (MemberId::new("a"), Timestamp::UNIX_EPOCH);
+/// let plan = FleetPlan::new("login", json!({})).member(a.clone(), json!({}));
+/// meta.create_fleet(&plan, now).await?;
 ///
-/// assert_eq!(meta.fleets().await?.len(), 1);
+/// let lead = meta.acquire_lead("login", now).await?;
+/// meta.set_member(&lead, &a, &MemberState::Running, now).await?;
+///
+/// let other = meta.acquire_lead("login", now).await?;
+/// assert!(meta.set_member(&lead, &a, &MemberState::Stopping, now).await.is_err());
+/// assert_eq!(other.epoch, lead.epoch + 1);
 /// # Ok(())
 /// # }
 /// ```
@@ -51,16 +60,6 @@ impl SqliteMeta {
     /// The file is damaged, belongs to another program, has a newer version, or cannot be opened.
     pub async fn open(path: &Path) -> Result<Self, StateError> {
         let database = Database::open(path, &META).await?;
-        Ok(Self { database })
-    }
-
-    /// Opens a database in memory, for tests. It lives as long as this value.
-    ///
-    /// # Errors
-    ///
-    /// Its thread cannot be started.
-    pub async fn in_memory() -> Result<Self, StateError> {
-        let database = Database::in_memory(&META).await?;
         Ok(Self { database })
     }
 
@@ -92,17 +91,25 @@ impl SqliteMeta {
             })
             .await
     }
-}
 
-#[async_trait]
-impl MetaState for SqliteMeta {
-    async fn create_fleet(&self, plan: &FleetPlan, now: Timestamp) -> Result<(), StateError> {
+    /// Records a fleet, all of whose members wait. Recording the same plan again changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Conflict`] if another fleet has that name, [`StateError::Invalid`] if two
+    /// members share a name.
+    pub async fn create_fleet(&self, plan: &FleetPlan, now: Timestamp) -> Result<(), StateError> {
         plan.check()?;
         let plan = plan.clone();
         self.database.write(move |db| create(db, &plan, now)).await
     }
 
-    async fn fleet(&self, id: &str) -> Result<Option<FleetRecord>, StateError> {
+    /// Returns a fleet, or `None` if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub async fn fleet(&self, id: &str) -> Result<Option<FleetRecord>, StateError> {
         let id = id.to_owned();
         self.database
             .read(move |db| {
@@ -113,14 +120,28 @@ impl MetaState for SqliteMeta {
             .await
     }
 
-    async fn fleets(&self) -> Result<Vec<FleetRecord>, StateError> {
+    /// Returns all fleets, in creation order.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub async fn fleets(&self) -> Result<Vec<FleetRecord>, StateError> {
         let sql = "SELECT * FROM fleets ORDER BY number";
         self.database
             .read(move |db| collect(db, sql, [], |row| fleet_of(db, row)))
             .await
     }
 
-    async fn acquire_lead(&self, fleet: &str, now: Timestamp) -> Result<LeaderToken, StateError> {
+    /// Takes over the leadership of a fleet.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Unknown`].
+    pub async fn acquire_lead(
+        &self,
+        fleet: &str,
+        now: Timestamp,
+    ) -> Result<LeaderToken, StateError> {
         let fleet = fleet.to_owned();
         self.database
             .write(move |db| {
@@ -136,7 +157,13 @@ impl MetaState for SqliteMeta {
             .await
     }
 
-    async fn set_member(
+    /// Records the state of a member. Recording the same state again changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Fenced`]; [`StateError::Unknown`]; [`StateError::Conflict`] if it or its fleet
+    /// has ended.
+    pub async fn set_member(
         &self,
         lead: &LeaderToken,
         member: &MemberId,
@@ -148,7 +175,12 @@ impl MetaState for SqliteMeta {
         self.change(lead, now, work).await
     }
 
-    async fn finish_fleet(
+    /// Records the end of a fleet. Recording the same result again changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Fenced`]; [`StateError::Conflict`] if it has ended with another result.
+    pub async fn finish_fleet(
         &self,
         lead: &LeaderToken,
         result: &AggregatedReport,
@@ -159,7 +191,12 @@ impl MetaState for SqliteMeta {
         self.change(lead, now, work).await
     }
 
-    async fn append_decision(
+    /// Records a decision, and returns its number.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Fenced`].
+    pub async fn append_decision(
         &self,
         lead: &LeaderToken,
         decision: &Value,
@@ -177,7 +214,12 @@ impl MetaState for SqliteMeta {
         self.change(lead, now, work).await
     }
 
-    async fn decisions(&self, fleet: &str) -> Result<Vec<DecisionRecord>, StateError> {
+    /// Returns the decisions of a fleet, in order.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub async fn decisions(&self, fleet: &str) -> Result<Vec<DecisionRecord>, StateError> {
         let sql = "SELECT * FROM decisions WHERE fleet = ?1 ORDER BY number";
         let fleet = fleet.to_owned();
         self.database
@@ -185,7 +227,12 @@ impl MetaState for SqliteMeta {
             .await
     }
 
-    async fn save_accounts(
+    /// Replaces the accounts of a fleet.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Fenced`].
+    pub async fn save_accounts(
         &self,
         lead: &LeaderToken,
         accounts: &Account,
@@ -200,7 +247,12 @@ impl MetaState for SqliteMeta {
         self.change(lead, now, work).await
     }
 
-    async fn accounts(&self, fleet: &str) -> Result<Option<Account>, StateError> {
+    /// Returns the accounts of a fleet, or `None` if none were saved.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub async fn accounts(&self, fleet: &str) -> Result<Option<Account>, StateError> {
         let sql = "SELECT accounts FROM fleets WHERE id = ?1";
         let fleet = fleet.to_owned();
         self.database

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use autonoe_core::CostUsd;
 use autonoe_harness::shared::{Cursor, Scope, SharedContext};
-use autonoe_harness::state::{MetaState, SqliteMeta, SqliteState, StateStore, TaskStatus};
+use autonoe_harness::state::{SqliteMeta, SqliteState, TaskStatus};
 use autonoe_harness::strategy::{MemberId, MemberState};
 use rusqlite::Connection;
 use serde_json::json;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use autonoe_harness::folder::MemberFolder;
 use autonoe_harness::shared::Cursor;
-use autonoe_harness::state::{MetaState, SqliteState, StateStore, TaskStatus};
+use autonoe_harness::state::{SqliteState, TaskStatus};
 use autonoe_harness::strategy::MemberId;
 use autonoe_harness::work::{WorkEvent, WorkJournal};
 use autonoe_harness::{Candidate, FleetOrder, Graph, MemberHandle, Race};

@@ -6,7 +6,7 @@ use autonoe_core::engine::{JobContext, JobRunner};
 use autonoe_core::{Budget, CostUsd, RunControl};
 use autonoe_harness::coordinate::CutShort;
 use autonoe_harness::shared::Cursor;
-use autonoe_harness::state::{SqliteState, StateStore, TaskStatus};
+use autonoe_harness::state::{SqliteState, TaskStatus};
 use autonoe_harness::strategy::{IntoStrategy, MemberId, MemberState};
 use autonoe_harness::{Allowance, FleetOrder, Graph, Pipeline};
 use serde_json::json;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use autonoe_harness::Task;
 use autonoe_harness::roadmap::PlannedTask;
 use autonoe_harness::shared::SharedContext;
-use autonoe_harness::state::{MemberPlan, SqliteMeta, SqliteState, StateError, StateStore};
+use autonoe_harness::state::{MemberPlan, SqliteMeta, SqliteState, StateError};
 use autonoe_harness::strategy::MemberId;
 use jiff::Timestamp;
 use tempfile::TempDir;

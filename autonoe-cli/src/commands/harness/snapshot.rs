@@ -8,7 +8,7 @@ use autonoe_dashboard::{
     Progress,
 };
 use autonoe_harness::alert::{Alert, AlertLog, Severity};
-use autonoe_harness::state::{FleetRecord, MetaState, SqliteMeta};
+use autonoe_harness::state::{FleetRecord, SqliteMeta};
 use autonoe_harness::strategy::{MemberId, MemberState};
 use autonoe_harness::{FleetHome, folder};
 use jiff::Timestamp;

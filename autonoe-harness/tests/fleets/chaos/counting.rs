@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use autonoe_harness::folder::MemberFolder;
 use autonoe_harness::shared::{Cursor, MemberEvent};
-use autonoe_harness::state::{MetaState, SqliteState, StateStore, StoredTask, TaskStatus};
+use autonoe_harness::state::{SqliteState, StoredTask, TaskStatus};
 use autonoe_harness::strategy::MemberReport;
 use autonoe_harness::work::{WorkEvent, WorkJournal};
 use autonoe_harness::{FleetMember, FleetOrder, FleetReport};

@@ -1,12 +1,10 @@
-//! State of a coordinator: its fleets, decisions and accounts.
+//! Records of a fleet: its plan, its leader and its decisions.
 
-use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::StateError;
-use crate::budget::Account;
 use crate::strategy::{AggregatedReport, Member, MemberId, MemberState};
 
 /// Plan of a fleet.
@@ -94,8 +92,7 @@ pub struct LeaderToken {
 }
 
 impl LeaderToken {
-    /// Creates a leadership, for implementations of [`MetaState`].
-    pub fn new(fleet: impl Into<String>, epoch: u64) -> Self {
+    pub(super) fn new(fleet: impl Into<String>, epoch: u64) -> Self {
         let fleet = fleet.into();
         Self { fleet, epoch }
     }
@@ -118,117 +115,6 @@ pub struct DecisionRecord {
     pub epoch: u64,
     /// The time of the decision.
     pub at: Timestamp,
-}
-
-/// Stores the fleets of coordinators: their members, decisions and accounts.
-///
-/// One coordinator leads a fleet at a time: `lead` takes it over from the previous
-/// leader, whose writes are refused from then on. Implementations must apply each operation fully
-/// or not at all, must keep acknowledged writes as far as they promise durability, and must never
-/// change a member or a fleet that has ended.
-///
-/// Any returned future may be dropped: the operation then happens or does not, but never in part.
-///
-/// ```
-/// use autonoe_harness::state::{FleetPlan, MetaState, SqliteMeta};
-/// use autonoe_harness::strategy::{MemberId, MemberState};
-/// use jiff::Timestamp;
-/// use serde_json::json;
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let meta = SqliteMeta::in_memory().await?;
-/// let now = Timestamp::UNIX_EPOCH;
-/// let plan = FleetPlan::new("login", json!({})).member(MemberId::new("a"), json!({}));
-/// meta.create_fleet(&plan, now).await?;
-///
-/// let leadership = meta.acquire_lead("login", now).await?;
-/// meta.set_member(&leadership, &MemberId::new("a"), &MemberState::Running, now).await?;
-///
-/// let other = meta.acquire_lead("login", now).await?;
-/// assert!(meta.set_member(&leadership, &MemberId::new("a"), &MemberState::Stopping, now).await.is_err());
-/// assert_eq!(other.epoch, leadership.epoch + 1);
-/// # Ok(())
-/// # }
-/// ```
-#[async_trait]
-pub trait MetaState: Send + Sync {
-    /// Records a fleet, all of whose members wait. Recording the same plan again changes nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`StateError::Conflict`] if another fleet has that name, [`StateError::Invalid`] if two
-    /// members share a name.
-    async fn create_fleet(&self, plan: &FleetPlan, now: Timestamp) -> Result<(), StateError>;
-
-    /// Returns a fleet, or `None` if it does not exist.
-    async fn fleet(&self, id: &str) -> Result<Option<FleetRecord>, StateError>;
-
-    /// Returns all fleets, in creation order.
-    async fn fleets(&self) -> Result<Vec<FleetRecord>, StateError>;
-
-    /// Takes over the leadership of a fleet.
-    ///
-    /// # Errors
-    ///
-    /// [`StateError::Unknown`].
-    async fn acquire_lead(&self, fleet: &str, now: Timestamp) -> Result<LeaderToken, StateError>;
-
-    /// Records the state of a member. Recording the same state again changes nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`StateError::Fenced`]; [`StateError::Unknown`]; [`StateError::Conflict`] if it or its fleet
-    /// has ended.
-    async fn set_member(
-        &self,
-        lead: &LeaderToken,
-        member: &MemberId,
-        state: &MemberState,
-        now: Timestamp,
-    ) -> Result<(), StateError>;
-
-    /// Records the end of a fleet. Recording the same result again changes nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`StateError::Fenced`]; [`StateError::Conflict`] if it has ended with another result.
-    async fn finish_fleet(
-        &self,
-        lead: &LeaderToken,
-        result: &AggregatedReport,
-        now: Timestamp,
-    ) -> Result<(), StateError>;
-
-    /// Records a decision, and returns its number.
-    ///
-    /// # Errors
-    ///
-    /// [`StateError::Fenced`].
-    async fn append_decision(
-        &self,
-        lead: &LeaderToken,
-        decision: &Value,
-        now: Timestamp,
-    ) -> Result<u64, StateError>;
-
-    /// Returns the decisions of a fleet, in order.
-    async fn decisions(&self, fleet: &str) -> Result<Vec<DecisionRecord>, StateError>;
-
-    /// Replaces the accounts of a fleet.
-    ///
-    /// # Errors
-    ///
-    /// [`StateError::Fenced`].
-    async fn save_accounts(
-        &self,
-        lead: &LeaderToken,
-        accounts: &Account,
-        now: Timestamp,
-    ) -> Result<(), StateError>;
-
-    /// Returns the accounts of a fleet, or `None` if none were saved.
-    async fn accounts(&self, fleet: &str) -> Result<Option<Account>, StateError>;
 }
 
 /// Checks a state transition of a member: `Ok(false)` if it is in that state already.
