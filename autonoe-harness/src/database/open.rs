@@ -224,7 +224,7 @@ pub(crate) const STATE: Kind = Kind {
 pub(crate) const META: Kind = Kind {
     application_id: i32::from_be_bytes(*b"AtnM"),
     name: "the state of a coordinator",
-    version: 1,
+    version: 2,
     schema: include_str!("schemas/meta.sql"),
 };
 

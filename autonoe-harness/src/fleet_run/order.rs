@@ -144,13 +144,7 @@ impl FleetOrder {
     ///
     /// [`StateError::Invalid`]: the record is not an order of this kind.
     pub fn from_record(record: &FleetRecord) -> Result<Self, StateError> {
-        let members = record.plan.members.iter().map(|(_, spec)| spec.clone());
-        let members = serde_json::Value::Array(members.collect());
-        let mut spec = record.plan.spec.clone();
-        if let Some(spec) = spec.as_object_mut() {
-            spec.insert("members".to_owned(), members);
-        }
-        serde_json::from_value(spec).map_err(|error| {
+        Self::deserialize(&record.plan.spec).map_err(|error| {
             let name = &record.plan.id;
             StateError::Invalid(format!(
                 "cannot parse the plan of the fleet {name}: {error}"

@@ -76,25 +76,12 @@ impl FleetRun {
         Ok(record.ok_or_else(|| StateError::Unknown(format!("fleet {fleet}")))?)
     }
 
-    fn plan(&self) -> Result<FleetPlan, FleetRunError> {
+    fn plan(&self) -> Result<FleetPlan, FleetOrderError> {
         let order = &self.order;
-        let no_json = |error: serde_json::Error| {
-            FleetOrderError::new(
-                &order.name,
-                vec![format!("cannot parse the order: {error}")],
-            )
-        };
-        let mut spec = serde_json::to_value(order).map_err(no_json)?;
-        // Members are recorded one by one.
-        if let Some(spec) = spec.as_object_mut() {
-            spec.remove("members");
-        }
-        let mut plan = FleetPlan::new(order.name.clone(), spec);
-        for member in &order.members {
-            let spec = serde_json::to_value(member).map_err(no_json)?;
-            plan = plan.member(member.id.clone(), spec);
-        }
-        Ok(plan)
+        let spec = serde_json::to_value(order);
+        let spec = spec.map_err(|error| FleetOrderError::not_serialised(&order.name, &error))?;
+        let members = order.members.iter().map(|member| member.id.clone());
+        Ok(FleetPlan::new(order.name.clone(), spec, members))
     }
 
     /// Checks that the journals of the members are readable. A member with a corrupt journal would

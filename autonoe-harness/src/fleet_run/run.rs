@@ -277,18 +277,14 @@ impl FleetRun {
         events: mpsc::UnboundedSender<FleetEvent>,
     ) -> Result<Coordinator, FleetRunError> {
         let order = &self.order;
-        let no_json = |error: serde_json::Error| {
-            FleetOrderError::new(
-                &order.name,
-                vec![format!("cannot serialise the order: {error}")],
-            )
-        };
+        let specs = order.specs();
+        let specs = specs.map_err(|error| FleetOrderError::not_serialised(&order.name, &error))?;
         let mut coordinator = Coordinator::new(
             order.name.clone(),
             self.engine.clone(),
             order.strategy.clone(),
         )
-        .members(order.specs().map_err(no_json)?)
+        .members(specs)
         .max_concurrent(order.max_concurrent)
         .time(order.time)
         .budget(order.budget)

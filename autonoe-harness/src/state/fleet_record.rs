@@ -14,9 +14,8 @@ use crate::strategy::{AggregatedReport, Member, MemberId, MemberState};
 /// use autonoe_harness::strategy::MemberId;
 /// use serde_json::json;
 ///
-/// let plan = FleetPlan::new("login", json!({"strategy": {"type": "race"}}))
-///     .member(MemberId::new("a"), json!({"cli": "codex"}))
-///     .member(MemberId::new("b"), json!({"cli": "claude"}));
+/// let members = ["codex", "claude"].map(MemberId::new);
+/// let plan = FleetPlan::new("login", json!({"strategy": {"type": "race"}}), members);
 ///
 /// assert_eq!(plan.members.len(), 2);
 /// ```
@@ -26,33 +25,30 @@ use crate::strategy::{AggregatedReport, Member, MemberId, MemberState};
 pub struct FleetPlan {
     /// The name of the fleet.
     pub id: String,
-    /// The specification of the fleet, in the coordinator's own format.
+    /// The specification of the fleet and of its members, in the coordinator's own format.
     pub spec: Value,
-    /// The members in order, each with its specification.
-    pub members: Vec<(MemberId, Value)>,
+    /// The members, in order.
+    pub members: Vec<MemberId>,
 }
 
 impl FleetPlan {
-    /// Creates a fleet without members.
-    pub fn new(id: impl Into<String>, spec: Value) -> Self {
+    /// Creates the plan of a fleet.
+    pub fn new(
+        id: impl Into<String>,
+        spec: Value,
+        members: impl IntoIterator<Item = MemberId>,
+    ) -> Self {
         Self {
             id: id.into(),
             spec,
-            members: Vec::new(),
+            members: members.into_iter().collect(),
         }
-    }
-
-    /// Adds a member.
-    #[must_use]
-    pub fn member(mut self, id: MemberId, spec: Value) -> Self {
-        self.members.push((id, spec));
-        self
     }
 
     /// Checks that member names are unique.
     pub(super) fn check(&self) -> Result<(), StateError> {
-        for (index, (id, _)) in self.members.iter().enumerate() {
-            if self.members[..index].iter().any(|(other, _)| other == id) {
+        for (index, id) in self.members.iter().enumerate() {
+            if self.members[..index].contains(id) {
                 return Err(StateError::Invalid(format!(
                     "two members have the name {id}"
                 )));

@@ -35,7 +35,7 @@ use crate::strategy::{AggregatedReport, Member, MemberId, MemberState};
 /// # let dir = tempfile::tempdir()?;
 /// let meta = SqliteMeta::open(&dir.path().join(".harness/meta_state.db")).await?;
 /// let (a, now) = (MemberId::new("a"), Timestamp::UNIX_EPOCH);
-/// let plan = FleetPlan::new("login", json!({})).member(a.clone(), json!({}));
+/// let plan = FleetPlan::new("login", json!({}), [a.clone()]);
 /// meta.create_fleet(&plan, now).await?;
 ///
 /// let lead = meta.acquire_lead("login", now).await?;
@@ -92,7 +92,8 @@ impl SqliteMeta {
             .await
     }
 
-    /// Records a fleet, all of whose members wait. Recording the same plan again changes nothing.
+    /// Records a fleet, all of whose members wait. Recording the same plan again only restores lost
+    /// rows of members.
     ///
     /// # Errors
     ///
@@ -266,32 +267,30 @@ impl SqliteMeta {
 
 fn create(db: &Connection, plan: &FleetPlan, now: Timestamp) -> Result<(), DatabaseError> {
     let spec = json(&plan.spec)?;
-    let found: Option<String> = db
-        .query_row("SELECT spec FROM fleets WHERE id = ?1", [&plan.id], |row| {
-            row.get(0)
-        })
-        .optional()?;
-    if let Some(found) = found {
-        let (members, planned) = (members_of(db, &plan.id)?, specs_of(plan)?);
-        let same_members = members.len() == planned.len()
-            && members
-                .iter()
-                .zip(&planned)
-                .all(|(one, other)| one.0 == other.0 && is_same_json(&one.1, &other.1));
-        return if is_same_json(&found, &spec) && same_members {
-            Ok(())
-        } else {
-            Err(StateError::Conflict(format!("fleet {}", plan.id)).into())
-        };
-    }
     db.execute(
-        "INSERT INTO fleets (id, spec, epoch, created_at, updated_at) VALUES (?1, ?2, 0, ?3, ?3)",
+        "INSERT INTO fleets (id, spec, epoch, created_at, updated_at) VALUES (?1, ?2, 0, ?3, ?3)
+         ON CONFLICT (id) DO NOTHING",
         params![plan.id, spec, now.to_string()],
     )?;
-    let waits = json(&MemberState::Waiting)?;
-    for (place, (member, spec)) in (0_i64..).zip(specs_of(plan)?) {
-        let row = params![plan.id, place, member, spec, waits];
-        db.execute("INSERT INTO members VALUES (?1, ?2, ?3, ?4, ?5)", row)?;
+    let sql = "SELECT spec FROM fleets WHERE id = ?1";
+    let stored: String = db.query_row(sql, [&plan.id], |row| row.get(0))?;
+    if !is_same_json(&stored, &spec) {
+        return Err(StateError::Conflict(format!("fleet {}", plan.id)).into());
+    }
+    // Adds missing rows of members: all of a new fleet, and lost ones of a known fleet.
+    let result = result_of(db, &plan.id)?.map(|(_, result)| result);
+    for (place, member) in (0_i64..).zip(&plan.members) {
+        let results = result.iter().flat_map(|result| &result.results);
+        let ended = (0..).zip(results).find(|(_, ended)| ended.id == *member);
+        let state = match ended {
+            Some((place, result)) => MemberState::Ended {
+                place,
+                result: Box::new(result.clone()),
+            },
+            None => MemberState::Waiting,
+        };
+        let row = params![plan.id, place, member.as_str(), json(&state)?];
+        db.execute("INSERT OR IGNORE INTO members VALUES (?1, ?2, ?3, ?4)", row)?;
     }
     Ok(())
 }
@@ -302,21 +301,6 @@ fn create(db: &Connection, plan: &FleetPlan, now: Timestamp) -> Result<(), Datab
 fn is_same_json(one: &str, other: &str) -> bool {
     let read = |text| serde_json::from_str::<Value>(text).ok();
     one == other || read(one).is_some_and(|one| Some(one) == read(other))
-}
-
-/// Returns the members of a plan, with their specifications as text.
-fn specs_of(plan: &FleetPlan) -> Result<Vec<(String, String)>, DatabaseError> {
-    let members = plan.members.iter();
-    members
-        .map(|(id, spec)| Ok((id.as_str().to_owned(), json(spec)?)))
-        .collect()
-}
-
-fn members_of(db: &Connection, fleet: &str) -> Result<Vec<(String, String)>, DatabaseError> {
-    let sql = "SELECT * FROM members WHERE fleet = ?1 ORDER BY place";
-    collect(db, sql, [fleet], |row| {
-        Ok((row.get("id")?, row.get("spec")?))
-    })
 }
 
 fn set(
@@ -340,7 +324,7 @@ fn set(
     if before == after || !check_transition(member, &before_state, state)? {
         return Ok(());
     }
-    if has_ended(db, &lead.fleet)?.is_some() {
+    if result_of(db, &lead.fleet)?.is_some() {
         return Err(ended_fleet(&lead.fleet).into());
     }
     let sql = "UPDATE members SET state = ?3 WHERE fleet = ?1 AND id = ?2";
@@ -354,7 +338,7 @@ fn finish(
     result: &AggregatedReport,
 ) -> Result<(), DatabaseError> {
     let after = json(result)?;
-    if let Some((before, before_result)) = has_ended(db, &lead.fleet)? {
+    if let Some((before, before_result)) = result_of(db, &lead.fleet)? {
         return if before == after {
             Ok(())
         } else {
@@ -367,7 +351,7 @@ fn finish(
 }
 
 /// Returns the result of a fleet, as stored and parsed.
-fn has_ended(
+fn result_of(
     db: &Connection,
     fleet: &str,
 ) -> Result<Option<(String, AggregatedReport)>, DatabaseError> {
@@ -382,23 +366,14 @@ fn fleet_of(db: &Connection, row: &Row<'_>) -> Result<FleetRecord, DatabaseError
     let id: String = row.get("id")?;
     let sql = "SELECT * FROM members WHERE fleet = ?1 ORDER BY place";
     let members = collect(db, sql, [&id], |row| {
-        let (id, state) = (
-            MemberId::new(row.get::<_, String>("id")?),
-            from_json(row, "state")?,
-        );
-        let member = Member {
-            id: id.clone(),
-            state,
-        };
-        Ok(((id, from_json(row, "spec")?), member))
+        Ok(Member {
+            id: MemberId::new(row.get::<_, String>("id")?),
+            state: from_json(row, "state")?,
+        })
     })?;
-    let (planned, members) = members.into_iter().unzip();
+    let ids = members.iter().map(|member| member.id.clone());
     Ok(FleetRecord {
-        plan: FleetPlan {
-            id,
-            spec: from_json(row, "spec")?,
-            members: planned,
-        },
+        plan: FleetPlan::new(id, from_json(row, "spec")?, ids),
         members,
         result: from_json_optional(row, "result")?,
         epoch: number(row, "epoch")?,

@@ -33,9 +33,8 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 fn plan(id: &str) -> FleetPlan {
-    FleetPlan::new(id, json!({"strategy": {"type": "race"}, "share": 0.1}))
-        .member(MemberId::new("b"), json!({"cli": "codex"}))
-        .member(MemberId::new("a"), json!({"cli": "claude"}))
+    let spec = json!({"strategy": {"type": "race"}, "share": 0.1, "members": ["codex", "claude"]});
+    FleetPlan::new(id, spec, ["b", "a"].map(MemberId::new))
 }
 
 async fn lead(meta: &SqliteMeta, fleet: &str, second: i64) -> LeaderToken {
@@ -83,7 +82,7 @@ fn assert_fenced<T: std::fmt::Debug>(done: Result<T, StateError>) {
 async fn a_fleet_is_stored_once_as_it_was_planned() {
     let (_dir, meta) = with_fleets(&["z", "a", "z"]).await;
     let mut other = plan("z");
-    other.members[0].1 = json!({"cli": "gemini"});
+    other.spec["members"][0] = json!("gemini");
     assert_conflict(meta.create_fleet(&other, at(3)).await);
     other.members[0] = other.members[1].clone();
     let same_name = meta.create_fleet(&other, at(3)).await;
