@@ -337,7 +337,7 @@ impl Coordinator {
 /// let outcome = fleets.wait(&id).await?;
 ///
 /// let report: FleetReport = serde_json::from_value(outcome.output)?;
-/// assert_eq!(report.result.aggregated_output.as_deref(), Some("done"));
+/// assert_eq!(report.aggregated_output.as_deref(), Some("done"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -80,7 +80,7 @@ pub enum FleetStep {
 /// machine.on_ended(now, [(member, Ok(RunOutcome::succeeded(json!("done"))))]);
 ///
 /// let FleetStep::Finish(report) = machine.next(now) else { panic!() };
-/// assert!(report.result.success);
+/// assert!(report.success);
 /// # Ok::<(), autonoe_harness::coordinate::CoordinationError>(())
 /// ```
 #[derive(Debug)]
@@ -112,7 +112,7 @@ pub struct FleetMachine {
     timed_out: HashMap<MemberId, String>,
     /// Members that were reported as waiting for money.
     unpaid: Vec<MemberId>,
-    left_behind: Vec<MemberId>,
+    unstopped: Vec<MemberId>,
     events: Vec<FleetEvent>,
 }
 
@@ -164,7 +164,7 @@ impl FleetMachine {
             paused_since: None,
             timed_out: HashMap::new(),
             unpaid: Vec::new(),
-            left_behind: Vec::new(),
+            unstopped: Vec::new(),
             events: Vec::new(),
             fleet,
             strategy_run: what,
@@ -386,8 +386,10 @@ impl FleetMachine {
                 },
             );
         }
-        self.unpaid_now
-            .get_or_insert(CutShort::InsufficientBudget { member, why });
+        self.unpaid_now.get_or_insert(CutShort::InsufficientBudget {
+            member,
+            missing: why,
+        });
     }
 
     /// Asks the strategy for its orders. A strategy that panics orders nothing, and the fleet
@@ -578,14 +580,10 @@ impl FleetMachine {
         let cut_short = self.cut_short.clone().filter(|_| !decision.success);
         let strategy = self.strategy_run.strategy.typetag_name();
         FleetStep::Finish(Box::new(FleetReport {
-            result: self.fleet.aggregate(strategy, decision),
             cut_short,
             account: self.account.clone(),
-            left_behind: self.left_behind.clone(),
-            stopped: None,
-            merged: None,
-            not_merged: None,
-            kept: Vec::new(),
+            unstopped: self.unstopped.clone(),
+            ..FleetReport::new(strategy, &self.fleet, decision)
         }))
     }
 
@@ -678,7 +676,7 @@ impl FleetMachine {
     fn give_up_on(&mut self, now: Timestamp, member: MemberId) {
         tracing::error!(fleet = %self.name, %member, "a member does not stop");
         self.charge_whole_allowance(&member);
-        self.left_behind.push(member.clone());
+        self.unstopped.push(member.clone());
         let stop_timeout = format_duration(self.strategy_run.stop_timeout);
         let error = format!("the member did not stop within {stop_timeout}");
         self.end(now, MemberReport::lost(member, error));

@@ -11,7 +11,7 @@ use crate::coordinate::FleetReport;
 use crate::executor::{ExecutionOutcome, ExecutionReport, Task, Verification};
 use crate::handle::MemberHandle;
 use crate::isolation::{IsolationError, WorkLocation, Worktree, Worktrees};
-use crate::strategy::{AggregatedReport, MemberId};
+use crate::strategy::MemberId;
 use crate::work::{Isolation, RecoveredState, WorkJournal, WorkOrder};
 
 /// Poll interval while a process still uses a worktree.
@@ -28,7 +28,7 @@ impl FleetRun {
         recorder: &mut FleetRecorder,
         mut report: FleetReport,
     ) -> Result<FleetReport, FleetRunError> {
-        for member in &report.left_behind {
+        for member in &report.unstopped {
             self.kill_member(member).await;
         }
         // Conversations of a member that was killed.
@@ -38,7 +38,7 @@ impl FleetRun {
             }
         }
         if let Some(trees) = &self.worktrees {
-            if let Some(winner) = self.winner_to_merge(&report.result) {
+            if let Some(winner) = self.winner_to_merge(&report) {
                 let budget = VerificationBudget::new(report.account.free());
                 let merged = self.merge(recorder, trees, winner, &budget).await;
                 let spending = budget.spending();
@@ -55,15 +55,14 @@ impl FleetRun {
                     Err(NotMerged::Error(error)) => return Err(*error),
                 }
             }
-            report.kept = self.remove_empty_worktrees(trees).await?;
+            report.unmerged_work = self.remove_empty_worktrees(trees).await?;
         }
-        report.result.success &= report.not_merged.is_none();
-        for member in &mut report.result.results {
-            let is_kept = |place: &WorkLocation| {
-                let mut kept = report.kept.iter();
-                kept.any(|kept| kept.branch == place.branch)
-            };
-            member.kept.retain(is_kept);
+        report.success &= report.not_merged.is_none();
+        for member in &mut report.results {
+            member.unmerged_work.retain(|place| {
+                let mut unmerged = report.unmerged_work.iter();
+                unmerged.any(|other| other.branch == place.branch)
+            });
         }
         self.rebuild_member_states().await;
         self.share_member_ends().await;
@@ -73,14 +72,7 @@ impl FleetRun {
             let fleet = self.order.name.as_str();
             recorder.alert(alert.detail("fleet", fleet)).await;
         }
-        let concluded = FleetDecision::Concluded(Box::new(report.clone()));
-        recorder.record_decision(&concluded).await?;
-        let now = self.clock.now();
-        let result = &report.result;
-        recorder
-            .meta
-            .finish_fleet(&recorder.lead, result, now)
-            .await?;
+        recorder.finish(&report).await?;
         Ok(report)
     }
 
@@ -100,8 +92,8 @@ impl FleetRun {
     }
 
     /// Returns the winner, if its work is to be merged here.
-    fn winner_to_merge(&self, result: &AggregatedReport) -> Option<&FleetMember> {
-        let winner = result.winner.as_ref().filter(|_| result.success)?;
+    fn winner_to_merge(&self, report: &FleetReport) -> Option<&FleetMember> {
+        let winner = report.winner.as_ref().filter(|_| report.success)?;
         let mut members = self.order.members.iter();
         let winner = members.find(|member| member.id == *winner)?;
         keeps_work(&winner.work.isolation).then_some(winner)

@@ -13,6 +13,7 @@ use crate::alert::{Alert, AlertManager};
 use crate::budget::Account;
 use crate::coordinate::{FleetEvent, FleetEventKind, FleetReport, FleetSpans};
 use crate::folder::MemberLog;
+use crate::pluralize::pluralize;
 use crate::state::{DecisionRecord, FleetRecord, LeaderToken, SqliteMeta, StateError};
 use crate::strategy::{Member, MemberId, MemberState, spent_by};
 
@@ -150,15 +151,25 @@ impl FleetRecorder {
             FleetDecision::Merged { commit } => {
                 Some(format!("the winner's work is merged as {commit}"))
             }
-            FleetDecision::Concluded(report) => Some(match &report.not_merged {
-                Some(why) => format!("error: the winner's work was not merged: {why}"),
-                None => format!("finished; {} worktrees are kept", report.kept.len()),
-            }),
         };
         self.append(decision, self.clock.now()).await?;
         if let Some(line) = line {
             self.line(&line);
         }
+        Ok(())
+    }
+
+    /// Records the end of the fleet.
+    pub(super) async fn finish(&mut self, report: &FleetReport) -> Result<(), StateError> {
+        let now = self.clock.now();
+        self.meta.finish_fleet(&self.lead, report, now).await?;
+        self.line(&match &report.not_merged {
+            Some(reason) => format!("error: the winner's work was not merged: {reason}"),
+            None => {
+                let worktrees = pluralize(report.unmerged_work.len(), "worktree");
+                format!("finished; {worktrees} with unmerged work")
+            }
+        });
         Ok(())
     }
 
@@ -263,8 +274,6 @@ pub(super) enum FleetDecision {
         /// The commit of the base that contains it.
         commit: String,
     },
-    /// The fleet has ended, and this is its report.
-    Concluded(Box<FleetReport>),
 }
 
 impl FleetDecision {

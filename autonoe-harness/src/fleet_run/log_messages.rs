@@ -79,7 +79,7 @@ pub(super) fn fleet_alert(event: &FleetEvent, members: &[Member]) -> Option<Aler
             let done = members.iter().filter_map(Member::result);
             let done = done.filter(|result| result.success).count();
             let message = format!(
-                "the fleet {fleet} has ended: {done} of {} members succeeded",
+                "the fleet {fleet} has ended: {done} of {} succeeded",
                 pluralize(members.len(), "member")
             );
             let severity = if *success {

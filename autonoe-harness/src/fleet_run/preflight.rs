@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::fleet_recorder::FleetDecision;
 use super::leadership::Leadership;
 use super::{FleetOrderError, FleetRun, FleetRunError};
-use crate::coordinate::FleetReport;
 use crate::folder::{FolderError, MemberFolder};
 use crate::state::{FleetPlan, FleetRecord, SqliteMeta, StateError};
 use crate::work::Isolation;
@@ -44,8 +42,8 @@ impl FleetRun {
         let Some(trees) = &self.worktrees else {
             return Ok(());
         };
-        let kept = self.home.fleet(&self.order.name).await?;
-        if kept.is_some_and(|record| record.result.is_some()) {
+        let recorded = self.home.fleet(&self.order.name).await?;
+        if recorded.is_some_and(|record| record.result.is_some()) {
             return Ok(());
         }
         let isolations = self.order.members.iter().map(|it| &it.work.isolation);
@@ -116,21 +114,5 @@ impl FleetRun {
             }
             self.clock.sleep(RETRY_DELAY).await;
         }
-    }
-
-    /// Returns the report of a fleet that has ended.
-    pub(super) async fn final_report(
-        &self,
-        meta: &SqliteMeta,
-    ) -> Result<FleetReport, FleetRunError> {
-        self.rebuild_member_states().await;
-        let decisions = meta.decisions(&self.order.name).await?;
-        let decisions = FleetDecision::parse_all(&decisions)?.into_iter().rev();
-        let mut reports = decisions.filter_map(|decision| match decision {
-            FleetDecision::Concluded(report) => Some(*report),
-            _ => None,
-        });
-        let missing = || StateError::Invalid("a fleet has ended without a report".to_owned());
-        Ok(reports.next().ok_or_else(missing)?)
     }
 }

@@ -61,7 +61,7 @@ use crate::serve::MemberServer;
 /// let run = FleetRun::new(home, order, engine).worktrees(worktrees);
 /// let report = run.run(&RunControl::new()).await?;
 ///
-/// assert!(report.result.success);
+/// assert!(report.success);
 /// # Ok(())
 /// # }
 /// ```
@@ -179,14 +179,15 @@ impl FleetRun {
         let folder = self.home.create_coordinator_folder(&self.order.name)?;
         let meta = self.home.meta().await?;
         let record = self.record_order(&meta).await?;
-        if record.result.is_some() {
-            return self.final_report(&meta).await;
+        if let Some(report) = record.result {
+            self.rebuild_member_states().await;
+            return Ok(report);
         }
         let _leading = self.acquire_leadership(&folder).await?;
         // Another process may have led the fleet before this one acquired the leadership.
         let record = self.record_order(&meta).await?;
-        if record.result.is_some() {
-            return self.final_report(&meta).await;
+        if let Some(report) = record.result {
+            return Ok(report);
         }
         let alerts = match &self.alerts {
             Some(alerts) => alerts.clone(),

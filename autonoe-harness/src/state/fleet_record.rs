@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::StateError;
-use crate::strategy::{AggregatedReport, Member, MemberId, MemberState};
+use crate::coordinate::FleetReport;
+use crate::strategy::{Member, MemberId, MemberState};
 
 /// Plan of a fleet.
 ///
@@ -67,8 +68,8 @@ pub struct FleetRecord {
     pub plan: FleetPlan,
     /// The states of its members, in order.
     pub members: Vec<Member>,
-    /// The result; `None` while it has not ended.
-    pub result: Option<AggregatedReport>,
+    /// The report; `None` while the fleet has not ended.
+    pub result: Option<FleetReport>,
     /// The epoch of its last leader; 0 before the first.
     pub epoch: u64,
     /// The creation time.
@@ -129,8 +130,8 @@ pub(super) fn check_transition(
 /// Checks the end of a fleet: `Ok(false)` if it has that result already.
 pub(super) fn check_end(
     id: &str,
-    before: Option<&AggregatedReport>,
-    after: &AggregatedReport,
+    before: Option<&FleetReport>,
+    after: &FleetReport,
 ) -> Result<bool, StateError> {
     match before {
         None => Ok(true),

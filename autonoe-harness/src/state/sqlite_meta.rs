@@ -11,11 +11,12 @@ use super::fleet_record::{
     DecisionRecord, FleetPlan, FleetRecord, LeaderToken, check_end, check_transition, ended_fleet,
 };
 use crate::budget::Account;
+use crate::coordinate::FleetReport;
 use crate::database::{
     Database, DatabaseError, META, collect, from_json, from_json_optional, json, number,
     parse_column, to_stored,
 };
-use crate::strategy::{AggregatedReport, Member, MemberId, MemberState};
+use crate::strategy::{Member, MemberId, MemberState};
 
 /// State of a project's coordinators in a SQLite file, for several processes at once: all fleets
 /// with their members, decisions and accounts.
@@ -184,7 +185,7 @@ impl SqliteMeta {
     pub async fn finish_fleet(
         &self,
         lead: &LeaderToken,
-        result: &AggregatedReport,
+        result: &FleetReport,
         now: Timestamp,
     ) -> Result<(), StateError> {
         let result = result.clone();
@@ -332,11 +333,7 @@ fn set(
     Ok(())
 }
 
-fn finish(
-    db: &Connection,
-    lead: &LeaderToken,
-    result: &AggregatedReport,
-) -> Result<(), DatabaseError> {
+fn finish(db: &Connection, lead: &LeaderToken, result: &FleetReport) -> Result<(), DatabaseError> {
     let after = json(result)?;
     if let Some((before, before_result)) = result_of(db, &lead.fleet)? {
         return if before == after {
@@ -351,10 +348,7 @@ fn finish(
 }
 
 /// Returns the result of a fleet, as stored and parsed.
-fn result_of(
-    db: &Connection,
-    fleet: &str,
-) -> Result<Option<(String, AggregatedReport)>, DatabaseError> {
+fn result_of(db: &Connection, fleet: &str) -> Result<Option<(String, FleetReport)>, DatabaseError> {
     let sql = "SELECT result FROM fleets WHERE id = ?1 AND result IS NOT NULL";
     let found = collect(db, sql, [fleet], |row| {
         Ok((row.get("result")?, from_json(row, "result")?))

@@ -16,7 +16,7 @@ pub use pipeline::Pipeline;
 pub use port::{Dependencies, IntoStrategy, Order, STRATEGY_PORT, Strategy};
 pub use race::Race;
 pub(crate) use result::spent_by;
-pub use result::{AggregatedReport, Decision, MemberId, MemberReport};
+pub use result::{Decision, MemberId, MemberReport};
 pub use voting::{Voting, VotingCriterion};
 
 /// Stops all running members.

@@ -484,7 +484,7 @@ impl Work<'_> {
         if let Ok(End::Failed(_)) = &end {
             result.exhausted = self.account.exhausted();
         }
-        result.kept = [self.state.kept_work(), &self.kept].concat();
+        result.unmerged_work = [self.state.kept_work(), &self.kept].concat();
         let taken = self.task_loop.clock.now().duration_since(began);
         result.duration = Duration::try_from(taken).unwrap_or_default();
         let observer = self.observer.clone();

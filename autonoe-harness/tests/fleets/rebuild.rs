@@ -65,16 +65,16 @@ async fn files_derived_from_the_journal_are_rebuilt_by_the_next_command() {
 
         let again = project.run(&agents, &order).run(&RunControl::new()).await;
 
-        assert_eq!(again.expect("it ends").result, first.result, "{lost_rows}");
+        assert_eq!(again.expect("it ends"), first, "{lost_rows}");
         assert_eq!(project.turns(), ["project a"], "{lost_rows}");
         let record = home.fleet("f").await.expect("readable");
         let record = record.expect("it is kept");
         let [member] = &record.members[..] else {
             panic!("one member after {lost_rows}: {:?}", record.members);
         };
-        let result = Box::new(first.result.results[0].clone());
+        let result = Box::new(first.results[0].clone());
         assert_eq!(member.state, MemberState::Ended { place: 0, result });
-        assert_eq!(record.result.as_ref(), Some(&first.result), "{lost_rows}");
+        assert_eq!(record.result.as_ref(), Some(&first), "{lost_rows}");
         assert_eq!(task_states(&state_db), ["completed"], "{lost_rows}");
         let after = folder.view().expect("readable");
         assert_eq!(after.outcome, before.outcome, "{lost_rows}");

@@ -1,10 +1,10 @@
 //! Tests of `SqliteMeta`: fleets, their members, leaders, decisions and accounts.
 
 use autonoe_core::{Budget, CostUsd};
-use autonoe_harness::Allowance;
 use autonoe_harness::budget::Account;
 use autonoe_harness::state::{FleetPlan, LeaderToken, SqliteMeta, StateError};
-use autonoe_harness::strategy::{AggregatedReport, MemberId, MemberReport, MemberState};
+use autonoe_harness::strategy::{Decision, Fleet, MemberId, MemberReport, MemberState};
+use autonoe_harness::{Allowance, FleetReport};
 use jiff::Timestamp;
 use serde_json::json;
 use tempfile::TempDir;
@@ -49,15 +49,17 @@ fn ended(id: &MemberId, progress: f64) -> MemberState {
     MemberState::Ended { place: 0, result }
 }
 
-fn result(success: bool) -> AggregatedReport {
-    AggregatedReport {
-        strategy: "race".to_owned(),
+fn report(success: bool) -> FleetReport {
+    let (a, b) = (MemberId::new("a"), MemberId::new("b"));
+    let mut fleet = Fleet::new([a.clone(), b]);
+    fleet.mark_running(&a);
+    fleet.record_result(MemberReport::success(a.clone(), "done"));
+    let decision = Decision {
         success,
-        results: vec![MemberReport::success(MemberId::new("a"), "done")],
-        not_started: vec![MemberId::new("b")],
-        winner: success.then(|| MemberId::new("a")),
-        aggregated_output: None,
-    }
+        winner: success.then_some(a),
+        output: None,
+    };
+    FleetReport::new("race", &fleet, decision)
 }
 
 fn account(cents: u64) -> Account {
@@ -121,17 +123,17 @@ async fn the_states_of_members_and_the_result_of_the_fleet_are_kept() {
     assert_unknown(meta.set_member(&lead, &nobody, &ended, at(5)).await);
 
     for second in [6, 7] {
-        let finished = meta.finish_fleet(&lead, &result(true), at(second)).await;
+        let finished = meta.finish_fleet(&lead, &report(true), at(second)).await;
         finished.expect("it is kept");
     }
-    assert_conflict(meta.finish_fleet(&lead, &result(false), at(8)).await);
+    assert_conflict(meta.finish_fleet(&lead, &report(false), at(8)).await);
     assert_conflict(meta.set_member(&lead, &b, &running, at(8)).await);
 
     let fleet = meta.fleet("f").await.expect("readable");
     let fleet = fleet.expect("it is there");
     assert_eq!(fleet.members[1].state, ended);
     assert_eq!(fleet.members[0].state, MemberState::Waiting);
-    assert_eq!(fleet.result, Some(result(true)));
+    assert_eq!(fleet.result, Some(report(true)));
 }
 
 #[tokio::test]
@@ -146,7 +148,7 @@ async fn writes_of_an_older_epoch_are_refused() {
     assert_fenced(meta.set_member(&old, &a, &running, at(3)).await);
     assert_fenced(meta.append_decision(&old, &json!(1), at(3)).await);
     assert_fenced(meta.save_accounts(&old, &account(1), at(3)).await);
-    assert_fenced(meta.finish_fleet(&old, &result(true), at(3)).await);
+    assert_fenced(meta.finish_fleet(&old, &report(true), at(3)).await);
 
     for leader in [&new, &of_other_fleet] {
         let set = meta.set_member(leader, &a, &running, at(4)).await;

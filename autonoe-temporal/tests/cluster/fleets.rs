@@ -17,8 +17,8 @@ use autonoe_harness::strategy::{MemberId, MemberReport, VotingCriterion};
 use autonoe_harness::{FleetReport, Parallel, Pipeline, Race, Strategy, Voting};
 use autonoe_temporal::{SESSIONS_JOB, TemporalSettings, WorkerSettings};
 use autonoe_temporal_support::{
-    DevServer, Site, TestHosts, Work, RunningWorker, engine, is_at, outcome, short_timeouts, submit,
-    wait_for_status,
+    DevServer, RunningWorker, Site, TestHosts, Work, engine, is_at, outcome, short_timeouts,
+    submit, wait_for_status,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -245,7 +245,7 @@ async fn members_are_runs_of_their_own_and_end_with_the_fleet() {
     let ending = waiting.outcome.expect("it has ended").ending;
     let reason = "the fleet was cancelled".to_owned();
     assert_eq!(ending, RunEnding::Cancelled { reason });
-    let results = report(&outcome).result.results;
+    let results = report(&outcome).results;
     assert_eq!(
         results.iter().map(|it| it.success).collect::<Vec<_>>(),
         [false, true]
@@ -284,7 +284,7 @@ async fn instructions_for_a_fleet_reach_its_members() {
     }
     let outcome = outcome(&settings, &run).await;
 
-    let results = report(&outcome).result.results;
+    let results = report(&outcome).results;
     let heard: Vec<_> = results.iter().map(|it| it.output.as_str()).collect();
     assert_eq!(heard, ["pause, the tests come first, resume"; 2]);
     drop(worker);
@@ -325,7 +325,7 @@ async fn a_paused_fleet_starts_no_further_member() {
     resumed.expect("it is told");
     let outcome = outcome(&settings, &run).await;
 
-    let output = report(&outcome).result.aggregated_output;
+    let output = report(&outcome).aggregated_output;
     assert_eq!(output.as_deref(), Some("pause, one, two and more"));
     drop(worker);
 }
@@ -352,8 +352,8 @@ async fn a_fleet_continues_on_another_worker() {
     };
     assert_eq!(failure.message, "the fleet reached its time limit");
     let report = report(&outcome);
-    assert!(report.left_behind.is_empty(), "{report:?}");
-    assert_eq!(report.result.results.len(), 2);
+    assert!(report.unstopped.is_empty(), "{report:?}");
+    assert_eq!(report.results.len(), 2);
     drop(second);
 }
 
@@ -391,9 +391,11 @@ async fn members_may_be_driven_session_by_session() {
     let run = StrategyRun::new(Parallel {}).members(members);
     let run = named(&run, "shop");
     let test_hosts = TestHosts::new(&site, "here");
-    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("here"), |worker| {
-        worker.sessions(test_hosts)
-    });
+    let worker = RunningWorker::start(
+        settings.clone(),
+        WorkerSettings::for_host("here"),
+        |worker| worker.sessions(test_hosts),
+    );
     submit(&settings, &run).await;
 
     let outcome = outcome(&settings, &run).await;
@@ -428,7 +430,7 @@ async fn a_member_whose_name_is_taken_is_not_started() {
     let outcome = outcome(&settings, &run).await;
 
     assert!(!outcome.is_success());
-    let results = report(&outcome).result.results;
+    let results = report(&outcome).results;
     let error = results[0].error.as_deref().unwrap_or_default();
     assert!(error.contains("cannot start the member"), "{error}");
     assert!(results[1].success);
