@@ -213,11 +213,9 @@ impl FleetOrder {
     /// Returns the member specifications for the coordinator.
     pub(super) fn specs(&self) -> Result<Vec<MemberSpec>, serde_json::Error> {
         let specs = self.members.iter().map(|member| {
-            let work = MemberOrder {
-                work: member.work.clone(),
-                roadmap: self.roadmap.clone(),
-                pause_on_critical: self.pause_on_critical,
-            };
+            let mut work = member.work.clone();
+            work.roadmap = self.roadmap.clone();
+            work.pause_on_critical = self.pause_on_critical;
             let work = serde_json::to_value(work)?;
             let mut spec = MemberSpec::new(member.id.clone(), JOB, work);
             spec.allowance = member.allowance;
@@ -230,20 +228,6 @@ impl FleetOrder {
 
 /// Job name of members.
 pub(super) const JOB: &str = "work";
-
-/// Order of a member, as its process receives it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct MemberOrder {
-    /// The work of the member.
-    pub(super) work: WorkOrder,
-    /// The roadmap file that the order was created from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) roadmap: Option<PathBuf>,
-    /// Whether the member is paused when it raises a critical alert.
-    #[serde(default)]
-    pub(super) pause_on_critical: bool,
-}
 
 mod seconds {
     use std::time::Duration;

@@ -11,6 +11,7 @@ use autonoe_core::RunId;
 use autonoe_core::engine::{JobContext, JobRunner, RunOutcome, RunSpec};
 use autonoe_core::event::Failure;
 use autonoe_core::time::{Clock, SystemClock};
+use serde::Deserialize;
 
 use super::messages::RequestQueue;
 use super::{
@@ -23,17 +24,14 @@ use crate::progress::SnapshotLimits;
 use crate::progress::ledger_counts;
 use crate::strategy::{MemberId, MemberReport};
 
-/// Returns the observer of a run.
-type Observers = Arc<dyn Fn(&RunId) -> Result<Arc<dyn WorkObserver>, Failure> + Send + Sync>;
-
 /// Builds the executors for a folder.
 pub(super) type ExecutorFactory = Arc<dyn Fn(&Path) -> Executors + Send + Sync>;
 
 /// Runs the tasks of one fleet member: execute, verify, measure progress, and recover a stuck
 /// agent, until everything is verified or nothing is left to try.
 ///
-/// It is a [`JobRunner`]: an engine calls it with a [`WorkOrder`] as input, and its output is a
-/// [`MemberReport`]. A pause takes effect before the next turn. Messages of people reach the agent
+/// [`run_order`](Self::run_order) runs a [`WorkOrder`]. The loop is also a [`JobRunner`]: an engine
+/// calls it with a [`WorkOrder`] as input. A pause takes effect before the next turn. Messages of people reach the agent
 /// once, in the current turn if its backend supports that, otherwise in the next.
 ///
 /// The next turn of a task continues the conversation of the last one, if the backend supports that
@@ -83,7 +81,7 @@ pub struct TaskLoop {
     pub(super) folder: PathBuf,
     pub(super) executor_factory: ExecutorFactory,
     pub(super) clock: Arc<dyn Clock>,
-    observers: Observers,
+    observer: Arc<dyn WorkObserver>,
     pub(super) worktrees: Option<Worktrees>,
     pub(super) author: Author,
     pub(super) limits: SnapshotLimits,
@@ -101,7 +99,7 @@ impl TaskLoop {
             folder: folder.into(),
             executor_factory: Arc::new(executor_factory),
             clock: Arc::new(SystemClock),
-            observers: Arc::new(|_| Ok(Arc::new(NoWorkObserver))),
+            observer: Arc::new(NoWorkObserver),
             worktrees: None,
             author: Author::default(),
             limits: SnapshotLimits::default(),
@@ -128,38 +126,23 @@ impl TaskLoop {
     /// Sets the observer of the single run that this loop executes. An observer with events of
     /// another run is refused: the tasks of the two runs would be confused.
     #[must_use]
-    pub fn observer(self, observer: impl WorkObserver + 'static) -> Self {
-        let observer: Arc<dyn WorkObserver> = Arc::new(observer);
-        self.observers(move |_| Ok(observer.clone()))
-    }
-
-    /// Sets a function that returns the observer of each run, for a loop that executes several. If
-    /// it fails, the run fails, and nothing starts.
-    #[must_use]
-    pub fn observers(
-        mut self,
-        observer: impl Fn(&RunId) -> Result<Arc<dyn WorkObserver>, Failure> + Send + Sync + 'static,
-    ) -> Self {
-        self.observers = Arc::new(observer);
+    pub fn observer(mut self, observer: impl WorkObserver + 'static) -> Self {
+        self.observer = Arc::new(observer);
         self
     }
 
-    /// Returns the observer of a run, and the recorded state.
-    async fn open_observer(
-        &self,
-        run: &RunId,
-    ) -> Result<(Arc<dyn WorkObserver>, RecoveredState), Failure> {
-        let observer = (self.observers)(run)?;
-        let mut state = observer.recovered_state().await?;
+    /// Returns the recorded state of a run, and records that the run is opened.
+    async fn open_state(&self, run: &RunId) -> Result<RecoveredState, Failure> {
+        let mut state = self.observer.recovered_state().await?;
         if let Some(other) = state.run().filter(|other| *other != run) {
             let message = format!("the journal belongs to the run {other}, not to {run}");
             return Err(Failure::permanent("journal", message));
         }
         let (run, at) = (run.clone(), self.clock.now());
         let opened = WorkEvent::Opened { run, at };
-        observer.note(&opened).await?;
+        self.observer.note(&opened).await?;
         state.apply(&opened);
-        Ok((observer, state))
+        Ok(state)
     }
 
     /// Sets the worktrees. Without them, orders that require one fail.
@@ -241,7 +224,6 @@ pub(super) struct Work<'a> {
     pub(super) iteration: u32,
     /// Everything that was recorded of the run, by earlier processes and by this one.
     pub(super) state: RecoveredState,
-    observer: Arc<dyn WorkObserver>,
     done: BTreeSet<TaskId>,
 }
 
@@ -255,20 +237,31 @@ enum End {
 #[async_trait]
 impl JobRunner for TaskLoop {
     async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
-        let wrong = |message: String| Failure::permanent("work_order", message);
-        let order: WorkOrder = match serde_json::from_value(run.input.clone()) {
-            Ok(order) => order,
-            Err(error) => return not_started(run, wrong(error.to_string())),
-        };
+        match WorkOrder::deserialize(&run.input) {
+            Ok(order) => self.run_order(&run.id, &order, context).await,
+            Err(error) => not_started(&run.id, invalid_order(error.to_string())),
+        }
+    }
+}
+
+impl TaskLoop {
+    /// Runs an order until it ends or is cancelled. The output of the outcome is a
+    /// [`MemberReport`].
+    pub async fn run_order(
+        &self,
+        run: &RunId,
+        order: &WorkOrder,
+        context: &JobContext,
+    ) -> RunOutcome {
         let problems = order.problems();
         if !problems.is_empty() {
-            return not_started(run, wrong(problems.join("; ")));
+            return not_started(run, invalid_order(problems.join("; ")));
         }
-        let (observer, state) = match self.open_observer(&run.id).await {
-            Ok(observed) => observed,
+        let state = match self.open_state(run).await {
+            Ok(state) => state,
             Err(failure) => return not_started(run, failure),
         };
-        let worktree = match self.isolate(&run.id, &order).await {
+        let worktree = match self.isolate(run, order).await {
             Ok(worktree) => worktree,
             Err(failure) => {
                 return not_started(run, failure).with_spent(state.spending().spent);
@@ -282,7 +275,7 @@ impl JobRunner for TaskLoop {
         done.extend(verified.filter(is_ordered).cloned());
         let mut work = Work {
             task_loop: self,
-            order: &order,
+            order,
             context,
             messages: RequestQueue::new(context.control(), state.delivered().clone()),
             account: state.open_account(order.allowance, order.max_iterations),
@@ -292,7 +285,6 @@ impl JobRunner for TaskLoop {
             iteration: 0,
             done,
             state,
-            observer,
         };
         let began = work.state.began().unwrap_or_else(|| self.clock.now());
         let mut end = work.all_tasks().await;
@@ -305,9 +297,14 @@ impl JobRunner for TaskLoop {
     }
 }
 
+/// Returns the failure of a run whose order is invalid.
+pub(crate) fn invalid_order(message: String) -> Failure {
+    Failure::permanent("work_order", message)
+}
+
 /// Returns the outcome of a run that did not start, in the common output format.
-fn not_started(run: &RunSpec, failure: Failure) -> RunOutcome {
-    let id = MemberId::new(run.id.to_string());
+fn not_started(run: &RunId, failure: Failure) -> RunOutcome {
+    let id = MemberId::new(run.as_str());
     let result = MemberReport::failure(id, &failure.message);
     let output = serde_json::to_value(&result).unwrap_or_default();
     RunOutcome::failed(failure).with_output(output)
@@ -323,7 +320,7 @@ async fn deliverables_passed(folder: PathBuf) -> u64 {
 impl Work<'_> {
     /// Records an event, and applies it to the state.
     pub(super) async fn record(&mut self, event: &WorkEvent) -> Result<(), Failure> {
-        self.observer.note(event).await?;
+        self.task_loop.observer.note(event).await?;
         self.state.apply(event);
         Ok(())
     }
@@ -447,14 +444,14 @@ impl Work<'_> {
 
     async fn into_outcome(
         self,
-        run: &RunSpec,
+        run: &RunId,
         end: Result<End, Failure>,
         began: jiff::Timestamp,
         deliverables: u64,
     ) -> RunOutcome {
         let progress = self.progress();
         let Spending { spent, sessions } = self.account.spent();
-        let id = MemberId::new(run.id.to_string());
+        let id = MemberId::new(run.as_str());
         let last = self.verified().last().map(|(_, result)| result);
         let output = last.map_or("", |result| match result.answer.as_str() {
             "" => &result.output,
@@ -487,13 +484,9 @@ impl Work<'_> {
         result.unmerged_work = [self.state.kept_work(), &self.kept].concat();
         let taken = self.task_loop.clock.now().duration_since(began);
         result.duration = Duration::try_from(taken).unwrap_or_default();
-        let observer = self.observer.clone();
-        let untold = self.messages.into_undelivered();
-        let closed = observer
-            .note(&WorkEvent::Closed {
-                undelivered: untold,
-            })
-            .await;
+        let undelivered = self.messages.into_undelivered();
+        let closed = WorkEvent::Closed { undelivered };
+        let closed = self.task_loop.observer.note(&closed).await;
         let failure = failure.or(closed.err());
         result.success = failure.is_none();
         let output = serde_json::to_value(&result).unwrap_or_default();
