@@ -10,7 +10,6 @@ mod report;
 mod strategy_run;
 
 pub use coordinator::Coordinator;
-pub use driver::StrategyRunner;
 pub use event::{FleetEvent, FleetEventKind, FleetObserver};
 pub use fleet_spans::FleetSpans;
 pub use machine::{FleetMachine, FleetStep};

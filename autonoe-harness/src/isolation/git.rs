@@ -9,7 +9,7 @@ use std::{fmt, io};
 use autonoe_process::{CommandOutput, ProcessRunner};
 
 use super::IsolationError;
-use super::programs::{Programs, may_run_programs, program_overrides};
+use super::programs::{may_run_programs, program_overrides};
 
 /// Maximum size of git's output, in bytes.
 const LIMIT: usize = 64 * 1024 * 1024;
@@ -39,7 +39,6 @@ pub(crate) struct Git {
     commands: ProcessRunner,
     time: Duration,
     repository: Option<Repository>,
-    programs: Programs,
     /// Settings in addition to [`SETTINGS`], hidden from process listings.
     settings: Vec<(String, String)>,
 }
@@ -64,7 +63,6 @@ impl Git {
             commands,
             time,
             repository: None,
-            programs: Programs::default(),
             settings: Vec::new(),
         }
     }
@@ -73,15 +71,6 @@ impl Git {
     pub(crate) fn for_repository(mut self, repository: Repository) -> Self {
         self.repository = Some(repository);
         self
-    }
-
-    pub(super) fn with_programs(mut self, programs: Programs) -> Self {
-        self.programs = programs;
-        self
-    }
-
-    pub(super) fn programs(&self) -> Programs {
-        self.programs
     }
 
     pub(crate) fn within(mut self, time: Duration) -> Self {
@@ -133,7 +122,7 @@ impl Git {
             .env("GIT_DIR", repository.dir_of(folder)?)
             .env("GIT_WORK_TREE", folder)
             .env("GIT_COMMON_DIR", &repository.common);
-        if self.programs == Programs::Allowed || !may_run_programs(arguments) {
+        if !may_run_programs(arguments) {
             return Ok(set(commands, self.settings.iter().cloned()));
         }
         // Immediately before each run: an agent may have changed the settings in the meantime.
@@ -199,7 +188,6 @@ impl fmt::Debug for Git {
         f.debug_struct("Git")
             .field("commands", &self.commands)
             .field("repository", &self.repository)
-            .field("programs", &self.programs)
             .finish_non_exhaustive()
     }
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::locked::{ListedWorktree, LockedWorktrees};
 use super::owner::{OwnerRecord, Process, WorktreeOperation, claim};
-use super::programs::Programs;
 use super::{Author, IsolationError, WorkLocation, Worktrees, check_name, project_folder};
 
 /// The worktree of one agent, on a branch of its own.
@@ -395,7 +394,7 @@ pub(crate) async fn check_no_nested_repository(
         if !fields.ends_with(" 0") {
             conflicts = Conflicts::Some;
         }
-        let is_module = fields.starts_with("160000 ") && git.programs() == Programs::Forbidden;
+        let is_module = fields.starts_with("160000 ");
         let is_checked_out = || {
             place
                 .folder

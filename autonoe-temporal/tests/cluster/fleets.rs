@@ -6,15 +6,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_core::agent::{BudgetUsage, CostTotal, TokenUsage};
 use autonoe_core::engine::{
-    Engine, EngineError, JobContext, JobRunner, LocalEngine, Placement, RunEnding, RunInstruction,
-    RunOutcome, RunPhase, RunSpec,
+    Engine, EngineError, JobContext, JobRunner, LocalEngine, RunEnding, RunInstruction, RunOutcome,
+    RunPhase, RunSpec,
 };
 use autonoe_core::event::Failure;
 use autonoe_core::run::RunRequest;
-use autonoe_core::{CostUsd, RunId};
-use autonoe_harness::coordinate::{MemberJob, MemberSpec, StrategyRun, StrategyRunner};
+use autonoe_core::{CostUsd, RunControl, RunId};
+use autonoe_harness::coordinate::{MemberJob, MemberSpec, StrategyRun};
 use autonoe_harness::strategy::{MemberId, MemberReport, VotingCriterion};
-use autonoe_harness::{FleetReport, Parallel, Pipeline, Race, Strategy, Voting};
+use autonoe_harness::{Coordinator, FleetReport, Parallel, Pipeline, Race, Strategy, Voting};
 use autonoe_temporal::{SESSIONS_JOB, TemporalSettings, WorkerSettings};
 use autonoe_temporal_support::{
     DevServer, RunningWorker, Site, TestHosts, Work, engine, is_at, outcome, short_timeouts,
@@ -104,11 +104,11 @@ fn report(outcome: &RunOutcome) -> FleetReport {
 
 /// Returns the outcome of a fleet in this process.
 async fn locally(run: &RunSpec) -> RunOutcome {
-    let members = Arc::new(LocalEngine::new(Arc::new(Acts)));
-    let fleets = LocalEngine::new(Arc::new(StrategyRunner::new(members)));
-    let taken = fleets.submit(run.clone(), Placement::anywhere()).await;
-    taken.expect("it is taken");
-    fleets.wait(&run.id).await.expect("it ends")
+    let members = LocalEngine::new(Arc::new(Acts));
+    let fleet = StrategyRun::from_run(run).expect("a fleet");
+    let fleet = Coordinator::from_strategy_run(run.id.as_str(), members, fleet);
+    let report = fleet.run(&RunControl::new()).await.expect("it ends");
+    report.outcome()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -370,7 +370,7 @@ async fn long_outputs_of_members_stay_with_their_runs() {
 
     let outcome = outcome(&settings, &run).await;
 
-    let output = &outcome.output["result"]["results"][0]["output"];
+    let output = &outcome.output["results"][0]["output"];
     assert_eq!(output, "(716800 bytes, in the run shop.a)");
     let member = engine(&settings).await.wait(&RunId::new("shop.a")).await;
     let member = member.expect("it has ended").output;
