@@ -22,38 +22,59 @@ pub(crate) mod strategy {
     }
 }
 
-/// Serialises a duration in milliseconds.
-pub(crate) mod millis {
-    use std::time::Duration;
+/// Defines a module that serialises durations, and optional ones, as whole numbers of a unit.
+macro_rules! duration_format {
+    ($(#[$attribute:meta])* $name:ident, $to_number:expr, $from_number:expr) => {
+        $(#[$attribute])*
+        pub(crate) mod $name {
+            use std::time::Duration;
 
-    use serde::{Deserialize, Deserializer, Serializer};
+            use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(crate) fn serialize<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_u64(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
-    }
+            pub(crate) fn serialize<S: Serializer>(
+                time: &Duration,
+                to: S,
+            ) -> Result<S::Ok, S::Error> {
+                $to_number(time).serialize(to)
+            }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-        u64::deserialize(from).map(Duration::from_millis)
-    }
+            pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+                from: D,
+            ) -> Result<Duration, D::Error> {
+                u64::deserialize(from).map($from_number)
+            }
 
-    /// Serialises an optional duration.
-    pub(crate) mod option {
-        use super::*;
+            /// Serialises an optional duration.
+            pub(crate) mod option {
+                use super::*;
 
-        pub(crate) fn serialize<S: Serializer>(
-            time: &Option<Duration>,
-            to: S,
-        ) -> Result<S::Ok, S::Error> {
-            match time {
-                Some(time) => super::serialize(time, to),
-                None => to.serialize_none(),
+                pub(crate) fn serialize<S: Serializer>(
+                    time: &Option<Duration>,
+                    to: S,
+                ) -> Result<S::Ok, S::Error> {
+                    time.as_ref().map($to_number).serialize(to)
+                }
+
+                pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+                    from: D,
+                ) -> Result<Option<Duration>, D::Error> {
+                    Ok(Option::<u64>::deserialize(from)?.map($from_number))
+                }
             }
         }
-
-        pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-            from: D,
-        ) -> Result<Option<Duration>, D::Error> {
-            Ok(Option::<u64>::deserialize(from)?.map(Duration::from_millis))
-        }
-    }
+    };
 }
+
+duration_format!(
+    /// Serialises a duration in milliseconds.
+    millis,
+    |time: &Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
+    Duration::from_millis
+);
+duration_format!(
+    /// Serialises a duration in seconds.
+    #[cfg(feature = "sqlite")]
+    seconds,
+    Duration::as_secs,
+    Duration::from_secs
+);

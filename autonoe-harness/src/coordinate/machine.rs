@@ -139,9 +139,7 @@ impl FleetMachine {
         now: Timestamp,
     ) -> Result<Self, CoordinationError> {
         let name = name.into();
-        let may_be_in = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-        // With a dot, runs of two fleets could have the same name.
-        if name.is_empty() || !name.chars().all(may_be_in) {
+        if !is_fleet_name(&name) {
             return Err(CoordinationError::FleetName(name));
         }
         let mut places = HashMap::new();
@@ -681,6 +679,13 @@ impl FleetMachine {
         let error = format!("the member did not stop within {stop_timeout}");
         self.end(now, MemberReport::lost(member, error));
     }
+}
+
+/// Returns whether `name` can be the name of a fleet. With a dot, runs of two fleets could have the
+/// same name.
+pub(crate) fn is_fleet_name(name: &str) -> bool {
+    let may_be_in = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    !name.is_empty() && name.chars().all(may_be_in)
 }
 
 fn after(now: Timestamp, time: Duration) -> Timestamp {

@@ -110,9 +110,7 @@ impl FleetHome {
     ///
     /// The file is damaged, belongs to another program, has a newer version, or cannot be opened.
     pub async fn meta(&self) -> Result<SqliteMeta, StateError> {
-        if self.path.is_symlink() {
-            return Err(self.foreign("a symlink"));
-        }
+        self.check_state()?;
         SqliteMeta::open(&self.meta_file()).await
     }
 
@@ -123,9 +121,7 @@ impl FleetHome {
     /// The shared context is damaged, belongs to another program, has a newer version, or cannot be
     /// opened.
     pub async fn shared(&self) -> Result<SharedContext, SharedError> {
-        if self.path.is_symlink() {
-            return Err(self.foreign("a symlink").into());
-        }
+        self.check_state()?;
         SharedContext::open(&self.path.join("shared")).await
     }
 
@@ -172,7 +168,7 @@ impl FleetHome {
     ///
     /// The state cannot be read.
     pub async fn fleets(&self) -> Result<Vec<FleetRecord>, StateError> {
-        match self.kept().await? {
+        match self.existing_meta().await? {
             Some(meta) => meta.fleets().await,
             None => Ok(Vec::new()),
         }
@@ -184,7 +180,7 @@ impl FleetHome {
     ///
     /// The state cannot be read.
     pub async fn fleet(&self, name: &str) -> Result<Option<FleetRecord>, StateError> {
-        match self.kept().await? {
+        match self.existing_meta().await? {
             Some(meta) => meta.fleet(name).await,
             None => Ok(None),
         }
@@ -196,7 +192,7 @@ impl FleetHome {
     ///
     /// The state cannot be read.
     pub async fn decisions(&self, fleet: &str) -> Result<Vec<DecisionRecord>, StateError> {
-        match self.kept().await? {
+        match self.existing_meta().await? {
             Some(meta) => meta.decisions(fleet).await,
             None => Ok(Vec::new()),
         }
@@ -285,11 +281,18 @@ impl FleetHome {
         }
     }
 
-    /// Opens the state of all fleets, if it exists.
-    async fn kept(&self) -> Result<Option<SqliteMeta>, StateError> {
+    /// Refuses a symlink, before a database is opened.
+    fn check_state(&self) -> Result<(), StateError> {
         if self.path.is_symlink() {
-            return Err(self.foreign("a symlink"));
+            Err(self.foreign("a symlink"))
+        } else {
+            Ok(())
         }
+    }
+
+    /// Opens the state of all fleets, if it exists.
+    async fn existing_meta(&self) -> Result<Option<SqliteMeta>, StateError> {
+        self.check_state()?;
         let path = self.meta_file();
         match fs::metadata(&path) {
             Ok(_) => self.meta().await.map(Some),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FleetOrderError;
 use crate::budget::{Allowance, BudgetedKind};
-use crate::coordinate::MemberSpec;
+use crate::coordinate::{MemberSpec, is_fleet_name};
 use crate::executor::TaskId;
 use crate::folder::MemberFolder;
 use crate::roadmap::PlannedTask;
@@ -66,7 +66,11 @@ pub struct FleetOrder {
     #[serde(default = "default_max_concurrent")]
     pub max_concurrent: NonZeroUsize,
     /// The time limit of the fleet while a coordinator leads it; an hour by default.
-    #[serde(rename = "timeSeconds", with = "seconds", default = "default_time")]
+    #[serde(
+        rename = "timeSeconds",
+        with = "serde_formats::seconds",
+        default = "default_time"
+    )]
     pub time: Duration,
     /// The budget of all members together.
     #[serde(default)]
@@ -91,7 +95,7 @@ pub struct FleetMember {
     /// The time limit from its start; that of the fleet by default.
     #[serde(
         rename = "timeoutSeconds",
-        with = "seconds::option",
+        with = "serde_formats::seconds::option",
         default,
         skip_serializing_if = "Option::is_none"
     )]
@@ -229,40 +233,6 @@ impl FleetOrder {
 /// Job name of members.
 pub(super) const JOB: &str = "work";
 
-mod seconds {
-    use std::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_u64(time.as_secs())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-        u64::deserialize(from).map(Duration::from_secs)
-    }
-
-    pub(super) mod option {
-        use super::*;
-
-        pub(crate) fn serialize<S: Serializer>(
-            time: &Option<Duration>,
-            to: S,
-        ) -> Result<S::Ok, S::Error> {
-            match time {
-                Some(time) => super::serialize(time, to),
-                None => to.serialize_none(),
-            }
-        }
-
-        pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-            from: D,
-        ) -> Result<Option<Duration>, D::Error> {
-            Ok(Option::<u64>::deserialize(from)?.map(Duration::from_secs))
-        }
-    }
-}
-
 /// Maximum length of a fleet name, because folder names combine it with that of a member.
 const LONGEST: usize = 60;
 
@@ -337,9 +307,8 @@ impl FleetOrder {
 
     fn name_problems(&self) -> Vec<String> {
         let name = &self.name;
-        let may_be_in = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
         let mut problems = Vec::new();
-        if name.is_empty() || !name.chars().all(may_be_in) || name.starts_with('-') {
+        if !is_fleet_name(name) || name.starts_with('-') {
             problems.push(
                 "its name may only contain letters, digits, `-` and `_`, and must not start with \
                  `-`"
