@@ -39,7 +39,7 @@ pub fn strategy(strategy: &dyn Strategy) -> Conformance {
                 let fleet = fleet(seed, success);
                 fleet
                     .run(strategy)
-                    .map_err(|why| Flaw::Failed(format!("{why}: {fleet:?}")))?;
+                    .map_err(|reason| Flaw::Failed(format!("{reason}: {fleet:?}")))?;
             }
             Ok(())
         });

@@ -63,8 +63,8 @@ impl<'c> Driver<'c> {
                 FleetStep::Stop {
                     member,
                     run,
-                    reason: why,
-                } => self.stop(&member, &run, &why).await,
+                    reason,
+                } => self.stop(&member, &run, &reason).await,
                 FleetStep::Wait { until } => self.wait(control, until).await,
                 FleetStep::Finish(report) => return Ok(*report),
             }
@@ -128,9 +128,9 @@ impl<'c> Driver<'c> {
         self.emit();
     }
 
-    async fn stop(&mut self, member: &MemberId, run: &RunId, why: &str) {
+    async fn stop(&mut self, member: &MemberId, run: &RunId, reason: &str) {
         let plan = self.plan;
-        if let Err(error) = plan.retry(|| plan.engine.cancel(run, why)).await {
+        if let Err(error) = plan.retry(|| plan.engine.cancel(run, reason)).await {
             tracing::warn!(%run, %error, "cannot cancel a run");
         }
         self.machine.on_stopped(self.now(), member);
@@ -155,8 +155,8 @@ impl<'c> Driver<'c> {
             RunRequest::Pause => (RunInstruction::Pause, None),
             RunRequest::Resume => (RunInstruction::Resume, None),
             RunRequest::Instruct(message) => {
-                let say = RunInstruction::Message(message.text().to_owned());
-                (say, Some(message))
+                let instruction = RunInstruction::Message(message.text().to_owned());
+                (instruction, Some(message))
             }
         };
         let runs = self.machine.on_instruction(self.now(), &instruction);
@@ -280,8 +280,8 @@ impl Coordinator {
     /// not report which runs exist.
     pub async fn run(&self, control: &RunControl) -> Result<FleetReport, CoordinationError> {
         InvalidValue::check_time("time(0)", self.strategy_run.time)?;
-        let (name, what) = (self.fleet.clone(), self.strategy_run.clone());
-        let machine = FleetMachine::new(name, what, self.clock.now())?;
+        let (name, strategy_run) = (self.fleet.clone(), self.strategy_run.clone());
+        let machine = FleetMachine::new(name, strategy_run, self.clock.now())?;
         Driver::new(self, machine).run(control).await
     }
 }

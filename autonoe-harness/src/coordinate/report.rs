@@ -87,8 +87,8 @@ impl FleetReport {
             Some(reason @ CutShort::Cancelled) => RunOutcome::cancelled(reason.to_string()),
             Some(reason) => RunOutcome::failed(Failure::permanent("cut_short", reason.to_string())),
             None => {
-                let why = "the members did not reach the goal of the fleet";
-                RunOutcome::failed(Failure::permanent("strategy_failed", why))
+                let message = "the members did not reach the goal of the fleet";
+                RunOutcome::failed(Failure::permanent("strategy_failed", message))
             }
         };
         // A report always serialises. If it ever does not, the outcome is still correct.

@@ -52,7 +52,7 @@ impl Database {
             jobs,
         };
         started.map_err(|source| database.failed("cannot start its thread", source))?;
-        is_open.await.map_err(|_| database.is_gone())??;
+        is_open.await.map_err(|_| database.disconnected_error())??;
         Ok(database)
     }
 
@@ -118,12 +118,12 @@ impl Database {
                 let _ = answer.send(done);
             }
         });
-        self.jobs.send(job).map_err(|_| self.is_gone())?;
-        let done = answered.await.map_err(|_| self.is_gone())?;
-        done.map_err(|trouble| trouble.into_state_error(&self.path, "cannot read or write it"))
+        self.jobs.send(job).map_err(|_| self.disconnected_error())?;
+        let done = answered.await.map_err(|_| self.disconnected_error())?;
+        done.map_err(|error| error.into_state_error(&self.path, "cannot read or write it"))
     }
 
-    fn is_gone(&self) -> StateError {
+    fn disconnected_error(&self) -> StateError {
         self.failed(
             "its thread does not answer",
             std::io::ErrorKind::BrokenPipe.into(),
@@ -184,8 +184,8 @@ pub(crate) fn to_stored(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
 
-pub(crate) fn unreadable(column: &str, why: &dyn std::fmt::Display) -> DatabaseError {
-    DatabaseError::Unreadable(format!("{column}: {why}"))
+pub(crate) fn unreadable(column: &str, reason: &dyn std::fmt::Display) -> DatabaseError {
+    DatabaseError::Unreadable(format!("{column}: {reason}"))
 }
 
 /// Collects one value per row.

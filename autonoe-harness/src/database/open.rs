@@ -27,14 +27,14 @@ pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, StateError> {
     if let Some(folder) = path.parent() {
         create_folder(folder).map_err(|source| failed(path, source))?;
     }
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         match open_once(path, kind) {
             // SQLite needs exclusive access to switch to the write-ahead log and to recover it.
-            Err(trouble) if trouble.is_busy() && begun.elapsed() < LOCK_TIMEOUT => {
+            Err(error) if error.is_busy() && started.elapsed() < LOCK_TIMEOUT => {
                 std::thread::sleep(NAP);
             }
-            opened => return opened.map_err(|trouble| trouble.into_state_error(path, OPENING)),
+            opened => return opened.map_err(|error| error.into_state_error(path, OPENING)),
         }
     }
 }
@@ -61,11 +61,11 @@ fn open_once(path: &Path, kind: &Kind) -> Result<Connection, DatabaseError> {
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
     if mode != "wal" {
-        let why = "the file system does not support memory shared between processes".to_owned();
+        let reason = "the file system does not support memory shared between processes".to_owned();
         return Err(StateError::Failed {
             path: path.to_owned(),
             doing: OPENING,
-            source: why.into(),
+            source: reason.into(),
         }
         .into());
     }
@@ -183,10 +183,10 @@ fn journal_of(path: &Path) -> PathBuf {
     name.into()
 }
 
-fn foreign(path: &Path, kind: &Kind, what: &'static str) -> StateError {
+fn foreign(path: &Path, kind: &Kind, found: &'static str) -> StateError {
     StateError::Foreign {
         path: path.to_owned(),
-        what,
+        found,
         expected: kind.name,
     }
 }

@@ -51,7 +51,7 @@ impl FleetRun {
                         report.merged = Some(commit);
                         self.discard_losing_worktrees(trees, winner).await?;
                     }
-                    Err(NotMerged::Because(why)) => report.not_merged = Some(why),
+                    Err(NotMerged::Because(reason)) => report.not_merged = Some(reason),
                     Err(NotMerged::Error(error)) => return Err(*error),
                 }
             }
@@ -67,8 +67,8 @@ impl FleetRun {
         self.rebuild_member_states().await;
         self.share_member_ends().await;
         let now = self.clock.now();
-        if let Some(why) = &report.not_merged {
-            let alert = Alert::new("not_merged", Severity::Error, why, now);
+        if let Some(reason) = &report.not_merged {
+            let alert = Alert::new("not_merged", Severity::Error, reason, now);
             let fleet = self.order.name.as_str();
             recorder.alert(alert.detail("fleet", fleet)).await;
         }
@@ -115,9 +115,9 @@ impl FleetRun {
                 .merged_commit()
                 .await
                 .map_err(FleetRunError::from)?;
-            let gone =
+            let missing =
                 || NotMerged::Because(format!("the worktree of {} does not exist", winner.id));
-            return merged.ok_or_else(gone);
+            return merged.ok_or_else(missing);
         };
         let message = format!("Work of {}", tree.branch());
         tree.commit_all(&self.author, &message).await?;
@@ -219,7 +219,7 @@ impl FleetRun {
         &self,
         trees: &Worktrees,
     ) -> Result<Vec<WorkLocation>, IsolationError> {
-        let mut kept = Vec::new();
+        let mut unmerged = Vec::new();
         // Exploration worktrees come before the worktree that they branched from, because that one
         // decides whether they contain work. Their names begin with its name.
         for name in trees.remaining().await?.into_iter().rev() {
@@ -228,18 +228,18 @@ impl FleetRun {
                 Ok(Some(tree)) => {
                     if let Err(error) = tree.remove().await {
                         tracing::info!(%error, "kept a worktree with work that is not merged");
-                        kept.push(place);
+                        unmerged.push(place);
                     }
                 }
-                Ok(None) => kept.push(place),
+                Ok(None) => unmerged.push(place),
                 Err(error) => {
                     tracing::warn!(%error, "cannot remove a worktree; it is kept");
-                    kept.push(place);
+                    unmerged.push(place);
                 }
             }
         }
-        kept.reverse();
-        Ok(kept)
+        unmerged.reverse();
+        Ok(unmerged)
     }
 
     /// Opens a worktree, once the process that used it is gone.
@@ -255,7 +255,7 @@ impl FleetRun {
                     polls += 1;
                     self.clock.sleep(POLL_INTERVAL).await;
                 }
-                taken => return taken,
+                opened => return opened,
             }
         }
     }

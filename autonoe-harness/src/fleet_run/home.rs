@@ -70,8 +70,8 @@ impl FleetHome {
         let path = path.filter(|path| path.file_name().is_some_and(|name| name == FOLDER));
         let project = path.and_then(Path::parent);
         let nowhere = || {
-            let what = format!("it is not in a folder {FOLDER} of a project");
-            FolderError::corrupt(folder.path(), what)
+            let reason = format!("it is not in a folder {FOLDER} of a project");
+            FolderError::corrupt(folder.path(), reason)
         };
         project.map(Self::new).ok_or_else(nowhere)
     }
@@ -93,8 +93,8 @@ impl FleetHome {
     ///
     /// It cannot be created.
     pub fn create(&self) -> Result<(), FolderError> {
-        let made = create_folder(&self.path);
-        made.map_err(|source| FolderError::unwritable(&self.path, source))?;
+        let created = create_folder(&self.path);
+        created.map_err(|source| FolderError::unwritable(&self.path, source))?;
         let ignored = self.path.join(".gitignore");
         match create_file_durably(&ignored, b"*\n") {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -157,7 +157,7 @@ impl FleetHome {
     ) -> Result<Worktrees, IsolationError> {
         if self.path.is_symlink() {
             let (folder, reason) = (self.path.clone(), "it is a symlink");
-            return Err(IsolationError::NotOurs { folder, reason });
+            return Err(IsolationError::RefusedFolder { folder, reason });
         }
         Worktrees::open(&self.project, &self.worktrees_folder(), fleet, commands).await
     }
@@ -259,8 +259,8 @@ impl FleetHome {
     ) -> Result<MemberFolder, FolderError> {
         let folder = self.coordinator_folder(fleet)?;
         self.create()?;
-        let made = create_folder(folder.path());
-        made.map_err(|source| FolderError::unwritable(folder.path(), source))?;
+        let created = create_folder(folder.path());
+        created.map_err(|source| FolderError::unwritable(folder.path(), source))?;
         Ok(folder)
     }
 
@@ -308,10 +308,10 @@ impl FleetHome {
         }
     }
 
-    fn foreign(&self, what: &'static str) -> StateError {
+    fn foreign(&self, found: &'static str) -> StateError {
         StateError::Foreign {
             path: self.path.clone(),
-            what,
+            found,
             expected: "the folder of fleets",
         }
     }

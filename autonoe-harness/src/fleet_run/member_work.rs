@@ -160,8 +160,8 @@ impl MemberWork {
             .create()
             .map_err(|error| failed(error.to_string()))?;
         // The folder exists already, unless this is a task of an engine without folders.
-        let made = create_folder(folder.path());
-        made.map_err(|error| failed(format!("{:?}: {error}", folder.path())))?;
+        let created = create_folder(folder.path());
+        created.map_err(|error| failed(format!("{:?}: {error}", folder.path())))?;
         Ok(folder)
     }
 

@@ -253,7 +253,7 @@ impl FleetOrder {
         let (mut ids, mut trees) = (BTreeSet::new(), BTreeSet::new());
         for member in &self.members {
             let id = &member.id;
-            let mut wrong = |what: String| problems.push(format!("the member {id}: {what}"));
+            let mut wrong = |problem: String| problems.push(format!("the member {id}: {problem}"));
             if !ids.insert(id) {
                 wrong("another member has the same name".to_owned());
             }
@@ -292,9 +292,9 @@ impl FleetOrder {
                 Isolation::Shared => {}
             }
             if self.strategy.needs_worktrees() && !keeps_work(&member.work.isolation) {
-                let what = "the strategy chooses one of several members, so each needs a worktree \
+                let problem = "the strategy chooses one of several members, so each needs a worktree \
                             that keeps its work";
-                wrong(what.to_owned());
+                wrong(problem.to_owned());
             }
         }
         problems.extend(self.budget_problems());

@@ -104,7 +104,7 @@ impl FleetRun {
         loop {
             match Leadership::acquire(folder) {
                 Err(FolderError::Held { .. }) => {}
-                taken => return Ok(taken?),
+                acquired => return Ok(acquired?),
             }
             let pid = self.home.coordinator(fleet)?;
             attempts += 1;

@@ -221,7 +221,7 @@ impl FleetRun {
             }
             None => {
                 self.check_journals()?;
-                self.lead(&mut recorder, folder, control).await?
+                self.coordinate(&mut recorder, folder, control).await?
             }
         };
         let report = self.conclude(&mut recorder, report).await?;
@@ -230,7 +230,7 @@ impl FleetRun {
     }
 
     /// Leads the members until the strategy has finished, and records its decision.
-    async fn lead(
+    async fn coordinate(
         &self,
         recorder: &mut FleetRecorder,
         folder: MemberFolder,

@@ -123,8 +123,8 @@ impl MemberFolder {
         let state: Option<MemberStatusRecord> = read_versioned_json(&path, VERSION)?;
         match state {
             Some(state) if state.id != *self.id() => {
-                let what = format!("it belongs to the member {}", state.id);
-                Err(FolderError::corrupt(&path, what))
+                let reason = format!("it belongs to the member {}", state.id);
+                Err(FolderError::corrupt(&path, reason))
             }
             state => Ok(state),
         }

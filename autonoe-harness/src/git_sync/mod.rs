@@ -16,4 +16,4 @@ mod synced_project;
 pub use error::SyncError;
 pub use host::SyncedSessionHost;
 pub use remote::SyncRemote;
-pub use synced_project::{KeptWork, SyncedProject};
+pub use synced_project::{SyncedProject, UnpublishedWork};

@@ -25,4 +25,4 @@ pub(super) const AGENTS: &str = "refs/git-sync/agents";
 pub(super) const QUARANTINE: &str = "refs/git-sync/quarantine/";
 
 /// Kept work that exists nowhere else.
-pub(super) const KEPT: &str = "refs/git-sync/kept/";
+pub(super) const UNPUBLISHED: &str = "refs/git-sync/kept/";

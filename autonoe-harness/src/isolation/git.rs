@@ -46,8 +46,8 @@ pub(crate) struct Git {
 impl Git {
     pub(crate) fn new(commands: ProcessRunner, time: Duration) -> Self {
         // Variables that point git to another repository or index must not pass.
-        let is_ours = |name: &std::ffi::OsStr| !name.as_encoded_bytes().starts_with(b"GIT_");
-        let commands = commands.retain_env(is_ours).envs([
+        let is_allowed = |name: &std::ffi::OsStr| !name.as_encoded_bytes().starts_with(b"GIT_");
+        let commands = commands.retain_env(is_allowed).envs([
             ("GIT_CONFIG_NOSYSTEM", "1"),
             ("GIT_CONFIG_GLOBAL", "/dev/null"),
             ("GIT_TERMINAL_PROMPT", "0"),
@@ -210,7 +210,7 @@ fn set(commands: ProcessRunner, settings: impl Iterator<Item = (String, String)>
 pub(crate) fn failed<S: AsRef<str>>(arguments: &[S], output: &CommandOutput) -> IsolationError {
     IsolationError::Git {
         doing: doing(arguments),
-        how: output.end.to_string(),
+        status: output.end.to_string(),
         output: output_text(output),
     }
 }

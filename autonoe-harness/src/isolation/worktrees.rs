@@ -93,9 +93,9 @@ impl Worktrees {
             "--git-dir",
             "--git-common-dir",
         ];
-        let no_repository = |said| IsolationError::NoRepository {
+        let no_repository = |output| IsolationError::NoRepository {
             folder: repo.to_owned(),
-            output: said,
+            output,
         };
         if !repo.is_dir() {
             return Err(no_repository("it is not a folder".to_owned()));

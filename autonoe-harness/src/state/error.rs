@@ -16,10 +16,10 @@ pub enum StateError {
     #[error("{0}")]
     Invalid(String),
     /// The claim was taken over by another process.
-    #[error("epoch {epoch} no longer owns {what}; another process has taken over")]
+    #[error("epoch {epoch} no longer owns {object}; another process has taken over")]
     Fenced {
         /// The claimed object, for people.
-        what: String,
+        object: String,
         /// The epoch of the refused claim.
         epoch: u64,
     },
@@ -43,12 +43,12 @@ pub enum StateError {
         known: i64,
     },
     /// The file belongs to another program.
-    #[error("{path:?} is {what}, not {expected}; it was left unchanged: move it away")]
+    #[error("{path:?} is {found}, not {expected}; it was left unchanged: move it away")]
     Foreign {
         /// The file.
         path: PathBuf,
         /// Description of the file.
-        what: &'static str,
+        found: &'static str,
         /// Expected kind of file.
         expected: &'static str,
     },
@@ -74,9 +74,9 @@ pub enum StateError {
 }
 
 impl StateError {
-    pub(crate) fn fenced(what: impl std::fmt::Display, epoch: u64) -> Self {
+    pub(crate) fn fenced(object: impl std::fmt::Display, epoch: u64) -> Self {
         Self::Fenced {
-            what: what.to_string(),
+            object: object.to_string(),
             epoch,
         }
     }

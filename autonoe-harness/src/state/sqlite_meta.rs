@@ -21,7 +21,7 @@ use crate::strategy::{Member, MemberId, MemberState};
 /// State of a project's coordinators in a SQLite file, for several processes at once: all fleets
 /// with their members, decisions and accounts.
 ///
-/// One coordinator leads a fleet at a time: [`acquire_lead`](Self::acquire_lead) takes it over from
+/// One coordinator leads a fleet at a time: [`acquire_leadership`](Self::acquire_leadership) takes it over from
 /// the previous leader, whose writes are refused from then on. A member or a fleet that has ended
 /// never changes. It has the same guarantees as [`SqliteState`](super::SqliteState).
 ///
@@ -39,10 +39,10 @@ use crate::strategy::{Member, MemberId, MemberState};
 /// let plan = FleetPlan::new("login", json!({}), [a.clone()]);
 /// meta.create_fleet(&plan, now).await?;
 ///
-/// let lead = meta.acquire_lead("login", now).await?;
+/// let lead = meta.acquire_leadership("login", now).await?;
 /// meta.set_member(&lead, &a, &MemberState::Running, now).await?;
 ///
-/// let other = meta.acquire_lead("login", now).await?;
+/// let other = meta.acquire_leadership("login", now).await?;
 /// assert!(meta.set_member(&lead, &a, &MemberState::Stopping, now).await.is_err());
 /// assert_eq!(other.epoch, lead.epoch + 1);
 /// # Ok(())
@@ -76,18 +76,18 @@ impl SqliteMeta {
     /// Changes a fleet on behalf of its leader.
     async fn change<T: Send + 'static>(
         &self,
-        lead: &LeaderToken,
+        token: &LeaderToken,
         now: Timestamp,
         work: impl FnOnce(&Connection, &LeaderToken) -> Result<T, DatabaseError> + Send + 'static,
     ) -> Result<T, StateError> {
-        let lead = lead.clone();
+        let token = token.clone();
         self.database
             .write(move |db| {
                 let sql = "UPDATE fleets SET updated_at = ?3 WHERE id = ?1 AND epoch = ?2";
-                let row = params![lead.fleet, to_stored(lead.epoch), now.to_string()];
+                let row = params![token.fleet, to_stored(token.epoch), now.to_string()];
                 match db.execute(sql, row)? {
-                    0 => Err(lead.fenced().into()),
-                    _ => work(db, &lead),
+                    0 => Err(token.fenced().into()),
+                    _ => work(db, &token),
                 }
             })
             .await
@@ -139,7 +139,7 @@ impl SqliteMeta {
     /// # Errors
     ///
     /// [`StateError::Unknown`].
-    pub async fn acquire_lead(
+    pub async fn acquire_leadership(
         &self,
         fleet: &str,
         now: Timestamp,
@@ -167,14 +167,14 @@ impl SqliteMeta {
     /// has ended.
     pub async fn set_member(
         &self,
-        lead: &LeaderToken,
+        token: &LeaderToken,
         member: &MemberId,
         state: &MemberState,
         now: Timestamp,
     ) -> Result<(), StateError> {
         let (member, state) = (member.clone(), state.clone());
-        let work = move |db: &Connection, lead: &LeaderToken| set(db, lead, &member, &state);
-        self.change(lead, now, work).await
+        let work = move |db: &Connection, token: &LeaderToken| set(db, token, &member, &state);
+        self.change(token, now, work).await
     }
 
     /// Records the end of a fleet. Recording the same result again changes nothing.
@@ -184,13 +184,13 @@ impl SqliteMeta {
     /// [`StateError::Fenced`]; [`StateError::Conflict`] if it has ended with another result.
     pub async fn finish_fleet(
         &self,
-        lead: &LeaderToken,
+        token: &LeaderToken,
         result: &FleetReport,
         now: Timestamp,
     ) -> Result<(), StateError> {
         let result = result.clone();
-        let work = move |db: &Connection, lead: &LeaderToken| finish(db, lead, &result);
-        self.change(lead, now, work).await
+        let work = move |db: &Connection, token: &LeaderToken| finish(db, token, &result);
+        self.change(token, now, work).await
     }
 
     /// Records a decision, and returns its number.
@@ -200,20 +200,20 @@ impl SqliteMeta {
     /// [`StateError::Fenced`].
     pub async fn append_decision(
         &self,
-        lead: &LeaderToken,
+        token: &LeaderToken,
         decision: &Value,
         now: Timestamp,
     ) -> Result<u64, StateError> {
         let decision = decision.clone();
-        let work = move |db: &Connection, lead: &LeaderToken| {
+        let work = move |db: &Connection, token: &LeaderToken| {
             let sql = "INSERT INTO decisions
                        SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4
                        FROM decisions WHERE fleet = ?1 RETURNING number";
-            let epoch = to_stored(lead.epoch);
-            let row = params![lead.fleet, json(&decision)?, epoch, now.to_string()];
+            let epoch = to_stored(token.epoch);
+            let row = params![token.fleet, json(&decision)?, epoch, now.to_string()];
             db.query_row(sql, row, |row| Ok(number(row, "number")))?
         };
-        self.change(lead, now, work).await
+        self.change(token, now, work).await
     }
 
     /// Returns the decisions of a fleet, in order.
@@ -236,17 +236,17 @@ impl SqliteMeta {
     /// [`StateError::Fenced`].
     pub async fn save_accounts(
         &self,
-        lead: &LeaderToken,
+        token: &LeaderToken,
         accounts: &Account,
         now: Timestamp,
     ) -> Result<(), StateError> {
         let accounts = accounts.clone();
-        let work = move |db: &Connection, lead: &LeaderToken| {
+        let work = move |db: &Connection, token: &LeaderToken| {
             let sql = "UPDATE fleets SET accounts = ?2 WHERE id = ?1";
-            db.execute(sql, params![lead.fleet, json(&accounts)?])?;
+            db.execute(sql, params![token.fleet, json(&accounts)?])?;
             Ok(())
         };
-        self.change(lead, now, work).await
+        self.change(token, now, work).await
     }
 
     /// Returns the accounts of a fleet, or `None` if none were saved.
@@ -306,12 +306,12 @@ fn is_same_json(one: &str, other: &str) -> bool {
 
 fn set(
     db: &Connection,
-    lead: &LeaderToken,
+    token: &LeaderToken,
     member: &MemberId,
     state: &MemberState,
 ) -> Result<(), DatabaseError> {
     let sql = "SELECT state FROM members WHERE fleet = ?1 AND id = ?2";
-    let key = [lead.fleet.as_str(), member.as_str()];
+    let key = [token.fleet.as_str(), member.as_str()];
     let found = collect(db, sql, key, |row| {
         Ok((
             row.get::<_, String>("state")?,
@@ -325,25 +325,25 @@ fn set(
     if before == after || !check_transition(member, &before_state, state)? {
         return Ok(());
     }
-    if result_of(db, &lead.fleet)?.is_some() {
-        return Err(ended_fleet(&lead.fleet).into());
+    if result_of(db, &token.fleet)?.is_some() {
+        return Err(ended_fleet(&token.fleet).into());
     }
     let sql = "UPDATE members SET state = ?3 WHERE fleet = ?1 AND id = ?2";
-    db.execute(sql, params![lead.fleet, member.as_str(), after])?;
+    db.execute(sql, params![token.fleet, member.as_str(), after])?;
     Ok(())
 }
 
-fn finish(db: &Connection, lead: &LeaderToken, result: &FleetReport) -> Result<(), DatabaseError> {
+fn finish(db: &Connection, token: &LeaderToken, result: &FleetReport) -> Result<(), DatabaseError> {
     let after = json(result)?;
-    if let Some((before, before_result)) = result_of(db, &lead.fleet)? {
+    if let Some((before, before_result)) = result_of(db, &token.fleet)? {
         return if before == after {
             Ok(())
         } else {
-            Ok(check_end(&lead.fleet, Some(&before_result), result).map(|_| ())?)
+            Ok(check_end(&token.fleet, Some(&before_result), result).map(|_| ())?)
         };
     }
     let sql = "UPDATE fleets SET result = ?2 WHERE id = ?1";
-    db.execute(sql, params![lead.fleet, after])?;
+    db.execute(sql, params![token.fleet, after])?;
     Ok(())
 }
 

@@ -222,7 +222,9 @@ fn init(db: &Connection, plan: &MemberPlan, now: Timestamp) -> Result<(), Databa
     for (order, planned) in (0..).zip(&plan.tasks) {
         let new = StoredTask::new(planned, order, now);
         let task = match find(db, &planned.task.id)? {
-            Some(begun) if begun.status != TaskStatus::Pending => StoredTask { order, ..begun },
+            Some(started) if started.status != TaskStatus::Pending => {
+                StoredTask { order, ..started }
+            }
             _ => new,
         };
         put(db, &task)?;

@@ -20,6 +20,6 @@ pub use result::{Decision, MemberId, MemberReport};
 pub use voting::{Voting, VotingCriterion};
 
 /// Stops all running members.
-fn stop_all(fleet: &Fleet, why: &str) -> Vec<Order> {
-    fleet.running().map(|id| Order::stop(id, why)).collect()
+fn stop_all(fleet: &Fleet, reason: &str) -> Vec<Order> {
+    fleet.running().map(|id| Order::stop(id, reason)).collect()
 }

@@ -177,7 +177,7 @@ impl TaskLoop {
             ));
         };
         let trees = trees.clone().for_run(run.as_str());
-        let made = async {
+        let opened = async {
             if let Some(left) = trees.open_existing(name).await? {
                 left.make_folder()?;
                 // Its work would be merged into another branch than the one in the order.
@@ -192,10 +192,10 @@ impl TaskLoop {
                 None => trees.create(name, &trees.current_branch().await?).await,
             }
         };
-        let made = made
+        let opened = opened
             .await
             .map_err(|error: IsolationError| Failure::permanent("not_isolated", error.to_string()));
-        made.map(Some)
+        opened.map(Some)
     }
 }
 
@@ -218,8 +218,8 @@ pub(super) struct Work<'a> {
     pub(super) account: Account,
     pub(super) folder: PathBuf,
     pub(super) worktree: Option<Worktree>,
-    /// Locations of kept work, in addition to those in the state.
-    pub(super) kept: Vec<WorkLocation>,
+    /// Locations of unmerged work, in addition to those in the state.
+    pub(super) unmerged_work: Vec<WorkLocation>,
     /// The number of the last iteration.
     pub(super) iteration: u32,
     /// Everything that was recorded of the run, by earlier processes and by this one.
@@ -281,19 +281,19 @@ impl TaskLoop {
             account: state.open_account(order.allowance, order.max_iterations),
             folder: folder.unwrap_or_else(|| self.folder.clone()),
             worktree,
-            kept: Vec::new(),
+            unmerged_work: Vec::new(),
             iteration: 0,
             done,
             state,
         };
-        let began = work.state.began().unwrap_or_else(|| self.clock.now());
+        let started = work.state.started_at().unwrap_or_else(|| self.clock.now());
         let mut end = work.all_tasks().await;
         // Before the conclusion, because a merged worktree is removed.
         let deliverables = deliverables_passed(work.folder.clone()).await;
         if let Err(failed) = work.conclude(matches!(end, Ok(End::Done))).await {
             end = end.map(|_| End::Failed(failed));
         }
-        work.into_outcome(run, end, began, deliverables).await
+        work.into_outcome(run, end, started, deliverables).await
     }
 }
 
@@ -350,7 +350,10 @@ impl Work<'_> {
             .filter(|(id, _)| before.clone().any(|task| task == *id))
             .collect();
         let message = |id: &TaskId, reason: &str| format!("the task {id} failed: {reason}");
-        let mut why: Vec<_> = before.iter().map(|(id, why)| message(id, why)).collect();
+        let mut reasons: Vec<_> = before
+            .iter()
+            .map(|(id, reason)| message(id, reason))
+            .collect();
         let mut failed: BTreeSet<TaskId> = before.into_keys().cloned().collect();
         loop {
             let ready = order.tasks.iter().find(|planned| {
@@ -364,7 +367,7 @@ impl Work<'_> {
                 TaskEnd::Stopped => return Ok(End::Stopped),
                 TaskEnd::Failed(reason) => {
                     failed.insert(task.id.clone());
-                    why.push(message(&task.id, &reason));
+                    reasons.push(message(&task.id, &reason));
                 }
                 TaskEnd::Done => {
                     self.done.insert(task.id.clone());
@@ -376,15 +379,15 @@ impl Work<'_> {
         let open = open.filter(|id| !self.done.contains(id) && !failed.contains(id));
         let open: Vec<_> = open.map(ToString::to_string).collect();
         if !open.is_empty() {
-            why.push(format!(
+            reasons.push(format!(
                 "not started, because a task that they depend on failed: {}",
                 open.join(", ")
             ));
         }
-        Ok(if why.is_empty() {
+        Ok(if reasons.is_empty() {
             End::Done
         } else {
-            End::Failed(why.join("; "))
+            End::Failed(reasons.join("; "))
         })
     }
 
@@ -398,7 +401,7 @@ impl Work<'_> {
             .commit_all(author, &format!("Work of {}", own.branch()))
             .await;
         if let Err(error) = finished {
-            self.kept.push(own.location());
+            self.unmerged_work.push(own.location());
             return Err(error.to_string());
         }
         let wants_merge = matches!(
@@ -409,7 +412,7 @@ impl Work<'_> {
             }
         );
         if !(is_done && wants_merge) {
-            self.kept.push(own.location());
+            self.unmerged_work.push(own.location());
             return Ok(());
         }
         let executors = (self.task_loop.executor_factory)(own.folder());
@@ -426,18 +429,18 @@ impl Work<'_> {
                 }
                 Verification::passed("all success criteria still hold")
             };
-            let wanted = || !work.context.control().is_cancelled();
-            own.merge_while(author, wanted, checks).await
+            let is_wanted = || !work.context.control().is_cancelled();
+            own.merge_while(author, is_wanted, checks).await
         };
         let paid = self.charge_checks(&budget).await;
         if let Err(error) = merged {
-            self.kept.push(own.location());
+            self.unmerged_work.push(own.location());
             return Err(error.to_string());
         }
         paid.map_err(|failure| failure.to_string())?;
         if let Err(error) = own.remove().await {
             tracing::warn!(%error, "cannot remove a merged worktree");
-            self.kept.push(own.location());
+            self.unmerged_work.push(own.location());
         }
         Ok(())
     }
@@ -446,7 +449,7 @@ impl Work<'_> {
         self,
         run: &RunId,
         end: Result<End, Failure>,
-        began: jiff::Timestamp,
+        started: jiff::Timestamp,
         deliverables: u64,
     ) -> RunOutcome {
         let progress = self.progress();
@@ -459,7 +462,7 @@ impl Work<'_> {
         });
         let (failure, is_stopped) = match &end {
             Ok(End::Done) => (None, false),
-            Ok(End::Failed(why)) => (Some(Failure::permanent("not_done", why)), false),
+            Ok(End::Failed(reason)) => (Some(Failure::permanent("not_done", reason)), false),
             Ok(End::Stopped) => (
                 Some(Failure::permanent("stopped", "the member was stopped")),
                 true,
@@ -481,9 +484,9 @@ impl Work<'_> {
         if let Ok(End::Failed(_)) = &end {
             result.exhausted = self.account.exhausted();
         }
-        result.unmerged_work = [self.state.kept_work(), &self.kept].concat();
-        let taken = self.task_loop.clock.now().duration_since(began);
-        result.duration = Duration::try_from(taken).unwrap_or_default();
+        result.unmerged_work = [self.state.unmerged_work(), &self.unmerged_work].concat();
+        let elapsed = self.task_loop.clock.now().duration_since(started);
+        result.duration = Duration::try_from(elapsed).unwrap_or_default();
         let undelivered = self.messages.into_undelivered();
         let closed = WorkEvent::Closed { undelivered };
         let closed = self.task_loop.observer.note(&closed).await;

@@ -38,7 +38,7 @@ fn plan(id: &str) -> FleetPlan {
 }
 
 async fn lead(meta: &SqliteMeta, fleet: &str, second: i64) -> LeaderToken {
-    let lead = meta.acquire_lead(fleet, at(second)).await;
+    let lead = meta.acquire_leadership(fleet, at(second)).await;
     lead.expect("the fleet exists")
 }
 
@@ -155,7 +155,7 @@ async fn writes_of_an_older_epoch_are_refused() {
         set.expect("it leads");
     }
     assert_eq!(meta.decisions("f").await.expect("readable"), []);
-    assert_unknown(meta.acquire_lead("nobody", at(5)).await);
+    assert_unknown(meta.acquire_leadership("nobody", at(5)).await);
 }
 
 #[tokio::test]
