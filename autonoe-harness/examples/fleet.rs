@@ -79,10 +79,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let run = FleetRun::new(home, order, engine);
     let outcome = run.run(&RunControl::new()).await?;
 
-    for result in &outcome.result.results {
+    for result in &outcome.results {
         println!("{}: success {}", result.id, result.success);
     }
-    let winner = outcome.result.winner.ok_or("no member succeeded")?;
+    let winner = outcome.winner.ok_or("no member succeeded")?;
     println!("{winner} did it");
     assert_eq!(winner.as_str(), "large");
     assert_eq!(

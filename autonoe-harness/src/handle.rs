@@ -254,7 +254,7 @@ impl MemberHandle {
         self.stop("killed").await?;
         tokio::select! {
             biased;
-            gone = self.wait_until_gone() => gone?,
+            ended = self.wait_until_ended() => ended?,
             () = self.clock.sleep(after) => {}
         }
         // Also after an orderly end: descendants may have detached.
@@ -347,7 +347,7 @@ impl MemberHandle {
     }
 
     /// Waits until nothing serves the member and it has ended, or was lost.
-    async fn wait_until_gone(&self) -> Result<(), HandleError> {
+    async fn wait_until_ended(&self) -> Result<(), HandleError> {
         loop {
             let is_over = || -> Result<bool, HandleError> {
                 let has_ended = self.folder.outcome()?.is_some();

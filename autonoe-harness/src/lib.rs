@@ -53,11 +53,11 @@
 //! | give each member a part of a budget | [`Account`](budget::Account), [`Allowance`] |
 //! | run them on an engine | [`Coordinator`], [`MemberSpec`](coordinate::MemberSpec), [`FleetObserver`] |
 //! | trace a fleet and its members as one tree | [`FleetSpans`] |
-//! | submit a whole fleet as one run | [`StrategyRun`](coordinate::StrategyRun), [`StrategyRunner`](coordinate::StrategyRunner) |
+//! | submit a whole fleet as one run | [`StrategyRun`](coordinate::StrategyRun) |
 //! | run them with a driver of your own | [`FleetMachine`], [`FleetStep`](coordinate::FleetStep) |
 //! | measure the progress of an agent | [`ProgressDetector`](progress::ProgressDetector), [`ProgressWeights`](progress::ProgressWeights), [`Novelty`](progress::Novelty), [`TreeSnapshot`](progress::TreeSnapshot) |
 //! | stop a run whose sessions change nothing | [`ProjectFiles`](progress::ProjectFiles) |
-//! | persist tasks and fleets | `StateStore`, `MetaState` (feature `sqlite`) |
+//! | persist tasks and fleets | `SqliteState`, `SqliteMeta` (feature `sqlite`) |
 //! | share values, files and events between members | `SharedContext` (feature `sqlite`) |
 //! | record alerts and deliver them | [`AlertManager`](alert::AlertManager), [`Alert`](alert::Alert), [`AlertSink`](alert::AlertSink) |
 //! | detect a stuck agent | [`StuckDetector`](stuck::StuckDetector), [`StuckThresholds`](stuck::StuckThresholds) |

@@ -132,8 +132,8 @@ fn coordinated(runtime: &Runtime, strategy: Arc<dyn Strategy>, members: usize, a
             .await
     });
     let report = report.expect("it begins");
-    assert!(report.result.success, "{report:?}");
-    assert_eq!(report.result.results.len(), members);
+    assert!(report.success, "{report:?}");
+    assert_eq!(report.results.len(), members);
 }
 
 fn id(n: usize) -> MemberId {

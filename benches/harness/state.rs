@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use autonoe_harness::executor::ExecutionOutcome;
 use autonoe_harness::roadmap::PlannedTask;
-use autonoe_harness::state::{ExecutionRecord, MemberPlan, SqliteState, StateStore};
+use autonoe_harness::state::{ExecutionRecord, MemberPlan, SqliteState};
 use autonoe_harness::strategy::MemberId;
 use autonoe_harness::{ExecutionReport, Task};
 use jiff::Timestamp;

@@ -110,8 +110,8 @@ impl FleetObserver for FleetLines {
             }
             FleetEventKind::Paused => info("Paused".to_owned()),
             FleetEventKind::Resumed => info("Resumed".to_owned()),
-            FleetEventKind::Stopping { member, why } => {
-                info(format!("{member} is stopped: {}", shorten(why)))
+            FleetEventKind::Stopping { member, reason } => {
+                info(format!("{member} is stopped: {}", shorten(reason)))
             }
             FleetEventKind::Ended { result } => ended(result),
             FleetEventKind::CutShort { reason } => warning(format!("Ended early: {reason}")),

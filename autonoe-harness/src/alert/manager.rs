@@ -1,7 +1,6 @@
 //! Alert manager: records alerts and delivers them to sinks, without blocking the caller.
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,12 +53,8 @@ pub struct AlertManager {
     all: Option<AlertLog>,
     sinks: Vec<Delivery>,
     deadline: Duration,
-    on_critical: Vec<Reaction>,
     pauses: Option<MemberFolder>,
 }
-
-/// Callback for critical alerts.
-type Reaction = Box<dyn Fn(&Alert) + Send + Sync>;
 
 impl AlertManager {
     /// The number of alerts that [`get_recent`](Self::get_recent) returns.
@@ -72,7 +67,6 @@ impl AlertManager {
             all: None,
             sinks: Vec::new(),
             deadline: USUAL_DEADLINE,
-            on_critical: Vec::new(),
             pauses: None,
         }
     }
@@ -107,13 +101,6 @@ impl AlertManager {
         self
     }
 
-    /// Adds a callback that runs immediately on a critical alert. It must not block.
-    #[must_use]
-    pub fn on_critical(mut self, act: impl Fn(&Alert) + Send + Sync + 'static) -> Self {
-        self.on_critical.push(Box::new(act));
-        self
-    }
-
     /// Raises an alert: records it, pauses the member if the alert is critical and that is
     /// configured, and queues it for the sinks.
     ///
@@ -122,26 +109,19 @@ impl AlertManager {
     /// A log cannot be written, or the member cannot be paused. All other actions are performed
     /// anyway.
     pub async fn alert(&self, alert: Alert) -> Result<(), AlertError> {
-        let mut kept = Ok(());
-        if alert.severity == Severity::Critical {
-            for act in &self.on_critical {
-                if catch_unwind(AssertUnwindSafe(|| act(&alert))).is_err() {
-                    tracing::warn!(kind = alert.kind, "an action for critical alerts panicked");
-                }
-            }
-            if let Some(folder) = &self.pauses {
-                kept = pause(folder.clone()).await;
-            }
-        }
+        let mut recorded = match &self.pauses {
+            Some(folder) if alert.severity == Severity::Critical => pause(folder.clone()).await,
+            _ => Ok(()),
+        };
         let alert = Arc::new(alert);
         for log in [Some(&self.own), self.all.as_ref()].into_iter().flatten() {
             let written = append(log.clone(), Arc::clone(&alert)).await;
-            kept = kept.and(written);
+            recorded = recorded.and(written);
         }
         for sink in &self.sinks {
             sink.send(&alert);
         }
-        kept
+        recorded
     }
 
     /// Waits until every sink has received all alerts so far, or has missed its deadline.

@@ -86,26 +86,26 @@ impl Account {
     pub fn reserve(
         &mut self,
         name: impl Into<String>,
-        asked: Allowance,
+        requested: Allowance,
     ) -> Result<(), AccountError> {
         let name = name.into();
         if self.reserved.contains_key(&name) {
             return Err(AccountError::Duplicate(name));
         }
-        let amounts = asked.amounts().into_iter().zip(self.free().amounts());
-        for (kind, (asked, free)) in Kind::ALL.into_iter().zip(amounts) {
+        let amounts = requested.amounts().into_iter().zip(self.free().amounts());
+        for (kind, (requested, free)) in Kind::ALL.into_iter().zip(amounts) {
             if let Some(free) = free
-                && asked.is_none_or(|asked| asked > free)
+                && requested.is_none_or(|requested| requested > free)
             {
                 return Err(AccountError::InsufficientBudget {
                     name,
                     kind,
-                    requested: asked,
+                    requested,
                     free,
                 });
             }
         }
-        self.reserved.insert(name, asked);
+        self.reserved.insert(name, requested);
         Ok(())
     }
 

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use autonoe_testkit::conformance::{Checks, Conformance, Flaw};
 
-use crate::strategy::{
-    AggregatedReport, Fleet, MemberId, MemberReport, MemberState, Order, Strategy,
-};
+use crate::coordinate::FleetReport;
+use crate::strategy::{Fleet, MemberId, MemberReport, MemberState, Order, Strategy};
 
 /// Number of simulated fleets per check.
 const FLEETS: u64 = 300;
@@ -40,7 +39,7 @@ pub fn strategy(strategy: &dyn Strategy) -> Conformance {
                 let fleet = fleet(seed, success);
                 fleet
                     .run(strategy)
-                    .map_err(|why| Flaw::Failed(format!("{why}: {fleet:?}")))?;
+                    .map_err(|reason| Flaw::Failed(format!("{reason}: {fleet:?}")))?;
             }
             Ok(())
         });
@@ -159,7 +158,7 @@ pub struct SimulatedMember {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimulationReport {
     /// The aggregated result.
-    pub result: AggregatedReport,
+    pub result: FleetReport,
     /// The inputs of the started members, in start order.
     pub inputs: Vec<(MemberId, Option<String>)>,
     /// The highest number of members that ran at once.
@@ -269,7 +268,7 @@ impl Simulation<'_> {
                 Order::Start { member, input } => self.start(member, input)?,
                 Order::Stop { member, .. } => self.stop(&member)?,
                 Order::Finish(decision) => {
-                    let result = self.fleet.aggregate(strategy.typetag_name(), decision);
+                    let result = FleetReport::new(strategy.typetag_name(), &self.fleet, decision);
                     self.judge(&result)?;
                     return Ok(Some(SimulationReport {
                         result,
@@ -332,7 +331,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    fn judge(&self, result: &AggregatedReport) -> Result<(), String> {
+    fn judge(&self, result: &FleetReport) -> Result<(), String> {
         if self.fleet.has_running_members() {
             return Err("the strategy finishes while members are running".to_owned());
         }

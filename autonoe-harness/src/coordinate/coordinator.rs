@@ -50,8 +50,8 @@ use crate::strategy::{IntoStrategy, MemberId};
 ///     .run(&RunControl::new())
 ///     .await?;
 ///
-/// assert!(report.result.success);
-/// assert_eq!(report.result.aggregated_output.as_deref(), Some("done"));
+/// assert!(report.success);
+/// assert_eq!(report.aggregated_output.as_deref(), Some("done"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,15 +1,12 @@
 //! Runs a fleet: performs the steps of its state machine on an engine.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use autonoe_core::engine::{
-    Engine, EngineError, JobContext, JobRunner, Placement, RunInstruction, RunOutcome, RunSpec,
-    RunView,
+    Engine, EngineError, Placement, RunInstruction, RunOutcome, RunSpec, RunView,
 };
-use autonoe_core::event::{Failure, InvalidValue};
+use autonoe_core::event::InvalidValue;
 use autonoe_core::run::RunRequest;
 use autonoe_core::time::Clock;
 use autonoe_core::{RunControl, RunId};
@@ -19,7 +16,7 @@ use futures::{FutureExt, StreamExt};
 use jiff::Timestamp;
 
 use super::event::notify;
-use super::{CoordinationError, Coordinator, FleetMachine, FleetReport, FleetStep, StrategyRun};
+use super::{CoordinationError, Coordinator, FleetMachine, FleetReport, FleetStep};
 use crate::strategy::MemberId;
 
 /// Delay before a failed engine call is retried.
@@ -40,17 +37,14 @@ struct Driver<'c> {
     machine: FleetMachine,
     /// Outcomes of the running members.
     ends: FuturesUnordered<BoxFuture<'static, End>>,
-    /// Receives the progress of the fleet.
-    context: Option<&'c JobContext>,
 }
 
 impl<'c> Driver<'c> {
-    fn new(plan: &'c Coordinator, machine: FleetMachine, context: Option<&'c JobContext>) -> Self {
+    fn new(plan: &'c Coordinator, machine: FleetMachine) -> Self {
         Self {
             plan,
             machine,
             ends: FuturesUnordered::new(),
-            context,
         }
     }
 
@@ -69,8 +63,8 @@ impl<'c> Driver<'c> {
                 FleetStep::Stop {
                     member,
                     run,
-                    reason: why,
-                } => self.stop(&member, &run, &why).await,
+                    reason,
+                } => self.stop(&member, &run, &reason).await,
                 FleetStep::Wait { until } => self.wait(control, until).await,
                 FleetStep::Finish(report) => return Ok(*report),
             }
@@ -134,9 +128,9 @@ impl<'c> Driver<'c> {
         self.emit();
     }
 
-    async fn stop(&mut self, member: &MemberId, run: &RunId, why: &str) {
+    async fn stop(&mut self, member: &MemberId, run: &RunId, reason: &str) {
         let plan = self.plan;
-        if let Err(error) = plan.retry(|| plan.engine.cancel(run, why)).await {
+        if let Err(error) = plan.retry(|| plan.engine.cancel(run, reason)).await {
             tracing::warn!(%run, %error, "cannot cancel a run");
         }
         self.machine.on_stopped(self.now(), member);
@@ -161,8 +155,8 @@ impl<'c> Driver<'c> {
             RunRequest::Pause => (RunInstruction::Pause, None),
             RunRequest::Resume => (RunInstruction::Resume, None),
             RunRequest::Instruct(message) => {
-                let say = RunInstruction::Message(message.text().to_owned());
-                (say, Some(message))
+                let instruction = RunInstruction::Message(message.text().to_owned());
+                (instruction, Some(message))
             }
         };
         let runs = self.machine.on_instruction(self.now(), &instruction);
@@ -189,9 +183,6 @@ impl<'c> Driver<'c> {
         let events = self.machine.take_events();
         for event in &events {
             notify(&self.plan.observers, event);
-        }
-        if let Some(context) = self.context.filter(|_| !events.is_empty()) {
-            context.report(self.machine.progress());
         }
     }
 }
@@ -288,96 +279,9 @@ impl Coordinator {
     /// The fleet could not start: its name is invalid, its time limit is zero, or the engine does
     /// not report which runs exist.
     pub async fn run(&self, control: &RunControl) -> Result<FleetReport, CoordinationError> {
-        self.drive(control, None).await
-    }
-
-    /// Runs the fleet, and reports its progress to `context`.
-    async fn drive(
-        &self,
-        control: &RunControl,
-        context: Option<&JobContext>,
-    ) -> Result<FleetReport, CoordinationError> {
         InvalidValue::check_time("time(0)", self.strategy_run.time)?;
-        let (name, what) = (self.fleet.clone(), self.strategy_run.clone());
-        let machine = FleetMachine::new(name, what, self.clock.now())?;
-        Driver::new(self, machine, context).run(control).await
-    }
-}
-
-/// Executes runs of the job [`STRATEGY_JOB`](super::STRATEGY_JOB) on an engine without native support for them: the
-/// members are runs on an engine, too.
-///
-/// ```
-/// use std::sync::Arc;
-///
-/// use autonoe_core::engine::{Engine, LocalEngine, Placement};
-/// use autonoe_core::RunId;
-/// use autonoe_harness::coordinate::{MemberSpec, StrategyRun, StrategyRunner};
-/// use autonoe_harness::strategy::MemberId;
-/// use autonoe_harness::{FleetReport, Race};
-/// # use autonoe_core::engine::{JobRunner, JobContext, RunOutcome, RunSpec};
-/// # use autonoe_harness::coordinate::MemberJob;
-/// # struct Says;
-/// # #[async_trait::async_trait]
-/// # impl JobRunner for Says {
-/// #     async fn run(&self, run: &RunSpec, _: &JobContext) -> RunOutcome {
-/// #         RunOutcome::succeeded(MemberJob::from_run(run).expect("a member").work)
-/// #     }
-/// # }
-/// use serde_json::json;
-///
-/// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
-/// let members = Arc::new(LocalEngine::new(Says));
-/// let fleets = LocalEngine::new(StrategyRunner::new(members));
-/// let one = MemberSpec::new(MemberId::new("claude"), "say", json!("done"));
-/// let race = StrategyRun::new(Race {}).members([one]);
-///
-/// let id = RunId::new("login-page");
-/// fleets.submit(race.to_run(id.clone())?, Placement::anywhere()).await?;
-/// let outcome = fleets.wait(&id).await?;
-///
-/// let report: FleetReport = serde_json::from_value(outcome.output)?;
-/// assert_eq!(report.result.aggregated_output.as_deref(), Some("done"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// # })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone)]
-pub struct StrategyRunner {
-    engine: Arc<dyn Engine>,
-}
-
-impl StrategyRunner {
-    /// Creates a runner that executes members on `engine`.
-    pub fn new(engine: impl Engine + 'static) -> Self {
-        Self {
-            engine: Arc::new(engine),
-        }
-    }
-}
-
-#[async_trait]
-impl JobRunner for StrategyRunner {
-    async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
-        let what = match StrategyRun::from_run(run) {
-            Ok(what) => what,
-            Err(error) => return unreadable(&error),
-        };
-        let fleet = Coordinator::from_strategy_run(run.id.as_str(), self.engine.clone(), what);
-        match fleet.drive(context.control(), Some(context)).await {
-            Ok(report) => report.outcome(),
-            Err(error) => RunOutcome::failed(Failure::permanent("fleet", error.to_string())),
-        }
-    }
-}
-
-fn unreadable(error: &serde_json::Error) -> RunOutcome {
-    let why = format!("the input of the run is not a fleet: {error}");
-    RunOutcome::failed(Failure::permanent("not_a_fleet", why))
-}
-
-impl fmt::Debug for StrategyRunner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StrategyRunner").finish_non_exhaustive()
+        let (name, strategy_run) = (self.fleet.clone(), self.strategy_run.clone());
+        let machine = FleetMachine::new(name, strategy_run, self.clock.now())?;
+        Driver::new(self, machine).run(control).await
     }
 }

@@ -73,7 +73,7 @@ pub enum FleetEventKind {
         /// The member.
         member: MemberId,
         /// The reason, for people.
-        why: String,
+        reason: String,
     },
     /// A member has ended.
     Ended {

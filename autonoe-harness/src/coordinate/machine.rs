@@ -23,9 +23,9 @@ use crate::strategy::{Decision, Fleet, MemberId, MemberReport, MemberState, Orde
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub enum FleetStep {
-    /// Submit the run of a member. Report success with `began`, and send the
-    /// returned instructions to the run. Report failure with
-    /// `not_started`.
+    /// Submit the run of a member. Report success with
+    /// [`on_started`](FleetMachine::on_started), and send the returned instructions to the run. Report
+    /// failure with [`on_not_started`](FleetMachine::on_not_started).
     Start {
         /// The member.
         member: MemberId,
@@ -34,8 +34,8 @@ pub enum FleetStep {
         /// The placement of the run.
         place: Placement,
     },
-    /// Cancel the run of a member. Report with `stopped`, whether or not
-    /// the cancellation succeeded. The end of the run is reported separately.
+    /// Cancel the run of a member. Report with
+    /// [`on_stopped`](FleetMachine::on_stopped), whether or not the cancellation succeeded. The end of the run is reported separately.
     Stop {
         /// The member.
         member: MemberId,
@@ -80,7 +80,7 @@ pub enum FleetStep {
 /// machine.on_ended(now, [(member, Ok(RunOutcome::succeeded(json!("done"))))]);
 ///
 /// let FleetStep::Finish(report) = machine.next(now) else { panic!() };
-/// assert!(report.result.success);
+/// assert!(report.success);
 /// # Ok::<(), autonoe_harness::coordinate::CoordinationError>(())
 /// ```
 #[derive(Debug)]
@@ -112,7 +112,7 @@ pub struct FleetMachine {
     timed_out: HashMap<MemberId, String>,
     /// Members that were reported as waiting for money.
     unpaid: Vec<MemberId>,
-    left_behind: Vec<MemberId>,
+    unstopped: Vec<MemberId>,
     events: Vec<FleetEvent>,
 }
 
@@ -120,7 +120,7 @@ pub struct FleetMachine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// The state has changed: the strategy must decide.
-    Asking,
+    Deciding,
     /// The strategy's orders are being processed.
     Ordering,
     /// Nothing to do until the next event.
@@ -135,27 +135,25 @@ impl FleetMachine {
     /// [`CoordinationError::FleetName`].
     pub fn new(
         name: impl Into<String>,
-        what: StrategyRun,
+        strategy_run: StrategyRun,
         now: Timestamp,
     ) -> Result<Self, CoordinationError> {
         let name = name.into();
-        let may_be_in = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-        // With a dot, runs of two fleets could have the same name.
-        if name.is_empty() || !name.chars().all(may_be_in) {
+        if !is_fleet_name(&name) {
             return Err(CoordinationError::FleetName(name));
         }
         let mut places = HashMap::new();
-        for (place, spec) in what.members.iter().enumerate() {
+        for (place, spec) in strategy_run.members.iter().enumerate() {
             places.entry(spec.id.clone()).or_insert(place);
         }
-        let fleet = Fleet::new(what.members.iter().map(|spec| spec.id.clone()));
+        let fleet = Fleet::new(strategy_run.members.iter().map(|spec| spec.id.clone()));
         let mut machine = Self {
             name,
             places,
-            account: Account::new(what.budget),
+            account: Account::new(strategy_run.budget),
             deadlines: BTreeMap::new(),
-            deadline: after(now, what.time),
-            phase: Phase::Asking,
+            deadline: after(now, strategy_run.time),
+            phase: Phase::Deciding,
             starting: HashMap::new(),
             orders: VecDeque::new(),
             unpaid_now: None,
@@ -164,10 +162,10 @@ impl FleetMachine {
             paused_since: None,
             timed_out: HashMap::new(),
             unpaid: Vec::new(),
-            left_behind: Vec::new(),
+            unstopped: Vec::new(),
             events: Vec::new(),
             fleet,
-            strategy_run: what,
+            strategy_run,
         };
         let members = machine.fleet.members().iter();
         let members = members.map(|member| member.id.clone()).collect();
@@ -182,15 +180,15 @@ impl FleetMachine {
             self.handle_deadlines(now);
         }
         loop {
-            if let Some((member, why)) = self.stops.pop_front() {
-                match self.stop(now, member, why) {
+            if let Some((member, reason)) = self.stops.pop_front() {
+                match self.stop(now, member, reason) {
                     Some(step) => return step,
                     None => continue,
                 }
             }
             let step = match self.phase {
                 _ if self.cut_short.is_some() => Some(self.finish_early(now)),
-                Phase::Asking => {
+                Phase::Deciding => {
                     self.process_decision();
                     None
                 }
@@ -293,18 +291,18 @@ impl FleetMachine {
     /// Records that the engine did not accept the run of a member. If the engine did not answer,
     /// the member may be running, and its allowance is charged in full.
     pub fn on_not_started(&mut self, now: Timestamp, member: &MemberId, error: &EngineError) {
-        let why = format!("cannot start the member: {error}");
+        let reason = format!("cannot start the member: {error}");
         let result = if error.is_unknown_result() {
             self.charge_whole_allowance(member);
-            MemberReport::lost(member.clone(), why)
+            MemberReport::lost(member.clone(), reason)
         } else {
             self.settle(member, &Spending::default());
-            MemberReport::failure(member.clone(), why)
+            MemberReport::failure(member.clone(), reason)
         };
         self.end(now, result);
         // The remaining orders do not take this failure into account.
         self.orders.clear();
-        self.phase = Phase::Asking;
+        self.phase = Phase::Deciding;
     }
 
     fn process_decision(&mut self) {
@@ -322,10 +320,7 @@ impl FleetMachine {
                 }
                 // The strategy decides again when the members have ended.
                 Order::Finish(_) => None,
-                Order::Stop {
-                    member,
-                    reason: why,
-                } => self.stop(now, member, why),
+                Order::Stop { member, reason } => self.stop(now, member, reason),
                 // The strategy orders it again when there is room.
                 Order::Start { .. } if self.is_full() => None,
                 Order::Start { member, input } => self.start(now, member, input),
@@ -347,20 +342,20 @@ impl FleetMachine {
         &mut self,
         now: Timestamp,
         member: MemberId,
-        given: Option<String>,
+        input: Option<String>,
     ) -> Option<FleetStep> {
         let found = self.fleet.member(&member)?;
         if found.state != MemberState::Waiting {
             return None;
         }
-        if let Err(why) = self.reserve(&member) {
-            self.cannot_pay(now, member, why);
+        if let Err(missing) = self.reserve(&member) {
+            self.cannot_pay(now, member, missing);
             return None;
         }
         let run = self.run_id(&member);
         let spec = self.spec(&member)?;
         let place = spec.place.clone();
-        let order = spec.run(run.clone(), given);
+        let order = spec.run(run.clone(), input);
         self.fleet.mark_running(&member);
         match order {
             Ok(run) => {
@@ -374,20 +369,20 @@ impl FleetMachine {
         }
     }
 
-    fn cannot_pay(&mut self, now: Timestamp, member: MemberId, why: String) {
+    fn cannot_pay(&mut self, now: Timestamp, member: MemberId, missing: String) {
         if !self.unpaid.contains(&member) {
             self.unpaid.push(member.clone());
-            let (member, why) = (member.clone(), why.clone());
+            let (member, missing) = (member.clone(), missing.clone());
             self.emit(
                 now,
                 FleetEventKind::WaitsForBudget {
                     member,
-                    reason: why,
+                    reason: missing,
                 },
             );
         }
         self.unpaid_now
-            .get_or_insert(CutShort::InsufficientBudget { member, why });
+            .get_or_insert(CutShort::InsufficientBudget { member, missing });
     }
 
     /// Asks the strategy for its orders. A strategy that panics orders nothing, and the fleet
@@ -409,7 +404,7 @@ impl FleetMachine {
     }
 
     /// Applies an instruction to the fleet, and returns the runs that must receive it now. Runs
-    /// that have not started receive it later: see `began`.
+    /// that have not started receive it later: see [`on_started`](Self::on_started).
     pub fn on_instruction(&mut self, now: Timestamp, instruction: &RunInstruction) -> Vec<RunId> {
         match instruction {
             RunInstruction::Pause if self.is_paused() => return Vec::new(),
@@ -424,7 +419,7 @@ impl FleetMachine {
             }
             RunInstruction::Message(_) => {}
         }
-        self.phase = Phase::Asking;
+        self.phase = Phase::Deciding;
         let mut recipients = Vec::new();
         for member in self.fleet.running() {
             match self.starting.get_mut(member) {
@@ -443,8 +438,8 @@ impl FleetMachine {
             return;
         };
         let run = self.run_id(member);
-        if let Err(why) = self.reserve(member) {
-            tracing::warn!(%run, why, "the budget does not cover a run that already exists");
+        if let Err(missing) = self.reserve(member) {
+            tracing::warn!(%run, missing, "the budget does not cover a run that already exists");
         }
         self.fleet.mark_running(member);
         let member = member.clone();
@@ -525,7 +520,7 @@ impl FleetMachine {
     }
 
     /// Stops a running member.
-    fn stop(&mut self, now: Timestamp, member: MemberId, why: String) -> Option<FleetStep> {
+    fn stop(&mut self, now: Timestamp, member: MemberId, reason: String) -> Option<FleetStep> {
         if self.state(&member) != Some(&MemberState::Running) {
             return None;
         }
@@ -534,25 +529,25 @@ impl FleetMachine {
             .insert(member.clone(), after(now, self.strategy_run.stop_timeout));
         let stopping = FleetEventKind::Stopping {
             member: member.clone(),
-            why: why.clone(),
+            reason: reason.clone(),
         };
         self.emit(now, stopping);
         let run = self.run_id(&member);
         Some(FleetStep::Stop {
             member,
             run,
-            reason: why,
+            reason,
         })
     }
 
     /// Ends the fleet early.
     fn cut(&mut self, now: Timestamp, reason: CutShort) {
-        let why = reason.to_string();
+        let message = reason.to_string();
         self.cut_short = Some(reason.clone());
         self.emit(now, FleetEventKind::CutShort { reason });
         let running = self.fleet.running();
         self.stops
-            .extend(running.map(|member| (member.clone(), why.clone())));
+            .extend(running.map(|member| (member.clone(), message.clone())));
     }
 
     /// Returns the next step of a fleet that ends early, once there is no member left to stop.
@@ -578,14 +573,10 @@ impl FleetMachine {
         let cut_short = self.cut_short.clone().filter(|_| !decision.success);
         let strategy = self.strategy_run.strategy.typetag_name();
         FleetStep::Finish(Box::new(FleetReport {
-            result: self.fleet.aggregate(strategy, decision),
             cut_short,
             account: self.account.clone(),
-            left_behind: self.left_behind.clone(),
-            stopped: None,
-            merged: None,
-            not_merged: None,
-            kept: Vec::new(),
+            unstopped: self.unstopped.clone(),
+            ..FleetReport::new(strategy, &self.fleet, decision)
         }))
     }
 
@@ -601,9 +592,9 @@ impl FleetMachine {
         };
         self.settle(member, &spending);
         let mut result = MemberReport::from_outcome(member, outcome);
-        if let Some(why) = self.timed_out.get(member) {
+        if let Some(reason) = self.timed_out.get(member) {
             result.success = false;
-            result.error = Some(why.clone());
+            result.error = Some(reason.clone());
         }
         self.end(now, result);
     }
@@ -626,7 +617,7 @@ impl FleetMachine {
         };
         self.emit(now, ended);
         self.fleet.record_result(result);
-        self.phase = Phase::Asking;
+        self.phase = Phase::Deciding;
     }
 
     fn state(&self, member: &MemberId) -> Option<&MemberState> {
@@ -649,9 +640,9 @@ impl FleetMachine {
                 Some(MemberState::Running) if self.is_paused() => {}
                 Some(MemberState::Running) => {
                     let timeout = self.spec(&member).and_then(|spec| spec.timeout);
-                    let why = timed_out(timeout.unwrap_or_default());
-                    self.timed_out.insert(member.clone(), why.clone());
-                    self.stops.push_back((member, why));
+                    let reason = timed_out(timeout.unwrap_or_default());
+                    self.timed_out.insert(member.clone(), reason.clone());
+                    self.stops.push_back((member, reason));
                 }
                 Some(MemberState::Stopping) => self.give_up_on(now, member),
                 Some(MemberState::Waiting | MemberState::Ended { .. }) | None => {
@@ -678,11 +669,18 @@ impl FleetMachine {
     fn give_up_on(&mut self, now: Timestamp, member: MemberId) {
         tracing::error!(fleet = %self.name, %member, "a member does not stop");
         self.charge_whole_allowance(&member);
-        self.left_behind.push(member.clone());
+        self.unstopped.push(member.clone());
         let stop_timeout = format_duration(self.strategy_run.stop_timeout);
         let error = format!("the member did not stop within {stop_timeout}");
         self.end(now, MemberReport::lost(member, error));
     }
+}
+
+/// Returns whether `name` can be the name of a fleet. With a dot, runs of two fleets could have the
+/// same name.
+pub(crate) fn is_fleet_name(name: &str) -> bool {
+    let may_be_in = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    !name.is_empty() && name.chars().all(may_be_in)
 }
 
 fn after(now: Timestamp, time: Duration) -> Timestamp {

@@ -90,11 +90,11 @@ impl MemberSpec {
     }
 
     /// Creates the run of this member. The same fleet and input give the same run.
-    pub(super) fn run(&self, run: RunId, given: Option<String>) -> Result<RunSpec, String> {
+    pub(super) fn run(&self, run: RunId, input: Option<String>) -> Result<RunSpec, String> {
         let job = MemberJob {
             member: self.id.clone(),
             work: self.work.clone(),
-            input: given,
+            input,
             allowance: self.allowance,
         };
         let input = serde_json::to_value(job).map_err(|error| error.to_string())?;

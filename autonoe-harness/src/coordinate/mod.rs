@@ -10,9 +10,10 @@ mod report;
 mod strategy_run;
 
 pub use coordinator::Coordinator;
-pub use driver::StrategyRunner;
 pub use event::{FleetEvent, FleetEventKind, FleetObserver};
 pub use fleet_spans::FleetSpans;
+#[cfg(feature = "sqlite")]
+pub(crate) use machine::is_fleet_name;
 pub use machine::{FleetMachine, FleetStep};
 pub use member::{MemberJob, MemberSpec};
 pub use report::{CoordinationError, CutShort, FleetReport};

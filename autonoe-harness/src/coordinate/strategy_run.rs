@@ -18,9 +18,9 @@ pub const STRATEGY_JOB: &str = "strategy";
 
 /// Serialisable description of a fleet: its members, its strategy and its limits.
 ///
-/// It is submitted as one run. A `TemporalEngine` executes the members as child runs; on another
-/// engine, a [`StrategyRunner`](super::StrategyRunner) does. The output of such a run is the
-/// [`FleetReport`](super::FleetReport).
+/// A `TemporalEngine` executes it as one run, and its members as child runs. The output of such a
+/// run is the [`FleetReport`](super::FleetReport). In this process, a
+/// [`Coordinator`](super::Coordinator) runs it.
 ///
 /// ```
 /// use autonoe_core::RunId;

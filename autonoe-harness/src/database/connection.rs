@@ -3,14 +3,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 
-use super::open::{DatabaseError, Kind, check_version, open, open_in_memory, run_check};
+use super::open::{DatabaseError, Kind, check_version, open, run_check};
 use crate::state::StateError;
 
 /// SQLite connection on a dedicated thread, so that the async runtime never waits for a disk.
@@ -29,27 +29,12 @@ type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 impl Database {
     /// Opens the database at `path`, and creates it if it is missing.
     pub(crate) async fn open(path: &Path, kind: &'static Kind) -> Result<Self, StateError> {
-        let file: Arc<Path> = path.into();
-        Self::start(path, kind, move || open(&file, kind)).await
-    }
-
-    /// Opens a database in memory, which lives as long as this value.
-    pub(crate) async fn in_memory(kind: &'static Kind) -> Result<Self, StateError> {
-        let path = Path::new(":memory:");
-        Self::start(path, kind, move || open_in_memory(path, kind)).await
-    }
-
-    /// Starts the thread of a database.
-    async fn start(
-        path: &Path,
-        kind: &'static Kind,
-        open: impl FnOnce() -> Result<Connection, StateError> + Send + 'static,
-    ) -> Result<Self, StateError> {
+        let file = path.to_owned();
         let (jobs, work) = mpsc::channel::<Job>();
         let (opened, is_open) = oneshot::channel();
         let started = std::thread::Builder::new()
             .name("autonoe-state".to_owned())
-            .spawn(move || match open() {
+            .spawn(move || match open(&file, kind) {
                 Ok(mut connection) => {
                     // The caller may be gone; then there are no jobs either.
                     let _ = opened.send(Ok(()));
@@ -67,7 +52,7 @@ impl Database {
             jobs,
         };
         started.map_err(|source| database.failed("cannot start its thread", source))?;
-        is_open.await.map_err(|_| database.is_gone())??;
+        is_open.await.map_err(|_| database.disconnected_error())??;
         Ok(database)
     }
 
@@ -133,12 +118,12 @@ impl Database {
                 let _ = answer.send(done);
             }
         });
-        self.jobs.send(job).map_err(|_| self.is_gone())?;
-        let done = answered.await.map_err(|_| self.is_gone())?;
-        done.map_err(|trouble| trouble.into_state_error(&self.path, "cannot read or write it"))
+        self.jobs.send(job).map_err(|_| self.disconnected_error())?;
+        let done = answered.await.map_err(|_| self.disconnected_error())?;
+        done.map_err(|error| error.into_state_error(&self.path, "cannot read or write it"))
     }
 
-    fn is_gone(&self) -> StateError {
+    fn disconnected_error(&self) -> StateError {
         self.failed(
             "its thread does not answer",
             std::io::ErrorKind::BrokenPipe.into(),
@@ -199,8 +184,8 @@ pub(crate) fn to_stored(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
 
-pub(crate) fn unreadable(column: &str, why: &dyn std::fmt::Display) -> DatabaseError {
-    DatabaseError::Unreadable(format!("{column}: {why}"))
+pub(crate) fn unreadable(column: &str, reason: &dyn std::fmt::Display) -> DatabaseError {
+    DatabaseError::Unreadable(format!("{column}: {reason}"))
 }
 
 /// Collects one value per row.

@@ -27,27 +27,16 @@ pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, StateError> {
     if let Some(folder) = path.parent() {
         create_folder(folder).map_err(|source| failed(path, source))?;
     }
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         match open_once(path, kind) {
             // SQLite needs exclusive access to switch to the write-ahead log and to recover it.
-            Err(trouble) if trouble.is_busy() && begun.elapsed() < LOCK_TIMEOUT => {
+            Err(error) if error.is_busy() && started.elapsed() < LOCK_TIMEOUT => {
                 std::thread::sleep(NAP);
             }
-            opened => return opened.map_err(|trouble| trouble.into_state_error(path, OPENING)),
+            opened => return opened.map_err(|error| error.into_state_error(path, OPENING)),
         }
     }
-}
-
-/// Opens an empty database in memory.
-pub(crate) fn open_in_memory(path: &Path, kind: &Kind) -> Result<Connection, StateError> {
-    let opened = || {
-        let mut connection = Connection::open_in_memory()?;
-        connection.pragma_update(None, "foreign_keys", true)?;
-        create(&mut connection, path, kind)?;
-        Ok(connection)
-    };
-    opened().map_err(|trouble: DatabaseError| trouble.into_state_error(path, OPENING))
 }
 
 fn open_once(path: &Path, kind: &Kind) -> Result<Connection, DatabaseError> {
@@ -72,11 +61,11 @@ fn open_once(path: &Path, kind: &Kind) -> Result<Connection, DatabaseError> {
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
     if mode != "wal" {
-        let why = "the file system does not support memory shared between processes".to_owned();
+        let reason = "the file system does not support memory shared between processes".to_owned();
         return Err(StateError::Failed {
             path: path.to_owned(),
             doing: OPENING,
-            source: why.into(),
+            source: reason.into(),
         }
         .into());
     }
@@ -194,10 +183,10 @@ fn journal_of(path: &Path) -> PathBuf {
     name.into()
 }
 
-fn foreign(path: &Path, kind: &Kind, what: &'static str) -> StateError {
+fn foreign(path: &Path, kind: &Kind, found: &'static str) -> StateError {
     StateError::Foreign {
         path: path.to_owned(),
-        what,
+        found,
         expected: kind.name,
     }
 }
@@ -235,7 +224,7 @@ pub(crate) const STATE: Kind = Kind {
 pub(crate) const META: Kind = Kind {
     application_id: i32::from_be_bytes(*b"AtnM"),
     name: "the state of a coordinator",
-    version: 1,
+    version: 2,
     schema: include_str!("schemas/meta.sql"),
 };
 

@@ -210,7 +210,7 @@ impl AgentExecutor {
         folder: &Path,
         model: Option<&str>,
     ) -> Result<(Result<PerformedSession, FlowExit>, bool), BuildError> {
-        let began = self.clock.now();
+        let started = self.clock.now();
         let time = execution.budget.time;
         let time = time.map_or(task.time(), |limit| limit.min(task.time()));
         let mut resume = execution.resume.as_ref();
@@ -227,7 +227,7 @@ impl AgentExecutor {
                 continued = resume.is_some();
                 session_order(task, execution.context.as_deref(), resume)
             };
-            let left = time.saturating_sub(elapsed_since(began, &*self.clock));
+            let left = time.saturating_sub(elapsed_since(started, &*self.clock));
             let performed = run_single_session(
                 builder,
                 start,
@@ -395,7 +395,7 @@ async fn run_single_session(
     (time, limits): (Duration, Budget),
 ) -> Result<Result<PerformedSession, FlowExit>, BuildError> {
     let time = limits.time.map_or(time, |limit| limit.min(time));
-    let began = clock.now();
+    let started = clock.now();
     let sessions = builder.build_sessions()?;
     let opened = tokio::select! {
         biased;
@@ -406,7 +406,7 @@ async fn run_single_session(
         Ok(open) => open,
         Err(not_opened) => return Ok(Err(not_opened.report().exit.clone())),
     };
-    let left = time.saturating_sub(elapsed_since(began, clock));
+    let left = time.saturating_sub(elapsed_since(started, clock));
     if left.is_zero() {
         close(open, timed_out());
         return Ok(Err(timed_out()));
@@ -423,10 +423,10 @@ fn timed_out() -> FlowExit {
     }
 }
 
-/// Returns the time since `began`; zero if the clock was set back.
-fn elapsed_since(began: Timestamp, clock: &dyn Clock) -> Duration {
-    let taken = clock.now().duration_since(began);
-    Duration::try_from(taken).unwrap_or_default()
+/// Returns the time since `started`; zero if the clock was set back.
+fn elapsed_since(started: Timestamp, clock: &dyn Clock) -> Duration {
+    let elapsed = clock.now().duration_since(started);
+    Duration::try_from(elapsed).unwrap_or_default()
 }
 
 fn close(open: OpenSessions, exit: FlowExit) {
@@ -454,7 +454,7 @@ impl Judge for AgentExecutor {
         let limits = paid
             .as_ref()
             .map_or_else(Budget::default, PaidSession::budget);
-        let began = self.clock.now();
+        let started = self.clock.now();
         // Dropping the future cancels the session.
         let control = RunControl::new();
         let performed = run_single_session(
@@ -468,7 +468,7 @@ impl Judge for AgentExecutor {
         match (paid, &performed) {
             (Some(paid), Ok(Ok(performed))) => {
                 let (cost, tokens) = (performed.result.cost, performed.result.tokens);
-                paid.settle(cost, tokens, elapsed_since(began, &*self.clock));
+                paid.settle(cost, tokens, elapsed_since(started, &*self.clock));
             }
             (Some(paid), _) => paid.release(),
             (None, _) => {}

@@ -14,17 +14,17 @@ pub(super) fn resolve_folder(
     root: &Path,
     cwd: Option<&Path>,
 ) -> Result<PathBuf, (PathBuf, String)> {
-    let wanted = cwd.map_or_else(|| root.to_owned(), |cwd| root.join(cwd));
+    let requested = cwd.map_or_else(|| root.to_owned(), |cwd| root.join(cwd));
     let real = |path: &Path| {
         path.canonicalize()
-            .map_err(|error| (wanted.clone(), error.to_string()))
+            .map_err(|error| (requested.clone(), error.to_string()))
     };
-    let (root, found) = (real(root)?, real(&wanted)?);
+    let (root, found) = (real(root)?, real(&requested)?);
     if !found.starts_with(&root) {
-        return Err((wanted, format!("it is not inside {}", root.display())));
+        return Err((requested, format!("it is not inside {}", root.display())));
     }
     if !found.is_dir() {
-        return Err((wanted, "it is not a folder".to_owned()));
+        return Err((requested, "it is not a folder".to_owned()));
     }
     Ok(found)
 }
@@ -35,10 +35,10 @@ pub(super) fn resolve_folder(
 ///
 /// The path leaves the folder, possibly through a symbolic link.
 pub(super) fn resolve_inside(folder: &Path, file: &Path) -> Result<PathBuf, String> {
-    let wanted = folder.join(file);
-    let Ok(found) = wanted.canonicalize() else {
+    let requested = folder.join(file);
+    let Ok(found) = requested.canonicalize() else {
         // A missing file has no links to follow, and validated paths stay inside.
-        return Ok(wanted);
+        return Ok(requested);
     };
     let folder = folder.canonicalize().map_err(|error| error.to_string())?;
     if found.starts_with(&folder) {

@@ -95,8 +95,8 @@ fn cut(text: &str) -> String {
         return text.to_owned();
     };
     let from = (from..text.len()).find(|at| text.is_char_boundary(*at));
-    let kept = from.and_then(|from| text.get(from..)).unwrap_or_default();
-    format!("[the beginning was left out]\n{kept}")
+    let tail = from.and_then(|from| text.get(from..)).unwrap_or_default();
+    format!("[the beginning was left out]\n{tail}")
 }
 
 fn sections(sections: impl IntoIterator<Item = (&'static str, String)>) -> String {

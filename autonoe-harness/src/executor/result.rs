@@ -121,8 +121,8 @@ struct Written {
     #[serde(flatten)]
     end: ExecutionOutcome,
     /// The reason of a failure.
-    #[serde(default, rename = "error", skip_serializing_if = "Option::is_none")]
-    why: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
     /// The whole output of the agent.
     output: String,
     /// The last text of the agent.
@@ -153,7 +153,7 @@ impl From<ExecutionReport> for Written {
     fn from(result: ExecutionReport) -> Self {
         Self {
             success: result.is_success(),
-            why: result.error(),
+            error: result.error(),
             task: result.task,
             cli: result.cli,
             model: result.model,

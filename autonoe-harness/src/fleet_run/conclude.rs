@@ -11,8 +11,7 @@ use crate::coordinate::FleetReport;
 use crate::executor::{ExecutionOutcome, ExecutionReport, Task, Verification};
 use crate::handle::MemberHandle;
 use crate::isolation::{IsolationError, WorkLocation, Worktree, Worktrees};
-use crate::state::MetaState;
-use crate::strategy::{AggregatedReport, MemberId};
+use crate::strategy::MemberId;
 use crate::work::{Isolation, RecoveredState, WorkJournal, WorkOrder};
 
 /// Poll interval while a process still uses a worktree.
@@ -29,7 +28,7 @@ impl FleetRun {
         recorder: &mut FleetRecorder,
         mut report: FleetReport,
     ) -> Result<FleetReport, FleetRunError> {
-        for member in &report.left_behind {
+        for member in &report.unstopped {
             self.kill_member(member).await;
         }
         // Conversations of a member that was killed.
@@ -39,7 +38,7 @@ impl FleetRun {
             }
         }
         if let Some(trees) = &self.worktrees {
-            if let Some(winner) = self.winner_to_merge(&report.result) {
+            if let Some(winner) = self.winner_to_merge(&report) {
                 let budget = VerificationBudget::new(report.account.free());
                 let merged = self.merge(recorder, trees, winner, &budget).await;
                 let spending = budget.spending();
@@ -52,36 +51,28 @@ impl FleetRun {
                         report.merged = Some(commit);
                         self.discard_losing_worktrees(trees, winner).await?;
                     }
-                    Err(NotMerged::Because(why)) => report.not_merged = Some(why),
+                    Err(NotMerged::Because(reason)) => report.not_merged = Some(reason),
                     Err(NotMerged::Error(error)) => return Err(*error),
                 }
             }
-            report.kept = self.remove_empty_worktrees(trees).await?;
+            report.unmerged_work = self.remove_empty_worktrees(trees).await?;
         }
-        report.result.success &= report.not_merged.is_none();
-        for member in &mut report.result.results {
-            let is_kept = |place: &WorkLocation| {
-                let mut kept = report.kept.iter();
-                kept.any(|kept| kept.branch == place.branch)
-            };
-            member.kept.retain(is_kept);
+        report.success &= report.not_merged.is_none();
+        for member in &mut report.results {
+            member.unmerged_work.retain(|place| {
+                let mut unmerged = report.unmerged_work.iter();
+                unmerged.any(|other| other.branch == place.branch)
+            });
         }
         self.rebuild_member_states().await;
         self.share_member_ends().await;
         let now = self.clock.now();
-        if let Some(why) = &report.not_merged {
-            let alert = Alert::new("not_merged", Severity::Error, why, now);
+        if let Some(reason) = &report.not_merged {
+            let alert = Alert::new("not_merged", Severity::Error, reason, now);
             let fleet = self.order.name.as_str();
             recorder.alert(alert.detail("fleet", fleet)).await;
         }
-        let concluded = FleetDecision::Concluded(Box::new(report.clone()));
-        recorder.record_decision(&concluded).await?;
-        let now = self.clock.now();
-        let result = &report.result;
-        recorder
-            .meta
-            .finish_fleet(&recorder.lead, result, now)
-            .await?;
+        recorder.finish(&report).await?;
         Ok(report)
     }
 
@@ -101,8 +92,8 @@ impl FleetRun {
     }
 
     /// Returns the winner, if its work is to be merged here.
-    fn winner_to_merge(&self, result: &AggregatedReport) -> Option<&FleetMember> {
-        let winner = result.winner.as_ref().filter(|_| result.success)?;
+    fn winner_to_merge(&self, report: &FleetReport) -> Option<&FleetMember> {
+        let winner = report.winner.as_ref().filter(|_| report.success)?;
         let mut members = self.order.members.iter();
         let winner = members.find(|member| member.id == *winner)?;
         keeps_work(&winner.work.isolation).then_some(winner)
@@ -124,9 +115,9 @@ impl FleetRun {
                 .merged_commit()
                 .await
                 .map_err(FleetRunError::from)?;
-            let gone =
+            let missing =
                 || NotMerged::Because(format!("the worktree of {} does not exist", winner.id));
-            return merged.ok_or_else(gone);
+            return merged.ok_or_else(missing);
         };
         let message = format!("Work of {}", tree.branch());
         tree.commit_all(&self.author, &message).await?;
@@ -228,7 +219,7 @@ impl FleetRun {
         &self,
         trees: &Worktrees,
     ) -> Result<Vec<WorkLocation>, IsolationError> {
-        let mut kept = Vec::new();
+        let mut unmerged = Vec::new();
         // Exploration worktrees come before the worktree that they branched from, because that one
         // decides whether they contain work. Their names begin with its name.
         for name in trees.remaining().await?.into_iter().rev() {
@@ -237,18 +228,18 @@ impl FleetRun {
                 Ok(Some(tree)) => {
                     if let Err(error) = tree.remove().await {
                         tracing::info!(%error, "kept a worktree with work that is not merged");
-                        kept.push(place);
+                        unmerged.push(place);
                     }
                 }
-                Ok(None) => kept.push(place),
+                Ok(None) => unmerged.push(place),
                 Err(error) => {
                     tracing::warn!(%error, "cannot remove a worktree; it is kept");
-                    kept.push(place);
+                    unmerged.push(place);
                 }
             }
         }
-        kept.reverse();
-        Ok(kept)
+        unmerged.reverse();
+        Ok(unmerged)
     }
 
     /// Opens a worktree, once the process that used it is gone.
@@ -264,7 +255,7 @@ impl FleetRun {
                     polls += 1;
                     self.clock.sleep(POLL_INTERVAL).await;
                 }
-                taken => return taken,
+                opened => return opened,
             }
         }
     }

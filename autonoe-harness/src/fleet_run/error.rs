@@ -83,4 +83,8 @@ impl FleetOrderError {
         let fleet = fleet.to_owned();
         Self { fleet, problems }
     }
+
+    pub(super) fn not_serialised(fleet: &str, error: &serde_json::Error) -> Self {
+        Self::new(fleet, vec![format!("cannot serialise it: {error}")])
+    }
 }

@@ -13,13 +13,14 @@ use crate::alert::{Alert, AlertManager};
 use crate::budget::Account;
 use crate::coordinate::{FleetEvent, FleetEventKind, FleetReport, FleetSpans};
 use crate::folder::MemberLog;
-use crate::state::{DecisionRecord, FleetRecord, LeaderToken, MetaState, SqliteMeta, StateError};
+use crate::pluralize::pluralize;
+use crate::state::{DecisionRecord, FleetRecord, LeaderToken, SqliteMeta, StateError};
 use crate::strategy::{Member, MemberId, MemberState, spent_by};
 
 /// Records the events and decisions of a fleet: in the state database, in the log and as alerts.
 pub(super) struct FleetRecorder {
     pub(super) meta: SqliteMeta,
-    pub(super) lead: LeaderToken,
+    pub(super) token: LeaderToken,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) log: MemberLog,
     pub(super) alerts: Arc<AlertManager>,
@@ -38,10 +39,12 @@ impl FleetRecorder {
         log: MemberLog,
         alerts: Arc<AlertManager>,
     ) -> Result<Self, StateError> {
-        let lead = meta.acquire_lead(&record.plan.id, clock.now()).await?;
+        let token = meta
+            .acquire_leadership(&record.plan.id, clock.now())
+            .await?;
         let mut recorder = Self {
             meta,
-            lead,
+            token,
             clock,
             log,
             alerts,
@@ -49,7 +52,7 @@ impl FleetRecorder {
             budget,
         };
         let pid = std::process::id();
-        let epoch = recorder.lead.epoch;
+        let epoch = recorder.token.epoch;
         recorder.line(&format!("led by process {pid}, epoch {epoch}"));
         Ok(recorder)
     }
@@ -85,7 +88,12 @@ impl FleetRecorder {
                 };
                 self.set_state(&result.id, state, event.at).await?
             }
-            _ => true,
+            FleetEventKind::FleetStarted { .. }
+            | FleetEventKind::WaitsForBudget { .. }
+            | FleetEventKind::Paused
+            | FleetEventKind::Resumed
+            | FleetEventKind::CutShort { .. }
+            | FleetEventKind::Finished { .. } => true,
         };
         let raises_alert = is_news && !was_stopping;
         if raises_alert && let Some(alert) = fleet_alert(event, &self.members) {
@@ -119,7 +127,7 @@ impl FleetRecorder {
             (before, after) => before != after,
         };
         if is_news {
-            self.meta.set_member(&self.lead, id, &state, at).await?;
+            self.meta.set_member(&self.token, id, &state, at).await?;
             member.state = state;
         }
         Ok(is_news)
@@ -150,15 +158,25 @@ impl FleetRecorder {
             FleetDecision::Merged { commit } => {
                 Some(format!("the winner's work is merged as {commit}"))
             }
-            FleetDecision::Concluded(report) => Some(match &report.not_merged {
-                Some(why) => format!("error: the winner's work was not merged: {why}"),
-                None => format!("finished; {} worktrees are kept", report.kept.len()),
-            }),
         };
         self.append(decision, self.clock.now()).await?;
         if let Some(line) = line {
             self.line(&line);
         }
+        Ok(())
+    }
+
+    /// Records the end of the fleet.
+    pub(super) async fn finish(&mut self, report: &FleetReport) -> Result<(), StateError> {
+        let now = self.clock.now();
+        self.meta.finish_fleet(&self.token, report, now).await?;
+        self.line(&match &report.not_merged {
+            Some(reason) => format!("error: the winner's work was not merged: {reason}"),
+            None => {
+                let worktrees = pluralize(report.unmerged_work.len(), "worktree");
+                format!("finished; {worktrees} with unmerged work")
+            }
+        });
         Ok(())
     }
 
@@ -207,16 +225,16 @@ impl FleetRecorder {
     }
 
     async fn decisions(&self) -> Result<Vec<FleetDecision>, StateError> {
-        FleetDecision::parse_all(&self.meta.decisions(&self.lead.fleet).await?)
+        FleetDecision::parse_all(&self.meta.decisions(&self.token.fleet).await?)
     }
 
     pub(super) async fn save_accounts(&self, accounts: &Account) -> Result<(), StateError> {
         let now = self.clock.now();
-        self.meta.save_accounts(&self.lead, accounts, now).await
+        self.meta.save_accounts(&self.token, accounts, now).await
     }
 
     pub(super) async fn saved_account(&self) -> Result<Option<Account>, StateError> {
-        self.meta.accounts(&self.lead.fleet).await
+        self.meta.accounts(&self.token.fleet).await
     }
 
     pub(super) fn line(&mut self, text: &str) {
@@ -231,11 +249,13 @@ impl FleetRecorder {
         }
     }
 
-    async fn append(&self, what: &impl Serialize, at: Timestamp) -> Result<(), StateError> {
-        let what = serde_json::to_value(what).map_err(|error| {
+    async fn append(&self, decision: &impl Serialize, at: Timestamp) -> Result<(), StateError> {
+        let decision = serde_json::to_value(decision).map_err(|error| {
             StateError::Invalid(format!("cannot serialise a decision: {error}"))
         })?;
-        self.meta.append_decision(&self.lead, &what, at).await?;
+        self.meta
+            .append_decision(&self.token, &decision, at)
+            .await?;
         Ok(())
     }
 }
@@ -263,8 +283,6 @@ pub(super) enum FleetDecision {
         /// The commit of the base that contains it.
         commit: String,
     },
-    /// The fleet has ended, and this is its report.
-    Concluded(Box<FleetReport>),
 }
 
 impl FleetDecision {

@@ -12,7 +12,7 @@ use crate::alert::AlertManager;
 use crate::folder::{FolderError, MemberFolder};
 use crate::isolation::{IsolationError, Worktrees};
 use crate::shared::{SharedContext, SharedError};
-use crate::state::{DecisionRecord, FleetRecord, MetaState, SqliteMeta, StateError};
+use crate::state::{DecisionRecord, FleetRecord, SqliteMeta, StateError};
 use crate::strategy::MemberId;
 
 /// The folder `.harness` of a project: the state of its fleets, and the requests to them.
@@ -70,8 +70,8 @@ impl FleetHome {
         let path = path.filter(|path| path.file_name().is_some_and(|name| name == FOLDER));
         let project = path.and_then(Path::parent);
         let nowhere = || {
-            let what = format!("it is not in a folder {FOLDER} of a project");
-            FolderError::corrupt(folder.path(), what)
+            let reason = format!("it is not in a folder {FOLDER} of a project");
+            FolderError::corrupt(folder.path(), reason)
         };
         project.map(Self::new).ok_or_else(nowhere)
     }
@@ -93,8 +93,8 @@ impl FleetHome {
     ///
     /// It cannot be created.
     pub fn create(&self) -> Result<(), FolderError> {
-        let made = create_folder(&self.path);
-        made.map_err(|source| FolderError::unwritable(&self.path, source))?;
+        let created = create_folder(&self.path);
+        created.map_err(|source| FolderError::unwritable(&self.path, source))?;
         let ignored = self.path.join(".gitignore");
         match create_file_durably(&ignored, b"*\n") {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -110,9 +110,7 @@ impl FleetHome {
     ///
     /// The file is damaged, belongs to another program, has a newer version, or cannot be opened.
     pub async fn meta(&self) -> Result<SqliteMeta, StateError> {
-        if self.path.is_symlink() {
-            return Err(self.foreign("a symlink"));
-        }
+        self.check_state()?;
         SqliteMeta::open(&self.meta_file()).await
     }
 
@@ -123,9 +121,7 @@ impl FleetHome {
     /// The shared context is damaged, belongs to another program, has a newer version, or cannot be
     /// opened.
     pub async fn shared(&self) -> Result<SharedContext, SharedError> {
-        if self.path.is_symlink() {
-            return Err(self.foreign("a symlink").into());
-        }
+        self.check_state()?;
         SharedContext::open(&self.path.join("shared")).await
     }
 
@@ -161,7 +157,7 @@ impl FleetHome {
     ) -> Result<Worktrees, IsolationError> {
         if self.path.is_symlink() {
             let (folder, reason) = (self.path.clone(), "it is a symlink");
-            return Err(IsolationError::NotOurs { folder, reason });
+            return Err(IsolationError::RefusedFolder { folder, reason });
         }
         Worktrees::open(&self.project, &self.worktrees_folder(), fleet, commands).await
     }
@@ -172,7 +168,7 @@ impl FleetHome {
     ///
     /// The state cannot be read.
     pub async fn fleets(&self) -> Result<Vec<FleetRecord>, StateError> {
-        match self.kept().await? {
+        match self.existing_meta().await? {
             Some(meta) => meta.fleets().await,
             None => Ok(Vec::new()),
         }
@@ -184,7 +180,7 @@ impl FleetHome {
     ///
     /// The state cannot be read.
     pub async fn fleet(&self, name: &str) -> Result<Option<FleetRecord>, StateError> {
-        match self.kept().await? {
+        match self.existing_meta().await? {
             Some(meta) => meta.fleet(name).await,
             None => Ok(None),
         }
@@ -196,7 +192,7 @@ impl FleetHome {
     ///
     /// The state cannot be read.
     pub async fn decisions(&self, fleet: &str) -> Result<Vec<DecisionRecord>, StateError> {
-        match self.kept().await? {
+        match self.existing_meta().await? {
             Some(meta) => meta.decisions(fleet).await,
             None => Ok(Vec::new()),
         }
@@ -263,8 +259,8 @@ impl FleetHome {
     ) -> Result<MemberFolder, FolderError> {
         let folder = self.coordinator_folder(fleet)?;
         self.create()?;
-        let made = create_folder(folder.path());
-        made.map_err(|source| FolderError::unwritable(folder.path(), source))?;
+        let created = create_folder(folder.path());
+        created.map_err(|source| FolderError::unwritable(folder.path(), source))?;
         Ok(folder)
     }
 
@@ -285,11 +281,18 @@ impl FleetHome {
         }
     }
 
-    /// Opens the state of all fleets, if it exists.
-    async fn kept(&self) -> Result<Option<SqliteMeta>, StateError> {
+    /// Refuses a symlink, before a database is opened.
+    fn check_state(&self) -> Result<(), StateError> {
         if self.path.is_symlink() {
-            return Err(self.foreign("a symlink"));
+            Err(self.foreign("a symlink"))
+        } else {
+            Ok(())
         }
+    }
+
+    /// Opens the state of all fleets, if it exists.
+    async fn existing_meta(&self) -> Result<Option<SqliteMeta>, StateError> {
+        self.check_state()?;
         let path = self.meta_file();
         match fs::metadata(&path) {
             Ok(_) => self.meta().await.map(Some),
@@ -305,10 +308,10 @@ impl FleetHome {
         }
     }
 
-    fn foreign(&self, what: &'static str) -> StateError {
+    fn foreign(&self, found: &'static str) -> StateError {
         StateError::Foreign {
             path: self.path.clone(),
-            what,
+            found,
             expected: "the folder of fleets",
         }
     }

@@ -20,18 +20,15 @@ pub(super) fn fleet_line(kind: &FleetEventKind) -> String {
         }
         FleetEventKind::Started { member, .. } => format!("{member} started"),
         FleetEventKind::RunFound { member, .. } => format!("{member} is already running"),
-        FleetEventKind::WaitsForBudget {
-            member,
-            reason: why,
-        } => {
-            format!("{member} waits for budget: {why}")
+        FleetEventKind::WaitsForBudget { member, reason } => {
+            format!("{member} waits for budget: {reason}")
         }
         FleetEventKind::Paused => "paused".to_owned(),
         FleetEventKind::Resumed => "resumed".to_owned(),
-        FleetEventKind::Stopping { member, why } => format!("stopping {member}: {why}"),
+        FleetEventKind::Stopping { member, reason } => format!("stopping {member}: {reason}"),
         FleetEventKind::Ended { result } => match (result.success, &result.error) {
             (true, _) => format!("{} succeeded", result.id),
-            (false, Some(why)) => format!("{} failed: {why}", result.id),
+            (false, Some(reason)) => format!("{} failed: {reason}", result.id),
             (false, None) => format!("{} failed", result.id),
         },
         FleetEventKind::CutShort { reason } => format!("ended early: {reason}"),
@@ -54,11 +51,8 @@ pub(super) fn fleet_alert(event: &FleetEvent, members: &[Member]) -> Option<Aler
         alert.map(|alert| alert.member(MemberId::new(format!("{fleet}.{member}"))))
     };
     match &event.kind {
-        FleetEventKind::WaitsForBudget {
-            member,
-            reason: why,
-        } => {
-            let message = format!("{member} waits for budget: {why}");
+        FleetEventKind::WaitsForBudget { member, reason } => {
+            let message = format!("{member} waits for budget: {reason}");
             about(
                 new_alert("waits_for_budget", Severity::Warning, message),
                 member,
@@ -68,8 +62,8 @@ pub(super) fn fleet_alert(event: &FleetEvent, members: &[Member]) -> Option<Aler
             new_alert("cut_short", Severity::Warning, reason.to_string())
         }
         FleetEventKind::Ended { result } if !result.success => {
-            let why = result.error.as_deref().unwrap_or("no reason was given");
-            let message = format!("{} did not succeed: {why}", result.id);
+            let reason = result.error.as_deref().unwrap_or("no reason was given");
+            let message = format!("{} did not succeed: {reason}", result.id);
             about(
                 new_alert("member_failed", Severity::Error, message),
                 &result.id,
@@ -79,7 +73,7 @@ pub(super) fn fleet_alert(event: &FleetEvent, members: &[Member]) -> Option<Aler
             let done = members.iter().filter_map(Member::result);
             let done = done.filter(|result| result.success).count();
             let message = format!(
-                "the fleet {fleet} has ended: {done} of {} members succeeded",
+                "the fleet {fleet} has ended: {done} of {} succeeded",
                 pluralize(members.len(), "member")
             );
             let severity = if *success {

@@ -23,7 +23,7 @@ pub(super) struct MemberProjection {
     member: MemberId,
     /// The time at which the run was first opened, which distinguishes it from earlier runs of the
     /// same name.
-    began: Option<Timestamp>,
+    started_at: Option<Timestamp>,
     attempts: BTreeMap<TaskId, u32>,
     /// The answer of the last turn whose checks passed.
     answer: String,
@@ -42,7 +42,7 @@ impl MemberProjection {
     pub(super) fn new(member: MemberId) -> Self {
         Self {
             member,
-            began: None,
+            started_at: None,
             attempts: BTreeMap::new(),
             answer: String::new(),
         }
@@ -56,7 +56,7 @@ impl MemberProjection {
         };
         match entry {
             WorkEvent::Opened { run, at } => {
-                self.began.get_or_insert(*at);
+                self.started_at.get_or_insert(*at);
                 let details = json!({"run": run});
                 projected.events = self.event("spawn", "", *at, details).into_iter().collect();
             }
@@ -165,15 +165,15 @@ impl MemberProjection {
             at,
             verification,
             score,
-            messages: told,
+            messages,
             ..
         } = entry
         else {
             return Vec::new();
         };
         let place = format!("{task} {} {iteration}", branch.as_deref().unwrap_or("-"));
-        let instructions = told.iter().enumerate().filter_map(|(number, told)| {
-            let details = json!({"id": told.id, "text": told.text, "task": task});
+        let instructions = messages.iter().enumerate().filter_map(|(number, message)| {
+            let details = json!({"id": message.id, "text": message.text, "task": task});
             self.event("instruction", &format!("{place} {number}"), *at, details)
         });
         let details = json!({
@@ -201,8 +201,8 @@ impl MemberProjection {
     }
 
     fn key(&self, kind: &str, place: &str) -> Option<String> {
-        let began = self.began?;
-        let key = format!("{} {began} {kind} {place}", self.member);
+        let started_at = self.started_at?;
+        let key = format!("{} {started_at} {kind} {place}", self.member);
         Some(key.trim_end().to_owned())
     }
 }

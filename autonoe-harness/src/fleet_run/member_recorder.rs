@@ -16,7 +16,6 @@ use tokio::sync::{Mutex, OnceCell};
 
 use super::log_messages::MemberMessages;
 use super::member_projection::MemberProjection;
-use super::order::MemberOrder;
 use super::{FleetHome, FleetMember, FleetRun};
 use crate::alert::{Alert, AlertManager, Severity};
 use crate::folder::{FolderError, JournalEntry, MemberFolder, MemberLog, MemberStatus};
@@ -62,7 +61,7 @@ impl MemberRecorder {
     pub(super) async fn open(
         home: FleetHome,
         folder: MemberFolder,
-        order: &MemberOrder,
+        order: &WorkOrder,
         clock: Arc<dyn Clock>,
         alerts: AlertManager,
     ) -> Result<Self, Failure> {
@@ -75,7 +74,7 @@ impl MemberRecorder {
         let log = MemberLog::open(&folder)
             .map_err(|error| Failure::permanent("member_folder", error.to_string()))?;
         let roadmap = order.roadmap.as_deref();
-        let rebuilt = rebuild_state(&folder, &order.work, roadmap, &entries, clock.now()).await;
+        let rebuilt = rebuild_state(&folder, order, roadmap, &entries, clock.now()).await;
         let RebuiltState {
             state,
             projection,
@@ -140,7 +139,7 @@ impl MemberRecorder {
     }
 
     async fn try_share(&self, outcome: &RunOutcome) -> Result<(), BoxError> {
-        let result: MemberReport = serde_json::from_value(outcome.output.clone())?;
+        let result = MemberReport::from_outcome(&self.id, outcome);
         let end = MemberEnd::read(&self.folder)?;
         let shared = self.shared().await?;
         end.share(shared, &self.folder, outcome, &result, self.clock.now())

@@ -13,7 +13,6 @@ use autonoe_process::ProcessRunner;
 
 use super::FleetHome;
 use super::member_recorder::MemberRecorder;
-use super::order::MemberOrder;
 use super::run::ExecutorFactory;
 use crate::alert::AlertManager;
 use crate::budget::Allowance;
@@ -23,7 +22,7 @@ use crate::folder::MemberFolder;
 use crate::isolation::{Author, Worktrees};
 use crate::progress::SnapshotLimits;
 use crate::strategy::MemberId;
-use crate::work::{Isolation, TaskLoop};
+use crate::work::{Isolation, TaskLoop, WorkOrder, invalid_order};
 
 /// Executes the work of a member of a [`FleetRun`](super::FleetRun): a [`TaskLoop`] whose tasks are
 /// recorded in a journal and resumed after a crash. Finished work is not repeated.
@@ -118,12 +117,11 @@ impl MemberWork {
     }
 
     async fn work(&self, run: &RunSpec, context: &JobContext) -> Result<RunOutcome, Failure> {
-        let wrong = |message: String| Failure::permanent("work_order", message);
-        let job = MemberJob::from_run(run).map_err(|error| wrong(error.to_string()))?;
-        let order = serde_json::from_value(job.work.clone());
-        let mut order: MemberOrder = order.map_err(|error| wrong(error.to_string()))?;
-        order.work.input = job.input.or(order.work.input);
-        order.work.allowance = min_allowance(order.work.allowance, job.allowance);
+        let invalid = |error: serde_json::Error| invalid_order(error.to_string());
+        let job = MemberJob::from_run(run).map_err(invalid)?;
+        let mut order: WorkOrder = serde_json::from_value(job.work).map_err(invalid)?;
+        order.input = job.input.or(order.input);
+        order.allowance = min_allowance(order.allowance, job.allowance);
         let folder = self.folder(run)?;
         let alerts = self.alerts_of(&folder, &order);
         let (home, clock) = (self.home.clone(), self.clock.clone());
@@ -139,9 +137,7 @@ impl MemberWork {
         if let Some(worktrees) = self.worktrees(run, &order).await? {
             work = work.worktrees(worktrees);
         }
-        let input = serde_json::to_value(&order.work).map_err(|error| wrong(error.to_string()))?;
-        let run = RunSpec::new(run.id.clone(), run.job.clone(), input);
-        let outcome = work.run(&run, context).await;
+        let outcome = work.run_order(&run.id, &order, context).await;
         let is_stopped = folder.stop_requested().ok().flatten().is_some();
         let is_interrupted = context.control().is_cancelled()
             || matches!(outcome.ending, RunEnding::Cancelled { .. });
@@ -164,13 +160,13 @@ impl MemberWork {
             .create()
             .map_err(|error| failed(error.to_string()))?;
         // The folder exists already, unless this is a task of an engine without folders.
-        let made = create_folder(folder.path());
-        made.map_err(|error| failed(format!("{:?}: {error}", folder.path())))?;
+        let created = create_folder(folder.path());
+        created.map_err(|error| failed(format!("{:?}: {error}", folder.path())))?;
         Ok(folder)
     }
 
     /// Creates the alert manager of a member.
-    fn alerts_of(&self, folder: &MemberFolder, order: &MemberOrder) -> AlertManager {
+    fn alerts_of(&self, folder: &MemberFolder, order: &WorkOrder) -> AlertManager {
         let alerts = AlertManager::new(folder.alert_log().path());
         let alerts = (self.alerts)(alerts.shared_log(self.home.shared_alert_log()));
         if order.pause_on_critical {
@@ -183,9 +179,9 @@ impl MemberWork {
     async fn worktrees(
         &self,
         run: &RunSpec,
-        order: &MemberOrder,
+        order: &WorkOrder,
     ) -> Result<Option<Worktrees>, Failure> {
-        let (Isolation::Worktree { .. }, Some(git)) = (&order.work.isolation, &self.git) else {
+        let (Isolation::Worktree { .. }, Some(git)) = (&order.isolation, &self.git) else {
             return Ok(None);
         };
         let fleet = run.id.as_str().split('.').next().unwrap_or_default();

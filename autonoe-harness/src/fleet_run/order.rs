@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FleetOrderError;
 use crate::budget::{Allowance, BudgetedKind};
-use crate::coordinate::MemberSpec;
+use crate::coordinate::{MemberSpec, is_fleet_name};
 use crate::executor::TaskId;
 use crate::folder::MemberFolder;
 use crate::roadmap::PlannedTask;
@@ -66,7 +66,11 @@ pub struct FleetOrder {
     #[serde(default = "default_max_concurrent")]
     pub max_concurrent: NonZeroUsize,
     /// The time limit of the fleet while a coordinator leads it; an hour by default.
-    #[serde(rename = "timeSeconds", with = "seconds", default = "default_time")]
+    #[serde(
+        rename = "timeSeconds",
+        with = "serde_formats::seconds",
+        default = "default_time"
+    )]
     pub time: Duration,
     /// The budget of all members together.
     #[serde(default)]
@@ -91,7 +95,7 @@ pub struct FleetMember {
     /// The time limit from its start; that of the fleet by default.
     #[serde(
         rename = "timeoutSeconds",
-        with = "seconds::option",
+        with = "serde_formats::seconds::option",
         default,
         skip_serializing_if = "Option::is_none"
     )]
@@ -144,13 +148,7 @@ impl FleetOrder {
     ///
     /// [`StateError::Invalid`]: the record is not an order of this kind.
     pub fn from_record(record: &FleetRecord) -> Result<Self, StateError> {
-        let members = record.plan.members.iter().map(|(_, spec)| spec.clone());
-        let members = serde_json::Value::Array(members.collect());
-        let mut spec = record.plan.spec.clone();
-        if let Some(spec) = spec.as_object_mut() {
-            spec.insert("members".to_owned(), members);
-        }
-        serde_json::from_value(spec).map_err(|error| {
+        Self::deserialize(&record.plan.spec).map_err(|error| {
             let name = &record.plan.id;
             StateError::Invalid(format!(
                 "cannot parse the plan of the fleet {name}: {error}"
@@ -219,11 +217,9 @@ impl FleetOrder {
     /// Returns the member specifications for the coordinator.
     pub(super) fn specs(&self) -> Result<Vec<MemberSpec>, serde_json::Error> {
         let specs = self.members.iter().map(|member| {
-            let work = MemberOrder {
-                work: member.work.clone(),
-                roadmap: self.roadmap.clone(),
-                pause_on_critical: self.pause_on_critical,
-            };
+            let mut work = member.work.clone();
+            work.roadmap = self.roadmap.clone();
+            work.pause_on_critical = self.pause_on_critical;
             let work = serde_json::to_value(work)?;
             let mut spec = MemberSpec::new(member.id.clone(), JOB, work);
             spec.allowance = member.allowance;
@@ -236,54 +232,6 @@ impl FleetOrder {
 
 /// Job name of members.
 pub(super) const JOB: &str = "work";
-
-/// Order of a member, as its process receives it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct MemberOrder {
-    /// The work of the member.
-    pub(super) work: WorkOrder,
-    /// The roadmap file that the order was created from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) roadmap: Option<PathBuf>,
-    /// Whether the member is paused when it raises a critical alert.
-    #[serde(default)]
-    pub(super) pause_on_critical: bool,
-}
-
-mod seconds {
-    use std::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_u64(time.as_secs())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-        u64::deserialize(from).map(Duration::from_secs)
-    }
-
-    pub(super) mod option {
-        use super::*;
-
-        pub(crate) fn serialize<S: Serializer>(
-            time: &Option<Duration>,
-            to: S,
-        ) -> Result<S::Ok, S::Error> {
-            match time {
-                Some(time) => super::serialize(time, to),
-                None => to.serialize_none(),
-            }
-        }
-
-        pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-            from: D,
-        ) -> Result<Option<Duration>, D::Error> {
-            Ok(Option::<u64>::deserialize(from)?.map(Duration::from_secs))
-        }
-    }
-}
 
 /// Maximum length of a fleet name, because folder names combine it with that of a member.
 const LONGEST: usize = 60;
@@ -305,7 +253,7 @@ impl FleetOrder {
         let (mut ids, mut trees) = (BTreeSet::new(), BTreeSet::new());
         for member in &self.members {
             let id = &member.id;
-            let mut wrong = |what: String| problems.push(format!("the member {id}: {what}"));
+            let mut wrong = |problem: String| problems.push(format!("the member {id}: {problem}"));
             if !ids.insert(id) {
                 wrong("another member has the same name".to_owned());
             }
@@ -344,9 +292,9 @@ impl FleetOrder {
                 Isolation::Shared => {}
             }
             if self.strategy.needs_worktrees() && !keeps_work(&member.work.isolation) {
-                let what = "the strategy chooses one of several members, so each needs a worktree \
+                let problem = "the strategy chooses one of several members, so each needs a worktree \
                             that keeps its work";
-                wrong(what.to_owned());
+                wrong(problem.to_owned());
             }
         }
         problems.extend(self.budget_problems());
@@ -359,9 +307,8 @@ impl FleetOrder {
 
     fn name_problems(&self) -> Vec<String> {
         let name = &self.name;
-        let may_be_in = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
         let mut problems = Vec::new();
-        if name.is_empty() || !name.chars().all(may_be_in) || name.starts_with('-') {
+        if !is_fleet_name(name) || name.starts_with('-') {
             problems.push(
                 "its name may only contain letters, digits, `-` and `_`, and must not start with \
                  `-`"

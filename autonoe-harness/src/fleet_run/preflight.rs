@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::fleet_recorder::FleetDecision;
 use super::leadership::Leadership;
 use super::{FleetOrderError, FleetRun, FleetRunError};
-use crate::coordinate::FleetReport;
 use crate::folder::{FolderError, MemberFolder};
-use crate::state::{FleetPlan, FleetRecord, MetaState, StateError};
+use crate::state::{FleetPlan, FleetRecord, SqliteMeta, StateError};
 use crate::work::Isolation;
 
 /// Maximum number of attempts to acquire the lock of a coordinator that is gone.
@@ -44,8 +42,8 @@ impl FleetRun {
         let Some(trees) = &self.worktrees else {
             return Ok(());
         };
-        let kept = self.home.fleet(&self.order.name).await?;
-        if kept.is_some_and(|record| record.result.is_some()) {
+        let recorded = self.home.fleet(&self.order.name).await?;
+        if recorded.is_some_and(|record| record.result.is_some()) {
             return Ok(());
         }
         let isolations = self.order.members.iter().map(|it| &it.work.isolation);
@@ -64,7 +62,7 @@ impl FleetRun {
     /// Records the order under its name, or checks that the recorded order is the same.
     pub(super) async fn record_order(
         &self,
-        meta: &impl MetaState,
+        meta: &SqliteMeta,
     ) -> Result<FleetRecord, FleetRunError> {
         let fleet = self.order.name.clone();
         let plan = self.plan()?;
@@ -76,25 +74,12 @@ impl FleetRun {
         Ok(record.ok_or_else(|| StateError::Unknown(format!("fleet {fleet}")))?)
     }
 
-    fn plan(&self) -> Result<FleetPlan, FleetRunError> {
+    fn plan(&self) -> Result<FleetPlan, FleetOrderError> {
         let order = &self.order;
-        let no_json = |error: serde_json::Error| {
-            FleetOrderError::new(
-                &order.name,
-                vec![format!("cannot parse the order: {error}")],
-            )
-        };
-        let mut spec = serde_json::to_value(order).map_err(no_json)?;
-        // Members are recorded one by one.
-        if let Some(spec) = spec.as_object_mut() {
-            spec.remove("members");
-        }
-        let mut plan = FleetPlan::new(order.name.clone(), spec);
-        for member in &order.members {
-            let spec = serde_json::to_value(member).map_err(no_json)?;
-            plan = plan.member(member.id.clone(), spec);
-        }
-        Ok(plan)
+        let spec = serde_json::to_value(order);
+        let spec = spec.map_err(|error| FleetOrderError::not_serialised(&order.name, &error))?;
+        let members = order.members.iter().map(|member| member.id.clone());
+        Ok(FleetPlan::new(order.name.clone(), spec, members))
     }
 
     /// Checks that the journals of the members are readable. A member with a corrupt journal would
@@ -119,7 +104,7 @@ impl FleetRun {
         loop {
             match Leadership::acquire(folder) {
                 Err(FolderError::Held { .. }) => {}
-                taken => return Ok(taken?),
+                acquired => return Ok(acquired?),
             }
             let pid = self.home.coordinator(fleet)?;
             attempts += 1;
@@ -129,21 +114,5 @@ impl FleetRun {
             }
             self.clock.sleep(RETRY_DELAY).await;
         }
-    }
-
-    /// Returns the report of a fleet that has ended.
-    pub(super) async fn final_report(
-        &self,
-        meta: &impl MetaState,
-    ) -> Result<FleetReport, FleetRunError> {
-        self.rebuild_member_states().await;
-        let decisions = meta.decisions(&self.order.name).await?;
-        let decisions = FleetDecision::parse_all(&decisions)?.into_iter().rev();
-        let mut reports = decisions.filter_map(|decision| match decision {
-            FleetDecision::Concluded(report) => Some(*report),
-            _ => None,
-        });
-        let missing = || StateError::Invalid("a fleet has ended without a report".to_owned());
-        Ok(reports.next().ok_or_else(missing)?)
     }
 }

@@ -129,8 +129,8 @@ impl RequestForwarder {
             *self.stopped.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
             self.to.cancel();
         }
-        let wanted = self.folder.is_pause_requested()?;
-        self.hold(|requests| requests.by_file = wanted);
+        let is_requested = self.folder.is_pause_requested()?;
+        self.hold(|requests| requests.by_file = is_requested);
         Ok(())
     }
 

@@ -95,10 +95,10 @@ impl FleetOrder {
         let strategy = strategy.into_strategy();
         let strategy = match (strategy.with_dependencies(&after), waiting) {
             (Ok(changed), _) => changed.unwrap_or(strategy),
-            (Err(why), Some(id)) => {
-                return wrong(format!("the task {id} depends on another task, {why}"));
+            (Err(reason), Some(id)) => {
+                return wrong(format!("the task {id} depends on another task, {reason}"));
             }
-            (Err(why), None) => return wrong(why),
+            (Err(reason), None) => return wrong(reason),
         };
         let members = open.iter().zip(&ids).map(|(planned, id)| {
             let task = with_roadmap_context(roadmap, planned.task.clone());
@@ -203,7 +203,7 @@ fn with_roadmap_context(roadmap: &Roadmap, mut task: Task) -> Task {
 
 /// Creates member names from task names. They become parts of folder and branch names.
 fn member_ids<'a>(tasks: impl Iterator<Item = &'a str>) -> Vec<MemberId> {
-    let mut taken = BTreeSet::new();
+    let mut used = BTreeSet::new();
     let mut ids = Vec::new();
     for task in tasks {
         let plain = |c: char| {
@@ -221,8 +221,8 @@ fn member_ids<'a>(tasks: impl Iterator<Item = &'a str>) -> Vec<MemberId> {
         let numbered = (2..).map(|number| format!("{name}-{number}"));
         let mut free = std::iter::once(name.to_owned()).chain(numbered);
         // There are more numbers than names.
-        if let Some(id) = free.find(|id| !taken.contains(&id.to_lowercase())) {
-            taken.insert(id.to_lowercase());
+        if let Some(id) = free.find(|id| !used.contains(&id.to_lowercase())) {
+            used.insert(id.to_lowercase());
             ids.push(MemberId::new(id));
         }
     }

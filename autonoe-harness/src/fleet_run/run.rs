@@ -61,7 +61,7 @@ use crate::serve::MemberServer;
 /// let run = FleetRun::new(home, order, engine).worktrees(worktrees);
 /// let report = run.run(&RunControl::new()).await?;
 ///
-/// assert!(report.result.success);
+/// assert!(report.success);
 /// # Ok(())
 /// # }
 /// ```
@@ -179,14 +179,15 @@ impl FleetRun {
         let folder = self.home.create_coordinator_folder(&self.order.name)?;
         let meta = self.home.meta().await?;
         let record = self.record_order(&meta).await?;
-        if record.result.is_some() {
-            return self.final_report(&meta).await;
+        if let Some(report) = record.result {
+            self.rebuild_member_states().await;
+            return Ok(report);
         }
         let _leading = self.acquire_leadership(&folder).await?;
         // Another process may have led the fleet before this one acquired the leadership.
         let record = self.record_order(&meta).await?;
-        if record.result.is_some() {
-            return self.final_report(&meta).await;
+        if let Some(report) = record.result {
+            return Ok(report);
         }
         let alerts = match &self.alerts {
             Some(alerts) => alerts.clone(),
@@ -220,7 +221,7 @@ impl FleetRun {
             }
             None => {
                 self.check_journals()?;
-                self.lead(&mut recorder, folder, control).await?
+                self.coordinate(&mut recorder, folder, control).await?
             }
         };
         let report = self.conclude(&mut recorder, report).await?;
@@ -229,7 +230,7 @@ impl FleetRun {
     }
 
     /// Leads the members until the strategy has finished, and records its decision.
-    async fn lead(
+    async fn coordinate(
         &self,
         recorder: &mut FleetRecorder,
         folder: MemberFolder,
@@ -277,18 +278,14 @@ impl FleetRun {
         events: mpsc::UnboundedSender<FleetEvent>,
     ) -> Result<Coordinator, FleetRunError> {
         let order = &self.order;
-        let no_json = |error: serde_json::Error| {
-            FleetOrderError::new(
-                &order.name,
-                vec![format!("cannot serialise the order: {error}")],
-            )
-        };
+        let specs = order.specs();
+        let specs = specs.map_err(|error| FleetOrderError::not_serialised(&order.name, &error))?;
         let mut coordinator = Coordinator::new(
             order.name.clone(),
             self.engine.clone(),
             order.strategy.clone(),
         )
-        .members(order.specs().map_err(no_json)?)
+        .members(specs)
         .max_concurrent(order.max_concurrent)
         .time(order.time)
         .budget(order.budget)

@@ -110,7 +110,7 @@ pub(super) fn make_private_folder(path: &Path) -> Result<(), FolderError> {
     match fs::DirBuilder::new().mode(0o700).create(path) {
         // The existing path may be a symlink.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => make_folder(path),
-        made => made.map_err(|source| FolderError::unwritable(path, source)),
+        created => created.map_err(|source| FolderError::unwritable(path, source)),
     }
 }
 
@@ -172,13 +172,13 @@ impl FolderLock {
     /// [`FolderError::Held`] if another process keeps it: one that is suspended, or an unrelated
     /// program.
     pub(crate) fn acquire_waiting(path: &Path) -> Result<Self, FolderError> {
-        let begun = Instant::now();
+        let started = Instant::now();
         loop {
             match Self::acquire(path) {
-                Err(FolderError::Held { .. }) if begun.elapsed() < LOCK_TIMEOUT => {
+                Err(FolderError::Held { .. }) if started.elapsed() < LOCK_TIMEOUT => {
                     std::thread::sleep(NAP);
                 }
-                taken => return taken,
+                acquired => return acquired,
             }
         }
     }

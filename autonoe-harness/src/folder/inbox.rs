@@ -113,7 +113,7 @@ impl MemberFolder {
             };
             match read {
                 Ok(instruction) => waiting.instructions.extend(instruction),
-                Err(what) => waiting.unreadable.push((name, what)),
+                Err(problem) => waiting.unreadable.push((name, problem)),
             }
         }
         Ok(waiting)
@@ -124,8 +124,8 @@ impl MemberFolder {
         let posted: Option<PostedInstruction> = read_json(&path)?;
         match posted {
             Some(posted) if posted.number != number => {
-                let what = format!("it contains instruction {}", posted.number);
-                Err(FolderError::corrupt(&path, what))
+                let problem = format!("it contains instruction {}", posted.number);
+                Err(FolderError::corrupt(&path, problem))
             }
             posted => Ok(posted),
         }
@@ -135,15 +135,15 @@ impl MemberFolder {
         // The order matters: a file that is moved between the two reads is seen twice at most. A
         // missed number would be used again.
         let inbox = names_in(&self.file("inbox"))?;
-        let taken = names_in(&self.file("taken"))?;
+        let received = names_in(&self.file("taken"))?;
         let numbers = inbox
             .iter()
-            .chain(&taken)
+            .chain(&received)
             .filter_map(|name| number_of(name));
         match numbers.max().unwrap_or_default() {
             MOST.. => {
-                let what = "all numbers are used";
-                Err(FolderError::corrupt(&self.file("inbox"), what))
+                let problem = "all numbers are used";
+                Err(FolderError::corrupt(&self.file("inbox"), problem))
             }
             last => Ok(last + 1),
         }
@@ -185,8 +185,8 @@ fn read_text(path: &Path, number: u64) -> Result<Option<PostedInstruction>, Fold
 fn number_of(name: &str) -> Option<u64> {
     let (digits, _) = name.split_once('.')?;
     let number = digits.parse().ok()?;
-    let is_ours = name_of(number) == name || text_name_of(number) == name;
-    (number <= MOST && is_ours).then_some(number)
+    let is_instruction = name_of(number) == name || text_name_of(number) == name;
+    (number <= MOST && is_instruction).then_some(number)
 }
 
 /// Returns the file names in a folder, sorted. Names that begin with a dot are left out: they

@@ -52,7 +52,8 @@ pub enum MemberFact {
     },
     /// An instruction is about to be passed to the run. It becomes part of the prompt of the next
     /// turn.
-    InstructionGiven {
+    #[serde(alias = "instructionGiven")]
+    InstructionQueued {
         /// The number of the instruction.
         number: u64,
         /// The text of the instruction.
@@ -68,7 +69,8 @@ pub enum MemberFact {
         /// The name of the file.
         name: String,
         /// The problem with it.
-        what: String,
+        #[serde(alias = "what")]
+        problem: String,
     },
     /// A pause was requested.
     PauseRequested,
@@ -280,12 +282,12 @@ impl MemberFact {
     pub(crate) fn log_line(&self) -> String {
         match self {
             Self::Serving { pid } => format!("served by process {pid}"),
-            Self::InstructionGiven { number, .. } => {
+            Self::InstructionQueued { number, .. } => {
                 format!("instruction {number} waits for a turn of the agent")
             }
             Self::InstructionDelivered { number } => format!("instruction {number} delivered"),
-            Self::InstructionUnreadable { name, what } => {
-                format!("warning: {name} in the inbox is not an instruction: {what}")
+            Self::InstructionUnreadable { name, problem } => {
+                format!("warning: {name} in the inbox is not an instruction: {problem}")
             }
             Self::PauseRequested => "pause requested".to_owned(),
             Self::ResumeRequested => "resume requested".to_owned(),
@@ -350,7 +352,7 @@ mod tests {
 
         let first = folder.open_journal().expect("writable");
         let text = "Use Postgres.".to_owned();
-        let given = MemberFact::InstructionGiven { number: 1, text };
+        let given = MemberFact::InstructionQueued { number: 1, text };
         first.write(now(), given).expect("writable");
         let delivered = MemberFact::InstructionDelivered { number: 1 };
         first.write(now(), delivered).expect("writable");

@@ -139,9 +139,9 @@ impl WorkEvent {
             Self::Explored {
                 task,
                 branch,
-                outcome: said,
+                outcome,
                 ..
-            } => format!("{task}: {branch}: {said}"),
+            } => format!("{task}: {branch}: {outcome}"),
             Self::Ended {
                 task,
                 success,

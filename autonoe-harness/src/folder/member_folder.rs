@@ -56,7 +56,7 @@ pub struct MemberFolder {
 const LONGEST: usize = 128;
 
 /// Names of other folders next to those of members.
-const TAKEN: [&str; 2] = ["shared", "worktrees"];
+const RESERVED: [&str; 2] = ["shared", "worktrees"];
 
 /// Environment variable that marks the processes started by a member.
 const MARKER: &str = "AUTONOE_HARNESS";
@@ -168,7 +168,7 @@ fn id_problem(id: &str) -> Option<&'static str> {
         _ if !id.chars().all(may_be_in) => {
             Some("it may only contain letters, digits, `-`, `_` and `.`")
         }
-        _ if TAKEN.contains(&id) => Some("the folder name is reserved"),
+        _ if RESERVED.contains(&id) => Some("the folder name is reserved"),
         _ => None,
     }
 }
@@ -208,12 +208,12 @@ pub enum FolderError {
         source: io::Error,
     },
     /// A file has invalid content.
-    #[error("{path:?} is corrupt and was left unchanged: {what}")]
+    #[error("{path:?} is corrupt and was left unchanged: {reason}")]
     Corrupt {
         /// The file.
         path: PathBuf,
         /// The problem with it.
-        what: String,
+        reason: String,
     },
     /// A file has another format version than this program reads.
     #[error(
@@ -264,10 +264,10 @@ impl FolderError {
         Self::Unwritable { path, source }
     }
 
-    pub(crate) fn corrupt(path: &Path, what: impl Into<String>) -> Self {
+    pub(crate) fn corrupt(path: &Path, reason: impl Into<String>) -> Self {
         Self::Corrupt {
             path: path.to_owned(),
-            what: what.into(),
+            reason: reason.into(),
         }
     }
 }

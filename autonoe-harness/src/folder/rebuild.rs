@@ -58,9 +58,7 @@ impl MemberFolder {
             self.write_outcome(outcome)?;
         }
         if is_missing("status.json") && !facts.is_empty() {
-            let result = outcome.and_then(|outcome| {
-                serde_json::from_value::<MemberReport>(outcome.output.clone()).ok()
-            });
+            let result = outcome.map(|outcome| MemberReport::from_outcome(self.id(), outcome));
             let progress = result.map_or(0.0, |result| result.progress);
             let mut at_end = RunProgress::new(progress);
             at_end.spent = outcome.map_or(spent, |outcome| outcome.spent);

@@ -123,8 +123,8 @@ impl MemberFolder {
         let state: Option<MemberStatusRecord> = read_versioned_json(&path, VERSION)?;
         match state {
             Some(state) if state.id != *self.id() => {
-                let what = format!("it belongs to the member {}", state.id);
-                Err(FolderError::corrupt(&path, what))
+                let reason = format!("it belongs to the member {}", state.id);
+                Err(FolderError::corrupt(&path, reason))
             }
             state => Ok(state),
         }
@@ -207,34 +207,10 @@ impl MemberView {
         }
     }
 
-    /// Returns the result of the member in a fleet. An output that is a [`MemberReport`] is
-    /// returned as it is; any other output becomes the text of a new one.
+    /// Returns the result of the member in a fleet, once it has ended.
     pub fn result(&self) -> Option<MemberReport> {
         let outcome = self.outcome.as_ref()?;
-        let parsed = MemberReport::deserialize_of(&self.id, &outcome.output);
-        Some(
-            parsed
-                .filter(|result| result.success == outcome.is_success())
-                .unwrap_or_else(|| {
-                    let mut result = match (&self.error, outcome.is_success()) {
-                        (_, true) => {
-                            let output = match &outcome.output {
-                                serde_json::Value::String(text) => text.clone(),
-                                output => output.to_string(),
-                            };
-                            MemberReport::success(self.id.clone(), output)
-                        }
-                        (error, false) => {
-                            let error = error.clone().unwrap_or_default();
-                            MemberReport::failure(self.id.clone(), error)
-                        }
-                    };
-                    result.cost = outcome.spent.cost;
-                    result.tokens = outcome.spent.tokens;
-                    result.duration = outcome.spent.time;
-                    result
-                }),
-        )
+        Some(MemberReport::from_outcome(&self.id, outcome))
     }
 }
 
@@ -242,14 +218,6 @@ impl MemberView {
 pub(crate) fn as_lower_bound(mut spent: BudgetUsage) -> BudgetUsage {
     spent.cost.merge(CostTotal::unknown());
     spent
-}
-
-impl MemberReport {
-    /// Parses the result of `id` from the output of its run.
-    fn deserialize_of(id: &MemberId, output: &serde_json::Value) -> Option<Self> {
-        let result: Self = serde_json::from_value(output.clone()).ok()?;
-        (result.id == *id).then_some(result)
-    }
 }
 
 impl MemberFolder {

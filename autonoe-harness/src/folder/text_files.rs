@@ -73,7 +73,7 @@ impl TextFiles {
                         adopted.instructions.push((name, number));
                         continue;
                     }
-                    Err(why) => adopted.refused.push((name.clone(), why)),
+                    Err(reason) => adopted.refused.push((name.clone(), reason)),
                 }
             }
             let state = Seen {

@@ -13,21 +13,21 @@ use super::{IsolationError, WorkLocation, Worktrees};
 pub struct CleanupReport {
     /// Worktrees without work of their own, which were removed.
     pub removed: Vec<WorkLocation>,
-    /// Worktrees that were kept.
-    pub kept: Vec<KeptWorktree>,
+    /// Worktrees that were retained.
+    pub retained: Vec<RetainedWorktree>,
     /// Records of interrupted steps that could not be repaired, for a person to inspect. They block
     /// nothing.
     pub quarantined: Vec<PathBuf>,
 }
 
-/// A worktree that was kept.
+/// A worktree that was retained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct KeptWorktree {
+pub struct RetainedWorktree {
     /// The location of the worktree.
     pub place: WorkLocation,
     /// The reason.
-    pub why: String,
+    pub reason: String,
 }
 
 impl Worktrees {
@@ -75,8 +75,8 @@ impl Worktrees {
                 Ok(true) => swept.removed.push(place),
                 Ok(false) => {}
                 Err(error) => {
-                    let why = error.to_string();
-                    swept.kept.push(KeptWorktree { place, why });
+                    let reason = error.to_string();
+                    swept.retained.push(RetainedWorktree { place, reason });
                 }
             }
         }

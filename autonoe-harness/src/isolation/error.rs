@@ -100,10 +100,10 @@ pub enum IsolationError {
         place: WorkLocation,
     },
     /// There is uncommitted work.
-    #[error("there is uncommitted work ({what}); it is kept: {place}")]
+    #[error("there is uncommitted work ({files}); it is kept: {place}")]
     Uncommitted {
-        /// The first uncommitted file.
-        what: String,
+        /// The first uncommitted file, or a description.
+        files: String,
         /// The worktree.
         place: WorkLocation,
     },
@@ -135,7 +135,7 @@ pub enum IsolationError {
     },
     /// The merge is no longer wanted, for example because the run was cancelled.
     #[error("the work was not merged, because the merge was cancelled; it is kept: {place}")]
-    Unwanted {
+    MergeCancelled {
         /// The worktree.
         place: WorkLocation,
     },
@@ -170,7 +170,7 @@ pub enum IsolationError {
     },
     /// A record about a folder cannot be ours.
     #[error("{}: {reason}", folder.display())]
-    NotOurs {
+    RefusedFolder {
         /// The folder.
         folder: PathBuf,
         /// The reason.
@@ -185,12 +185,12 @@ pub enum IsolationError {
         holder: String,
     },
     /// Git failed.
-    #[error("git {doing} {how}: {output}")]
+    #[error("git {doing} {status}: {output}")]
     Git {
         /// The command of git.
         doing: String,
         /// The exit status.
-        how: String,
+        status: String,
         /// The output of git.
         output: String,
     },

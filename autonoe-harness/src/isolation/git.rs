@@ -9,7 +9,7 @@ use std::{fmt, io};
 use autonoe_process::{CommandOutput, ProcessRunner};
 
 use super::IsolationError;
-use super::programs::{Programs, may_run_programs, program_overrides};
+use super::programs::{may_run_programs, program_overrides};
 
 /// Maximum size of git's output, in bytes.
 const LIMIT: usize = 64 * 1024 * 1024;
@@ -39,7 +39,6 @@ pub struct Git {
     commands: ProcessRunner,
     time: Duration,
     repository: Option<Repository>,
-    programs: Programs,
     /// Settings in addition to [`SETTINGS`], hidden from process listings.
     settings: Vec<(String, String)>,
 }
@@ -48,8 +47,8 @@ impl Git {
     /// Runs git with the environment of `commands`, each command for at most `time`.
     pub fn new(commands: ProcessRunner, time: Duration) -> Self {
         // Variables that point git to another repository or index must not pass.
-        let is_ours = |name: &std::ffi::OsStr| !name.as_encoded_bytes().starts_with(b"GIT_");
-        let commands = commands.retain_env(is_ours).envs([
+        let is_allowed = |name: &std::ffi::OsStr| !name.as_encoded_bytes().starts_with(b"GIT_");
+        let commands = commands.retain_env(is_allowed).envs([
             ("GIT_CONFIG_NOSYSTEM", "1"),
             ("GIT_CONFIG_GLOBAL", "/dev/null"),
             ("GIT_TERMINAL_PROMPT", "0"),
@@ -65,7 +64,6 @@ impl Git {
             commands,
             time,
             repository: None,
-            programs: Programs::default(),
             settings: Vec::new(),
         }
     }
@@ -74,15 +72,6 @@ impl Git {
     pub fn for_repository(mut self, repository: Repository) -> Self {
         self.repository = Some(repository);
         self
-    }
-
-    pub(super) fn with_programs(mut self, programs: Programs) -> Self {
-        self.programs = programs;
-        self
-    }
-
-    pub(super) fn programs(&self) -> Programs {
-        self.programs
     }
 
     /// Sets the time limit of a command.
@@ -135,7 +124,7 @@ impl Git {
             .env("GIT_DIR", repository.dir_of(folder)?)
             .env("GIT_WORK_TREE", folder)
             .env("GIT_COMMON_DIR", &repository.common);
-        if self.programs == Programs::Allowed || !may_run_programs(arguments) {
+        if !may_run_programs(arguments) {
             return Ok(set(commands, self.settings.iter().cloned()));
         }
         // Immediately before each run: an agent may have changed the settings in the meantime.
@@ -201,7 +190,6 @@ impl fmt::Debug for Git {
         f.debug_struct("Git")
             .field("commands", &self.commands)
             .field("repository", &self.repository)
-            .field("programs", &self.programs)
             .finish_non_exhaustive()
     }
 }
@@ -224,7 +212,7 @@ fn set(commands: ProcessRunner, settings: impl Iterator<Item = (String, String)>
 pub fn failed<S: AsRef<str>>(arguments: &[S], output: &CommandOutput) -> IsolationError {
     IsolationError::Git {
         doing: doing(arguments),
-        how: output.end.to_string(),
+        status: output.end.to_string(),
         output: output_text(output),
     }
 }

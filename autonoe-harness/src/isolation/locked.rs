@@ -67,9 +67,9 @@ impl LockedWorktrees {
         };
         match self.repair_step(&step, since).await {
             Ok(()) => WorktreeOperation::end(folder),
-            Err(error @ (IsolationError::Foreign { .. } | IsolationError::NotOurs { .. })) => {
-                WorktreeOperation::quarantine(folder, &error.to_string())
-            }
+            Err(
+                error @ (IsolationError::Foreign { .. } | IsolationError::RefusedFolder { .. }),
+            ) => WorktreeOperation::quarantine(folder, &error.to_string()),
             Err(error) => Err(error),
         }
     }
@@ -235,8 +235,8 @@ impl LockedWorktrees {
             let admin = self.trees.repository.common.join("worktrees").join(&name);
             let points_to = fs::read_to_string(admin.join("gitdir")).unwrap_or_default();
             let points_to = Path::new(points_to.trim());
-            let is_ours = points_to.as_os_str().is_empty() || points_to == folder.join(".git");
-            if is_named_so && is_ours && !before.contains(&name) {
+            let points_here = points_to.as_os_str().is_empty() || points_to == folder.join(".git");
+            if is_named_so && points_here && !before.contains(&name) {
                 fs::remove_dir_all(&admin).map_err(IsolationError::io(admin))?;
             }
         }
@@ -324,7 +324,7 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
 }
 
 fn foreign_worktree(folder: &Path, reason: &'static str) -> IsolationError {
-    IsolationError::NotOurs {
+    IsolationError::RefusedFolder {
         folder: folder.to_owned(),
         reason,
     }

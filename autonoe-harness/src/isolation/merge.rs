@@ -64,17 +64,17 @@ impl Worktree {
         self.merge_while(author, || true, checks).await
     }
 
-    /// Merges the work as [`merge_if`](Self::merge_if) does, as long as `wanted` returns true. It
+    /// Merges the work as [`merge_if`](Self::merge_if) does, as long as `is_wanted` returns true. It
     /// is called for the last time under the lock, immediately before the base moves, so that the
     /// work of a run that was cancelled during the checks is not merged.
     ///
     /// # Errors
     ///
-    /// [`IsolationError::Unwanted`], and those of [`merge_if`](Self::merge_if).
+    /// [`IsolationError::MergeCancelled`], and those of [`merge_if`](Self::merge_if).
     pub async fn merge_while<W, C, F>(
         &self,
         author: &Author,
-        wanted: W,
+        is_wanted: W,
         mut checks: C,
     ) -> Result<MergeReport, IsolationError>
     where
@@ -83,7 +83,7 @@ impl Worktree {
         F: Future<Output = Verification>,
     {
         let (git, place) = (&self.trees.git, self.location());
-        let _turn = self.wait_for_turn(&wanted).await?;
+        let _turn = self.wait_for_turn(&is_wanted).await?;
         let base_ref = format!("refs/heads/{}", self.base());
         for _ in 0..TRIES {
             check_branch(git, &place).await?;
@@ -102,8 +102,8 @@ impl Worktree {
                 });
             }
             let locked = self.trees.lock().await?;
-            if !wanted() {
-                return Err(IsolationError::Unwanted { place });
+            if !is_wanted() {
+                return Err(IsolationError::MergeCancelled { place });
             }
             if let Some(into) = locked.advance(self, self.base(), (&from, &checked)).await? {
                 return Ok(MergeReport {
@@ -126,21 +126,21 @@ impl Worktree {
     /// checked, with or without a queue.
     async fn wait_for_turn(
         &self,
-        wanted: &impl Fn() -> bool,
+        is_wanted: &impl Fn() -> bool,
     ) -> Result<Option<QueueLock>, IsolationError> {
         let digest = Sha256::digest(self.base().as_bytes());
         let digest: String = digest.iter().take(8).map(|b| format!("{b:02x}")).collect();
         let path = self.trees.folder.join(format!(".merge-{digest}"));
-        let still_wanted = || {
-            if wanted() {
+        let check_wanted = || {
+            if is_wanted() {
                 Ok(())
             } else {
-                Err(IsolationError::Unwanted {
+                Err(IsolationError::MergeCancelled {
                     place: self.location(),
                 })
             }
         };
-        match merge_queue::acquire(&path, TURN, still_wanted).await {
+        match merge_queue::acquire(&path, TURN, check_wanted).await {
             Ok(lock) => Ok(Some(QueueLock { path, _lock: lock })),
             Err(IsolationError::Stalled { holder, .. }) => {
                 tracing::warn!(holder, "another merge takes very long");
@@ -373,7 +373,7 @@ impl LockedWorktrees {
             let moved = self.move_ref(base, from, to).await?;
             return moved.map_err(|output| IsolationError::Git {
                 doing: "update-ref".to_owned(),
-                how: "failed".to_owned(),
+                status: "failed".to_owned(),
                 output,
             });
         }

@@ -22,11 +22,11 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// # Errors
 ///
 /// [`IsolationError::Stalled`] if one process holds the lock for longer than `lock_timeout`, and the
-/// error of `wanted` once it returns one.
+/// error of `check_wanted` once it returns one.
 pub async fn acquire(
     path: &Path,
     lock_timeout: Duration,
-    wanted: impl Fn() -> Result<(), IsolationError>,
+    check_wanted: impl Fn() -> Result<(), IsolationError>,
 ) -> Result<File, IsolationError> {
     let (mut holder, mut since) = (String::new(), Instant::now());
     let mut file = open(path)?;
@@ -44,7 +44,7 @@ pub async fn acquire(
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(error)) => return Err(IsolationError::io(path)(error)),
         }
-        wanted()?;
+        check_wanted()?;
         let now = fs::read_to_string(path).unwrap_or_default();
         if now != holder {
             (holder, since) = (now, Instant::now());

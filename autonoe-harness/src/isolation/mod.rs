@@ -13,7 +13,7 @@ mod stale_locks;
 mod worktree;
 mod worktrees;
 
-pub use cleanup::{CleanupReport, KeptWorktree};
+pub use cleanup::{CleanupReport, RetainedWorktree};
 pub use error::{IsolationError, WorkLocation};
 pub use merge::MergeReport;
 pub use worktree::Worktree;

@@ -107,7 +107,7 @@ pub(super) fn write_json_durably(path: &Path, json: &impl Serialize) -> Result<(
 const OPERATION_FILE: &str = ".step.json";
 
 /// Prefix of the names of quarantined steps.
-const ASIDE: &str = ".step-broken-";
+const QUARANTINE_PREFIX: &str = ".step-broken-";
 
 /// An operation on worktrees.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -181,24 +181,27 @@ impl WorktreeOperation {
 
     /// Quarantines a step that cannot be repaired: it must not block everything else, and a person
     /// may want to inspect it.
-    pub(super) fn quarantine(folder: &Path, why: &str) -> Result<(), IsolationError> {
+    pub(super) fn quarantine(folder: &Path, reason: &str) -> Result<(), IsolationError> {
         let number = Self::quarantined(folder).len();
-        let aside = folder.join(format!("{ASIDE}{number}.json"));
-        tracing::error!(why, aside = %aside.display(), "moved an unreadable record aside");
+        let moved_to = folder.join(format!("{QUARANTINE_PREFIX}{number}.json"));
+        tracing::error!(reason, moved_to = %moved_to.display(), "quarantined an unreadable record");
         let path = folder.join(OPERATION_FILE);
-        fs::rename(&path, aside).map_err(IsolationError::io(path))
+        fs::rename(&path, moved_to).map_err(IsolationError::io(path))
     }
 
     /// Returns the quarantined steps.
     pub(super) fn quarantined(folder: &Path) -> Vec<PathBuf> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        let is_aside = |path: &PathBuf| {
+        let is_quarantined = |path: &PathBuf| {
             let name = path.file_name().and_then(|name| name.to_str());
-            name.is_some_and(|name| name.starts_with(ASIDE))
+            name.is_some_and(|name| name.starts_with(QUARANTINE_PREFIX))
         };
-        let mut aside: Vec<_> = entries.map(|entry| entry.path()).filter(is_aside).collect();
-        aside.sort();
-        aside
+        let mut quarantined: Vec<_> = entries
+            .map(|entry| entry.path())
+            .filter(is_quarantined)
+            .collect();
+        quarantined.sort();
+        quarantined
     }
 }
 

@@ -1,13 +1,5 @@
-//! Disarms repository settings that name programs.
-
-/// Whether git may run programs named in the settings of the repository.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Programs {
-    /// An agent can write those settings, and the programs would run outside of its sandbox.
-    #[default]
-    Forbidden,
-    Allowed,
-}
+//! Disarms repository settings that name programs: an agent can write those settings, and the
+//! programs would run outside of its sandbox.
 
 /// Merges like git's built-in text merge.
 const AS_TEXT: &str = "git merge-file --quiet --marker-size=%L %A %O %B";

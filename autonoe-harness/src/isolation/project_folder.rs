@@ -31,7 +31,7 @@ pub(super) fn create(root: &Path, inside: &Path) -> Result<(), IsolationError> {
             Ok(found) if found.is_dir() => {}
             Ok(_) => {
                 let reason = "a link or a file is in the place of the project's folder";
-                return Err(IsolationError::NotOurs { folder, reason });
+                return Err(IsolationError::RefusedFolder { folder, reason });
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 fs::create_dir(&folder).map_err(IsolationError::io(&folder))?;
@@ -46,13 +46,13 @@ pub(super) fn create(root: &Path, inside: &Path) -> Result<(), IsolationError> {
 pub(super) async fn remove_folder(folder: &Path) -> Result<(), IsolationError> {
     let path = folder.to_owned();
     let removed = tokio::task::spawn_blocking(move || {
-        let gone = |error: &io::Error| error.kind() == ErrorKind::NotFound;
+        let is_missing = |error: &io::Error| error.kind() == ErrorKind::NotFound;
         match fs::remove_dir_all(&path) {
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
                 make_writable(&path)?;
                 fs::remove_dir_all(&path)
             }
-            Err(error) if gone(&error) => Ok(()),
+            Err(error) if is_missing(&error) => Ok(()),
             removed => removed,
         }
     });

@@ -37,7 +37,7 @@ pub(super) async fn remove_locks(
     quiet: Duration,
     folders: &[&Path],
 ) -> Result<(), IsolationError> {
-    let began = Instant::now();
+    let started = Instant::now();
     for file in files {
         let mut seen = None;
         loop {
@@ -46,21 +46,21 @@ pub(super) async fn remove_locks(
                 Err(error) if error.kind() == ErrorKind::NotFound => break,
                 Err(error) => return Err(IsolationError::io(file)(error)),
             };
-            let made = found.modified().map_err(IsolationError::io(file))?;
+            let modified = found.modified().map_err(IsolationError::io(file))?;
             // File times are inexact as well.
-            let is_before = made + Duration::from_millis(20) < since;
+            let is_before = modified + Duration::from_millis(20) < since;
             if is_before || Some(found.uid()) != own_user() {
                 // Not our lock; git will report it.
                 break;
             }
-            let now = (found.ino(), made, found.len());
+            let now = (found.ino(), modified, found.len());
             let at = match seen {
                 Some((before, at)) if before == now => at,
                 _ => Instant::now(),
             };
             seen = Some((now, at));
-            match owner(file, made, folders) {
-                Some(pid) if began.elapsed() > STALE_LOCK_AGE => {
+            match owner(file, modified, folders) {
+                Some(pid) if started.elapsed() > STALE_LOCK_AGE => {
                     let file = file.clone();
                     return Err(IsolationError::Busy { file, pid });
                 }
@@ -82,7 +82,7 @@ pub(super) async fn remove_locks(
 
 /// Finds a process that may have created the lock: one that has it open, or a git process that has
 /// been working in one of `folders` since before the lock was created.
-fn owner(lock: &Path, made: SystemTime, folders: &[&Path]) -> Option<u32> {
+fn owner(lock: &Path, modified: SystemTime, folders: &[&Path]) -> Option<u32> {
     let boot = boot_time();
     let own = own_user();
     let processes = fs::read_dir("/proc").ok()?.flatten();
@@ -100,7 +100,9 @@ fn owner(lock: &Path, made: SystemTime, folders: &[&Path]) -> Option<u32> {
             return true;
         }
         let is_older = || match boot {
-            Some(boot) => boot + Duration::from_millis(ticks.saturating_mul(10)) <= made + INEXACT,
+            Some(boot) => {
+                boot + Duration::from_millis(ticks.saturating_mul(10)) <= modified + INEXACT
+            }
             None => true,
         };
         let is_git = name == "git" || name.starts_with("git-");

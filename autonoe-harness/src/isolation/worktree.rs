@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::locked::{ListedWorktree, LockedWorktrees};
 use super::owner::{OwnerRecord, Process, WorktreeOperation, claim};
-use super::programs::Programs;
 use super::{Author, IsolationError, WorkLocation, Worktrees, check_name, project_folder};
 
 /// The worktree of one agent, on a branch of its own.
@@ -41,8 +40,8 @@ impl Worktrees {
         let at = at.ok_or_else(|| IsolationError::NoBranch {
             branch: base.to_owned(),
         })?;
-        let is_taken = locked.commit_of(&place.branch).await?.is_some();
-        if is_taken || place.folder.symlink_metadata().is_ok() {
+        let branch_exists = locked.commit_of(&place.branch).await?.is_some();
+        if branch_exists || place.folder.symlink_metadata().is_ok() {
             return Err(IsolationError::Exists(place));
         }
         let step = WorktreeOperation::Create {
@@ -60,12 +59,12 @@ impl Worktrees {
             base: base.to_owned(),
             run: self.run.clone(),
         };
-        let made = locked.create_worktree(&place, &at, &record).await;
-        let made = made.and_then(|made| {
+        let created = locked.create_worktree(&place, &at, &record).await;
+        let created = created.and_then(|created| {
             project_folder::create(&place.folder, &self.project_subfolder)?;
-            Ok(made)
+            Ok(created)
         });
-        match made {
+        match created {
             Ok((admin, claim)) => {
                 WorktreeOperation::end(&self.folder)?;
                 let at = (place.folder, admin);
@@ -106,7 +105,7 @@ impl Worktrees {
             .run
             .as_ref()
             .zip(self.run.as_ref())
-            .is_some_and(|(its, ours)| its != ours);
+            .is_some_and(|(recorded, own)| recorded != own);
         if is_of_another {
             return Err(IsolationError::Exists(place));
         }
@@ -185,7 +184,7 @@ impl Worktree {
         check_branch(git, &place).await?;
         if check_no_nested_repository(git, &place).await? == Conflicts::Some {
             return Err(IsolationError::Uncommitted {
-                what: "files with conflicts".to_owned(),
+                files: "files with conflicts".to_owned(),
                 place,
             });
         }
@@ -366,7 +365,7 @@ pub(super) async fn check_clean(
     match output.split('\0').next() {
         None | Some("") => Ok(()),
         Some(first) => Err(IsolationError::Uncommitted {
-            what: first.trim().to_owned(),
+            files: first.trim().to_owned(),
             place: place.clone(),
         }),
     }
@@ -397,7 +396,7 @@ pub async fn check_no_nested_repository(
         if !fields.ends_with(" 0") {
             conflicts = Conflicts::Some;
         }
-        let is_module = fields.starts_with("160000 ") && git.programs() == Programs::Forbidden;
+        let is_module = fields.starts_with("160000 ");
         let is_checked_out = || {
             place
                 .folder

@@ -10,7 +10,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::git::{Git, Repository, output_text, text};
-use super::programs::Programs;
 use super::{IsolationError, WorkLocation};
 
 /// Default time limit of a git command.
@@ -24,9 +23,9 @@ const TEN_MINUTES: Duration = Duration::from_secs(600);
 /// Each is on a branch of its own, `autonoe/{fleet}/{name}`. If an agent cannot be isolated, that
 /// is an error: working in the repository itself must be requested explicitly. Git runs with the
 /// environment of the given commands (it needs a `PATH`), without the configuration of the user,
-/// without hooks, and without filters and other programs named in the settings of the repository
-/// ([`allow_programs`](Self::allow_programs) enables them). It fetches nothing and never prompts.
-/// It only uses the opened repository, and refuses a worktree whose file `.git` names another one.
+/// without hooks, and without filters and other programs named in the settings of the repository:
+/// filters such as that of Git LFS are disabled, and custom merge drivers are replaced by the text
+/// merge. It fetches nothing and never prompts. It only uses the opened repository, and refuses a worktree whose file `.git` names another one.
 ///
 /// One process at a time creates, merges and removes worktrees. It records each step before it
 /// starts: the next process repairs a step that a kill interrupted. Worktrees of a project that was
@@ -94,9 +93,9 @@ impl Worktrees {
             "--git-dir",
             "--git-common-dir",
         ];
-        let no_repository = |said| IsolationError::NoRepository {
+        let no_repository = |output| IsolationError::NoRepository {
             folder: repo.to_owned(),
-            output: said,
+            output,
         };
         if !repo.is_dir() {
             return Err(no_repository("it is not a folder".to_owned()));
@@ -159,16 +158,6 @@ impl Worktrees {
     #[must_use]
     pub fn for_run(mut self, run: impl Into<String>) -> Self {
         self.run = Some(run.into());
-        self
-    }
-
-    /// Lets git run the programs named in the settings of the repository: filters such as that of
-    /// Git LFS, and merge drivers. Anyone who can write those settings, or a file that they name,
-    /// can then run arbitrary programs, and an agent often can. Without it, filters are disabled
-    /// and custom merge drivers are replaced by the text merge.
-    #[must_use]
-    pub fn allow_programs(mut self) -> Self {
-        self.git = self.git.with_programs(Programs::Allowed);
         self
     }
 

@@ -243,38 +243,6 @@ impl MemberManager {
         self.handle(id)
     }
 
-    /// Cleans up: lost members are restarted or fail, and remaining processes of ended members are
-    /// killed. Returns the members that needed it.
-    ///
-    /// # Errors
-    ///
-    /// The folder of all members exists and cannot be read.
-    pub async fn reap(&self) -> Result<Vec<MemberId>, FolderError> {
-        let mut reaped = Vec::new();
-        for folder in MemberFolder::list(&self.shared.root)? {
-            let id = folder.id().clone();
-            let Ok(marker) = folder.marker() else {
-                continue;
-            };
-            let (is_lost, is_over) = match folder.view() {
-                Ok(view) => (view.is_lost, view.outcome.is_some()),
-                // An unreadable member that no process serves must not have processes.
-                Err(_) => (false, folder.is_served().is_ok_and(|is_served| !is_served)),
-            };
-            if is_lost {
-                self.supervise(folder);
-                reaped.push(id);
-            } else if is_over && !marker.processes().is_empty() {
-                let limit = Duration::from_secs(10);
-                let sweep = tokio::task::spawn_blocking(move || marker.kill_all(limit));
-                if sweep.await.is_ok_and(|swept| !swept.killed.is_empty()) {
-                    reaped.push(id);
-                }
-            }
-        }
-        Ok(reaped)
-    }
-
     fn folder(&self, id: &MemberId) -> Result<MemberFolder, EngineError> {
         MemberFolder::new(&self.shared.root, id).map_err(|error| engine_error(id, error.into()))
     }

@@ -148,8 +148,8 @@ impl Supervisor {
         view.stopping = self.folder.stop_requested()?;
         let left = self.sweep().await?;
         let outcome = self.verdict(&view, left);
-        let given_up = || RunOutcome::cancelled("").with_spent(view.spending_lower_bound());
-        self.settle(&outcome.unwrap_or_else(given_up))
+        let cancelled = || RunOutcome::cancelled("").with_spent(view.spending_lower_bound());
+        self.settle(&outcome.unwrap_or_else(cancelled))
     }
 
     /// Starts a process and waits for its end, or records an outcome without one.
@@ -268,7 +268,7 @@ impl Supervisor {
     /// Holds the lock until the process serves the folder, so that no other manager starts one.
     async fn serving(&self, before: Epoch, lock: FolderLock) {
         let clock = &self.shared.clock;
-        let begun = async {
+        let is_served = async {
             loop {
                 let state = self.folder.state();
                 if state.is_ok_and(|state| state.is_some_and(|state| state.epoch > before)) {
@@ -278,7 +278,7 @@ impl Supervisor {
             }
         };
         tokio::select! {
-            () = begun => {}
+            () = is_served => {}
             () = clock.sleep(START) => tracing::warn!("a member process does not start serving"),
         }
         drop(lock);

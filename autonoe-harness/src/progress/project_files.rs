@@ -152,10 +152,10 @@ impl Walk<'_> {
         decided.is_some_and(|found| found.is_ignore())
     }
 
-    fn check_limit(&self, count: usize, what: &str) -> io::Result<()> {
+    fn check_limit(&self, count: usize, items: &str) -> io::Result<()> {
         if count > self.max {
             Err(io::Error::other(format!(
-                "there are more than {} {what}",
+                "there are more than {} {items}",
                 self.max
             )))
         } else {

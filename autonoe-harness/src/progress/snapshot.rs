@@ -102,12 +102,12 @@ impl TreeSnapshot {
             let before = before.files.get(path);
             changed_lines(before, Some(now))
         });
-        let gone = before
+        let removed = before
             .files
             .iter()
             .filter(|(path, _)| !self.files.contains_key(*path));
-        let gone = gone.map(|(_, before)| changed_lines(Some(before), None));
-        now.chain(gone).sum()
+        let removed = removed.map(|(_, before)| changed_lines(Some(before), None));
+        now.chain(removed).sum()
     }
 
     /// Returns the amount of changes since `before`, from 0 to 1.

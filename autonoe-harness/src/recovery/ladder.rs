@@ -105,9 +105,9 @@ impl Ladder {
                 }
                 // The rung is used up.
                 None => {}
-                Some(Err(why)) => passed_over.push(SkippedStrategy {
+                Some(Err(reason)) => passed_over.push(SkippedStrategy {
                     strategy: rung.typetag_name().to_owned(),
-                    reason: why,
+                    reason,
                 }),
             }
             recovery_attempt.rung += 1;
@@ -129,11 +129,11 @@ fn step(
         return None;
     }
     // Checked here as well: nothing starts that cannot be paid.
-    if let Err(why) = context
+    if let Err(reason) = context
         .check_affordable(1)
         .and_then(|()| rung.can_apply(context))
     {
-        return Some(Err(why));
+        return Some(Err(reason));
     }
     let step = rung.apply(context);
     if context.used.contains(&step.label) {

@@ -81,10 +81,14 @@ pub struct RecoveryStep {
 
 impl RecoveryStep {
     /// Creates a step.
-    pub fn new(label: impl Into<String>, said: impl Into<String>, change: RecoveryChange) -> Self {
+    pub fn new(
+        label: impl Into<String>,
+        description: impl Into<String>,
+        change: RecoveryChange,
+    ) -> Self {
         Self {
             label: label.into(),
-            description: said.into(),
+            description: description.into(),
             change,
         }
     }
@@ -216,18 +220,16 @@ impl LoopContext {
     /// Returns how many further iterations can be paid, if each costs as much as the most expensive
     /// one so far; `None` is unlimited.
     pub fn affordable(&self) -> Option<u32> {
-        let per_iteration = self.costliest_iteration.amounts();
+        let most = self.costliest_iteration.amounts();
         let free = self.free.amounts();
-        let limits = Kind::ALL
-            .into_iter()
-            .zip(free.into_iter().zip(per_iteration));
-        let payable = limits.filter_map(|(kind, (free, taken))| {
+        let limits = Kind::ALL.into_iter().zip(free.into_iter().zip(most));
+        let payable = limits.filter_map(|(kind, (free, per_iteration))| {
             // An iteration is one session, and uses at least one unit of everything else.
-            let taken = match kind {
+            let per_iteration = match kind {
                 Kind::Sessions => 1,
-                _ => taken.max(1),
+                _ => per_iteration.max(1),
             };
-            Some(u32::try_from(free? / taken).unwrap_or(u32::MAX))
+            Some(u32::try_from(free? / per_iteration).unwrap_or(u32::MAX))
         });
         payable.min()
     }

@@ -125,7 +125,7 @@ fn a_strategy_that_cannot_help_is_skipped_with_a_reason() {
             "nobody is available to answer",
         ),
     ];
-    for (change, strategy, why) in table {
+    for (change, strategy, reason) in table {
         let mut context = context(vec![StuckReason::NoProgress(3)]);
         change(&mut context);
 
@@ -136,7 +136,7 @@ fn a_strategy_that_cannot_help_is_skipped_with_a_reason() {
             .iter()
             .find(|passed| passed.strategy == strategy);
         let found = found.expect("it was passed over");
-        assert!(found.reason.contains(why), "{found:?}");
+        assert!(found.reason.contains(reason), "{found:?}");
     }
 }
 
@@ -313,13 +313,13 @@ proptest! {
             prop_assert!(!used.contains(&step.label), "{step:?}");
             used.push(step.label.clone());
             // Charges everything that the step may use: sessions and money.
-            let taken = u64::from(step.iterations());
+            let used = u64::from(step.iterations());
             if let Some(left) = &mut context.free.sessions {
-                prop_assert!(*left >= taken, "{step:?} takes {taken} of {left}");
-                *left -= taken;
+                prop_assert!(*left >= used, "{step:?} takes {used} of {left}");
+                *left -= used;
             }
             if let Some(left) = &mut context.free.budget.cost_usd {
-                let cost = CostUsd::from_cents(cents_each * taken);
+                let cost = CostUsd::from_cents(cents_each * used);
                 prop_assert!(*left >= cost, "{step:?} takes {cost} of {left}");
                 *left = CostUsd::from_picos(left.picos() - cost.picos());
             }

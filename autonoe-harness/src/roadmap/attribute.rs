@@ -65,7 +65,7 @@ pub(super) enum Attribute<'a> {
     },
     Unknown {
         key: &'a str,
-        meant: Option<&'static str>,
+        suggestion: Option<&'static str>,
     },
     /// A line without a key: part of the goal.
     Text(&'a str),
@@ -98,7 +98,7 @@ impl<'a> Attribute<'a> {
             None if value.is_empty() => Self::Text(text),
             None => Self::Unknown {
                 key,
-                meant: nearest(key, KEYS),
+                suggestion: nearest(key, KEYS),
             },
         }
     }

@@ -1,6 +1,6 @@
 //! Roadmap and its tasks, their validation, and its errors with line and column.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -84,24 +84,6 @@ impl PlannedTask {
             is_done: false,
             line: 1,
         }
-    }
-}
-
-impl Roadmap {
-    /// Returns the tasks that can start when those in `done` are done, in file order.
-    pub fn ready<'a>(
-        &'a self,
-        done: &'a BTreeSet<TaskId>,
-    ) -> impl Iterator<Item = &'a PlannedTask> {
-        self.tasks.iter().filter(|planned| {
-            !done.contains(&planned.task.id) && planned.depends.iter().all(|id| done.contains(id))
-        })
-    }
-
-    /// Returns the tasks whose boxes are ticked.
-    pub fn done(&self) -> BTreeSet<TaskId> {
-        let ticked = self.tasks.iter().filter(|planned| planned.is_done);
-        ticked.map(|planned| planned.task.id.clone()).collect()
     }
 }
 

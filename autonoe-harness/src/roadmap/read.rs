@@ -216,7 +216,7 @@ impl Draft {
                 findings.extend(
                     result
                         .err()
-                        .map(|why| RoadmapFinding::new(line.number, column, why)),
+                        .map(|reason| RoadmapFinding::new(line.number, column, reason)),
                 );
             }
             Attribute::Ignored { key, reason } => {
@@ -224,9 +224,9 @@ impl Draft {
                 let column = line.column_of(key);
                 warnings.push(RoadmapFinding::new(line.number, column, message));
             }
-            Attribute::Unknown { key, meant } => {
-                let hint = match meant {
-                    Some(meant) => format!("; did you mean {meant:?}?"),
+            Attribute::Unknown { key, suggestion } => {
+                let hint = match suggestion {
+                    Some(suggestion) => format!("; did you mean {suggestion:?}?"),
                     None => format!("; known keys: {}", KEYS.join(", ")),
                 };
                 let message = format!("unknown key {key:?}{hint}");

@@ -174,7 +174,7 @@ impl MemberServer {
             reports.send_replace(Some(progress));
         });
         let mut work = start(runner, order, context);
-        let mut given_up: BoxFuture<'_, ()> = Box::pin(future::pending());
+        let mut stop_timed_out: BoxFuture<'_, ()> = Box::pin(future::pending());
         let mut is_stopping = false;
         let woken = loop {
             let tick = clock.sleep(every);
@@ -182,27 +182,27 @@ impl MemberServer {
                 biased;
                 done = work.join_next() => break LoopExit::Done(Box::new(done)),
                 () = &mut leave => break LoopExit::Shutdown,
-                () = &mut given_up => break LoopExit::StopTimedOut,
+                () = &mut stop_timed_out => break LoopExit::StopTimedOut,
                 () = tick => {}
             }
             if !served.folder_exists() {
-                break LoopExit::FolderGone;
+                break LoopExit::FolderRemoved;
             }
             served.record_progress(reported.borrow_and_update().clone());
             served.poll_or_log();
             if served.stop().is_some() && !is_stopping {
                 is_stopping = true;
-                given_up = clock.sleep(stop_timeout);
+                stop_timed_out = clock.sleep(stop_timeout);
             }
         };
-        let (is_done, is_folder_gone) = (
+        let (is_done, is_folder_removed) = (
             matches!(woken, LoopExit::Done(_)),
-            matches!(woken, LoopExit::FolderGone),
+            matches!(woken, LoopExit::FolderRemoved),
         );
         let done = match woken {
             LoopExit::Done(done) => Some(*done),
             LoopExit::StopTimedOut => None,
-            LoopExit::Shutdown | LoopExit::FolderGone => {
+            LoopExit::Shutdown | LoopExit::FolderRemoved => {
                 served.control().cancel();
                 let over = clock.sleep(takeover_timeout);
                 tokio::select! {
@@ -217,9 +217,9 @@ impl MemberServer {
         served.record_progress(reported.borrow_and_update().clone());
         let outcome = done.map(|done| outcome_of(done, served.spending_lower_bound()));
         match outcome {
-            _ if is_folder_gone => {
+            _ if is_folder_removed => {
                 served.sweep().await;
-                Err(served.folder_gone_error())
+                Err(served.folder_removed_error())
             }
             Some(outcome) if is_done => served.end(outcome).await,
             // A success counts; anything else may be caused by the cancellation.
@@ -237,7 +237,7 @@ async fn lock(folder: &MemberFolder, clock: &dyn Clock) -> Result<FolderLock, Fo
     for _ in 0..MAX_ATTEMPTS {
         match folder.lock_to_serve() {
             Err(FolderError::Held { .. }) => clock.sleep(RETRY_DELAY).await,
-            taken => return taken,
+            acquired => return acquired,
         }
     }
     folder.lock_to_serve()
@@ -251,8 +251,8 @@ enum LoopExit {
     Shutdown,
     /// The run did not end after a stop request.
     StopTimedOut,
-    /// The folder is gone.
-    FolderGone,
+    /// The folder was removed.
+    FolderRemoved,
 }
 
 /// Starts the run; dropping the returned value ends it.

@@ -105,7 +105,7 @@ impl ServedFolder {
         !matches!(self.folder.order(), Err(FolderError::NoOrder { .. }))
     }
 
-    pub(super) fn folder_gone_error(&self) -> FolderError {
+    pub(super) fn folder_removed_error(&self) -> FolderError {
         FolderError::NoOrder {
             path: self.folder.path().to_owned(),
         }
@@ -170,19 +170,19 @@ impl ServedFolder {
     }
 
     fn read_pause_request(&mut self) -> Result<(), FolderError> {
-        let wanted = self.folder.is_pause_requested()?;
+        let is_requested = self.folder.is_pause_requested()?;
         // Before the first report, the question is the one of an earlier process, and no run waits
         // for an answer.
         let resumes = self.has_reported && self.folder.take_resume_request()?;
-        if wanted == self.is_paused {
-            let asks = self.state.progress.question.is_some();
-            if resumes && asks && !self.is_paused {
+        if is_requested == self.is_paused {
+            let asks_question = self.state.progress.question.is_some();
+            if resumes && asks_question && !self.is_paused {
                 self.note(MemberFact::ResumeRequested)?;
                 self.control.resume();
             }
             return Ok(());
         }
-        if wanted {
+        if is_requested {
             self.note(MemberFact::PauseRequested)?;
             self.control.pause();
             self.state.status = MemberStatus::Paused;
@@ -191,7 +191,7 @@ impl ServedFolder {
             self.control.resume();
             self.state.status = MemberStatus::Running;
         }
-        self.is_paused = wanted;
+        self.is_paused = is_requested;
         self.is_dirty = true;
         Ok(())
     }
@@ -210,9 +210,9 @@ impl ServedFolder {
     fn read_inbox(&mut self) -> Result<(), FolderError> {
         let refused = self.adopt_texts(TextFiles::SETTLED)?;
         let waiting = self.folder.inbox()?;
-        for (name, what) in refused.into_iter().chain(waiting.unreadable) {
+        for (name, problem) in refused.into_iter().chain(waiting.unreadable) {
             if self.named.insert(name.clone()) {
-                self.note(MemberFact::InstructionUnreadable { name, what })?;
+                self.note(MemberFact::InstructionUnreadable { name, problem })?;
             }
         }
         for instruction in waiting.instructions {
@@ -230,7 +230,7 @@ impl ServedFolder {
     /// Passes an instruction to the run, after it was recorded in the journal.
     fn deliver(&mut self, instruction: PostedInstruction) -> Result<(), FolderError> {
         let PostedInstruction { number, text, .. } = instruction;
-        self.note(MemberFact::InstructionGiven {
+        self.note(MemberFact::InstructionQueued {
             number,
             text: text.clone(),
         })?;

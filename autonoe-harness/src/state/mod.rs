@@ -1,14 +1,14 @@
 //! Durable state of a member and of its fleet, in SQLite.
 
-mod meta;
+mod error;
+mod fleet_record;
 mod sqlite_meta;
 mod sqlite_state;
-mod store;
+mod stored_task;
 
-pub use meta::{DecisionRecord, FleetPlan, FleetRecord, LeaderToken, MetaState};
+pub use error::StateError;
+pub use fleet_record::{DecisionRecord, FleetPlan, FleetRecord, LeaderToken};
 pub use sqlite_meta::SqliteMeta;
 pub use sqlite_state::SqliteState;
 pub(crate) use sqlite_state::TaskChange;
-pub use store::{
-    ExecutionRecord, MemberPlan, StateError, StateStore, StoredTask, TaskStatus, TaskUpdate,
-};
+pub use stored_task::{ExecutionRecord, MemberPlan, StoredTask, TaskStatus, TaskUpdate};

@@ -3,12 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::StateError;
-use super::store::{ExecutionRecord, MemberPlan, StateStore, StoredTask, TaskStatus, TaskUpdate};
+use super::stored_task::{ExecutionRecord, MemberPlan, StoredTask, TaskStatus, TaskUpdate};
 use crate::database::{
     Database, DatabaseError, STATE, collect, from_json, json, number, parse_column, to_stored,
     unreadable,
@@ -16,14 +15,18 @@ use crate::database::{
 use crate::executor::TaskId;
 use crate::roadmap::PlannedTask;
 
-/// The state of a member in a SQLite file, `state.db`.
+/// State of a member, for readers outside its process: a SQLite file, `state.db`.
+///
+/// It is a projection of the journal of the member (`work.jsonl`), which decides the next steps.
+/// One process writes it, the one that serves the member. Each operation is applied fully or not at
+/// all, even if its future is dropped, and acknowledged writes are kept. Times are the caller's.
 ///
 /// The file must be on a local disk: processes that read it share memory next to it. A file that is
 /// damaged, belongs to another program or has another version is an error and stays as it is.
 ///
 /// ```
 /// use autonoe_harness::roadmap::PlannedTask;
-/// use autonoe_harness::state::{MemberPlan, SqliteState, StateStore};
+/// use autonoe_harness::state::{MemberPlan, SqliteState, TaskStatus, TaskUpdate};
 /// use autonoe_harness::strategy::MemberId;
 /// use autonoe_harness::Task;
 /// use jiff::Timestamp;
@@ -31,14 +34,18 @@ use crate::roadmap::PlannedTask;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let dir = tempfile::tempdir()?;
-/// let path = dir.path().join(".harness/m/state.db");
-/// let tasks = [PlannedTask::new(Task::new("a", "Do it.")?)];
-/// let plan = MemberPlan::new(MemberId::new("m"), tasks);
-/// SqliteState::open(&path).await?.init_member(&plan, Timestamp::now()).await?;
+/// let state = SqliteState::open(&dir.path().join(".harness/m/state.db")).await?;
+/// let now = Timestamp::UNIX_EPOCH;
+/// let tasks = [Task::new("parser", "Read sums.")?, Task::new("shell", "Ask for a line.")?];
+/// let plan = MemberPlan::new(MemberId::new("m"), tasks.map(PlannedTask::new));
+/// state.init_member(&plan, now).await?;
 ///
-/// let again = SqliteState::open(&path).await?;
-/// assert_eq!(again.get_incomplete_tasks().await?.len(), 1);
-/// again.integrity_check().await?;
+/// let done = TaskUpdate::new(TaskStatus::Completed).output("It reads them.");
+/// state.update_task_status(&"parser".parse()?, &done, now).await?;
+///
+/// let left = state.get_incomplete_tasks().await?;
+/// assert_eq!(left[0].task.id.as_str(), "shell");
+/// state.integrity_check().await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -64,16 +71,6 @@ impl SqliteState {
     /// The file is damaged, belongs to another program, has another version, or cannot be opened.
     pub async fn open(path: &Path) -> Result<Self, StateError> {
         let database = Database::open(path, &STATE).await?;
-        Ok(Self { database })
-    }
-
-    /// Opens a database in memory, for tests. It lives as long as this value.
-    ///
-    /// # Errors
-    ///
-    /// Its thread cannot be started.
-    pub async fn in_memory() -> Result<Self, StateError> {
-        let database = Database::in_memory(&STATE).await?;
         Ok(Self { database })
     }
 
@@ -108,26 +105,48 @@ impl SqliteState {
             .write(move |db| changes.iter().try_for_each(|change| apply(db, change)))
             .await
     }
-}
 
-#[async_trait]
-impl StateStore for SqliteState {
-    async fn init_member(&self, plan: &MemberPlan, now: Timestamp) -> Result<(), StateError> {
+    /// Stores the tasks of a member.
+    ///
+    /// A later call for the same member adds new tasks and replaces pending ones. Started tasks
+    /// keep their definition and their status, and none is removed.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Conflict`] if this is the state of another member, [`StateError::Invalid`] if
+    /// the path of the roadmap is not UTF-8.
+    pub async fn init_member(&self, plan: &MemberPlan, now: Timestamp) -> Result<(), StateError> {
         let plan = plan.clone();
         self.database.write(move |db| init(db, &plan, now)).await
     }
 
-    async fn save_task(&self, planned: &PlannedTask, now: Timestamp) -> Result<(), StateError> {
+    /// Stores a task: after all others if it is new, in its place if it is known. A known task that
+    /// was started keeps its status, its output and its error.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub async fn save_task(&self, planned: &PlannedTask, now: Timestamp) -> Result<(), StateError> {
         let planned = planned.clone();
         self.database.write(move |db| save(db, &planned, now)).await
     }
 
-    async fn load_task(&self, id: &TaskId) -> Result<Option<StoredTask>, StateError> {
+    /// Returns a task, or `None` if it is unknown.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub async fn load_task(&self, id: &TaskId) -> Result<Option<StoredTask>, StateError> {
         let id = id.clone();
         self.database.read(move |db| find(db, &id)).await
     }
 
-    async fn update_task_status(
+    /// Sets status, output and error of a task. Repeating an update changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Unknown`].
+    pub async fn update_task_status(
         &self,
         id: &TaskId,
         update: &TaskUpdate,
@@ -137,19 +156,45 @@ impl StateStore for SqliteState {
         self.apply(vec![change]).await
     }
 
-    async fn log_execution(&self, execution: &ExecutionRecord) -> Result<(), StateError> {
+    /// Returns the tasks that have not ended, in order, including those in progress.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub async fn get_incomplete_tasks(&self) -> Result<Vec<StoredTask>, StateError> {
+        let mut tasks = self.tasks().await?;
+        tasks.retain(|task| !task.status.is_ended());
+        Ok(tasks)
+    }
+
+    /// Logs an execution.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Unknown`].
+    pub async fn log_execution(&self, execution: &ExecutionRecord) -> Result<(), StateError> {
         let change = TaskChange::Execution(execution.clone());
         self.apply(vec![change]).await
     }
 
-    async fn tasks(&self) -> Result<Vec<StoredTask>, StateError> {
+    /// Returns all tasks, in order.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub async fn tasks(&self) -> Result<Vec<StoredTask>, StateError> {
         let sql = "SELECT * FROM tasks ORDER BY position, id";
         self.database
             .read(move |db| collect(db, sql, [], task_of))
             .await
     }
 
-    async fn executions(&self, id: &TaskId) -> Result<Vec<ExecutionRecord>, StateError> {
+    /// Returns the executions of a task, in the order in which they were logged.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub async fn executions(&self, id: &TaskId) -> Result<Vec<ExecutionRecord>, StateError> {
         let sql = "SELECT * FROM executions WHERE task = ?1 ORDER BY number";
         let id = id.clone();
         self.database
@@ -177,7 +222,9 @@ fn init(db: &Connection, plan: &MemberPlan, now: Timestamp) -> Result<(), Databa
     for (order, planned) in (0..).zip(&plan.tasks) {
         let new = StoredTask::new(planned, order, now);
         let task = match find(db, &planned.task.id)? {
-            Some(begun) if begun.status != TaskStatus::Pending => StoredTask { order, ..begun },
+            Some(started) if started.status != TaskStatus::Pending => {
+                StoredTask { order, ..started }
+            }
             _ => new,
         };
         put(db, &task)?;

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AggregatedReport, Decision, MemberId, MemberReport};
+use super::{MemberId, MemberReport};
 
 /// State of a fleet: its members in order, and the state of each.
 ///
@@ -161,18 +161,6 @@ impl Fleet {
         self.change(&id, MemberState::Ended { place, result }, |state| {
             !matches!(state, MemberState::Ended { .. })
         });
-    }
-
-    /// Aggregates the results of the fleet, with the `decision` of `strategy`.
-    pub fn aggregate(&self, strategy: &str, decision: Decision) -> AggregatedReport {
-        AggregatedReport {
-            strategy: strategy.to_owned(),
-            success: decision.success,
-            results: self.results().cloned().collect(),
-            not_started: self.waiting().cloned().collect(),
-            winner: decision.winner,
-            aggregated_output: decision.output,
-        }
     }
 
     fn change(&mut self, id: &MemberId, to: MemberState, may: impl Fn(&MemberState) -> bool) {

@@ -16,10 +16,10 @@ pub use pipeline::Pipeline;
 pub use port::{Dependencies, IntoStrategy, Order, STRATEGY_PORT, Strategy};
 pub use race::Race;
 pub(crate) use result::spent_by;
-pub use result::{AggregatedReport, Decision, MemberId, MemberReport};
+pub use result::{Decision, MemberId, MemberReport};
 pub use voting::{Voting, VotingCriterion};
 
 /// Stops all running members.
-fn stop_all(fleet: &Fleet, why: &str) -> Vec<Order> {
-    fleet.running().map(|id| Order::stop(id, why)).collect()
+fn stop_all(fleet: &Fleet, reason: &str) -> Vec<Order> {
+    fleet.running().map(|id| Order::stop(id, reason)).collect()
 }

@@ -139,10 +139,10 @@ impl Order {
     }
 
     /// Stops a member.
-    pub fn stop(member: &MemberId, why: impl Into<String>) -> Self {
+    pub fn stop(member: &MemberId, reason: impl Into<String>) -> Self {
         Self::Stop {
             member: member.clone(),
-            reason: why.into(),
+            reason: reason.into(),
         }
     }
 }

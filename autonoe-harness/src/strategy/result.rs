@@ -1,4 +1,4 @@
-//! Results of members, and the aggregated result of a fleet.
+//! Results of members, and the verdict of a strategy.
 
 use std::fmt;
 use std::time::Duration;
@@ -76,8 +76,8 @@ pub struct MemberReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exhausted: Option<BudgetedKind>,
     /// The locations of its work that was not merged.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kept: Vec<WorkLocation>,
+    #[serde(default, alias = "kept", skip_serializing_if = "Vec::is_empty")]
+    pub unmerged_work: Vec<WorkLocation>,
 }
 
 impl MemberReport {
@@ -97,7 +97,7 @@ impl MemberReport {
             cost: CostTotal::default(),
             tokens: TokenUsage::default(),
             exhausted: None,
-            kept: Vec::new(),
+            unmerged_work: Vec::new(),
         }
     }
 
@@ -172,32 +172,6 @@ fn text(output: &Value) -> String {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
-    }
-}
-
-/// Result of a fleet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AggregatedReport {
-    /// The `type` of the strategy.
-    pub strategy: String,
-    /// Whether it succeeded, according to the strategy.
-    pub success: bool,
-    /// The results of the started members, in the order of the members.
-    pub results: Vec<MemberReport>,
-    /// The members that were never started.
-    pub not_started: Vec<MemberId>,
-    /// The winning member, if there is one.
-    pub winner: Option<MemberId>,
-    /// The joined output, or that of the winner.
-    pub aggregated_output: Option<String>,
-}
-
-impl AggregatedReport {
-    /// Returns the result of the winner, if there is one.
-    pub fn winning_result(&self) -> Option<&MemberReport> {
-        let winner = self.winner.as_ref()?;
-        self.results.iter().find(|result| result.id == *winner)
     }
 }
 

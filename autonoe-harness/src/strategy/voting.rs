@@ -61,12 +61,12 @@ impl Strategy for Voting {
         let is_lost = possible < self.min_votes.get();
         if is_decided || is_lost {
             if fleet.has_running_members() {
-                let why = if is_lost {
+                let reason = if is_lost {
                     "the required number of votes cannot be reached"
                 } else {
                     "the required number of votes is reached"
                 };
-                return stop_all(fleet, why);
+                return stop_all(fleet, reason);
             }
             return self.finish(fleet);
         }

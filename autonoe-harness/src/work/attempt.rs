@@ -27,11 +27,11 @@ impl Work<'_> {
     ///
     /// An event could not be recorded.
     pub(super) async fn run_task(&mut self, task: &Task) -> Result<TaskEnd, Failure> {
-        let began = WorkEvent::TaskStarted {
+        let task_started = WorkEvent::TaskStarted {
             task: task.id.clone(),
             at: self.task_loop.clock.now(),
         };
-        self.record(&began).await?;
+        self.record(&task_started).await?;
         let iteration = self.state.iterations_of(&task.id);
         self.report(Some(task), iteration, &self.folder);
         let mut attempt = Attempt {
@@ -57,7 +57,7 @@ impl Work<'_> {
         };
         let event = match &end {
             TaskEnd::Done => ended(true, "it is done and verified".to_owned()),
-            TaskEnd::Failed(why) => ended(false, why.clone()),
+            TaskEnd::Failed(reason) => ended(false, reason.clone()),
             TaskEnd::Stopped => WorkEvent::Stopped {
                 task,
                 at,
@@ -74,10 +74,11 @@ impl Work<'_> {
         let most = self.order.max_iterations_of(id);
         let state = self.state.task_state(id);
         if state.counted(attempt.iteration) >= most {
-            let why = TaskFailure::Iterations(most).to_string();
-            let last = state.problem.iter();
-            let last: String = last.map(|why| format!("; last problem: {why}")).collect();
-            return Ok(Some(TaskEnd::Failed(why + &last)));
+            let mut reason = TaskFailure::Iterations(most).to_string();
+            if let Some(problem) = &state.problem {
+                reason.push_str(&format!("; last problem: {problem}"));
+            }
+            return Ok(Some(TaskEnd::Failed(reason)));
         }
         if let Some(until) = state.waits_until
             && self.wait_until(until).await == WaitOutcome::Stop
@@ -119,7 +120,7 @@ impl Work<'_> {
         let turn = self
             .turn(&mut attempt.place, &now, iteration, problem.as_deref())
             .await;
-        let failed = |why: String| Ok(Some(TaskEnd::Failed(why)));
+        let failed = |reason: String| Ok(Some(TaskEnd::Failed(reason)));
         let most = self.order.max_iterations_of(&task.id);
         let turn = match turn {
             Ok(turn) => turn,
@@ -152,7 +153,9 @@ impl Work<'_> {
             NextStep::Done => Ok(Some(TaskEnd::Done)),
             NextStep::Continue => Ok(None),
             NextStep::Stop => Ok(Some(TaskEnd::Stopped)),
-            NextStep::Fail(why) => failed(format!("{why}; last problem: {}", turn.verification)),
+            NextStep::Fail(failure) => {
+                failed(format!("{failure}; last problem: {}", turn.verification))
+            }
             NextStep::Recover => self.recover(attempt).await,
             NextStep::Wait { until } => {
                 let task = task.id.clone();
@@ -205,12 +208,12 @@ impl Work<'_> {
                 let over: Vec<_> = over
                     .map(|it| format!("{}: {}", it.strategy, it.reason))
                     .collect();
-                let mut why = format!("the task is stuck ({})", reasons.join("; "));
-                why.push_str(", and all recovery steps are used");
+                let mut reason = format!("the task is stuck ({})", reasons.join("; "));
+                reason.push_str(", and all recovery steps are used");
                 if !over.is_empty() {
-                    why.push_str(&format!(" ({})", over.join("; ")));
+                    reason.push_str(&format!(" ({})", over.join("; ")));
                 }
-                return Ok(Some(TaskEnd::Failed(why)));
+                return Ok(Some(TaskEnd::Failed(reason)));
             };
             let change = step.change.clone();
             let recovered = WorkEvent::Recovered {
@@ -250,9 +253,9 @@ impl Work<'_> {
             } => {
                 let now = self.current(attempt.task);
                 let end = self.explore(&now, &branches, iterations).await?;
-                if let TaskEnd::Failed(why) = &end {
+                if let TaskEnd::Failed(reason) = &end {
                     self.state
-                        .record_failed_exploration(&attempt.task.id, why.clone());
+                        .record_failed_exploration(&attempt.task.id, reason.clone());
                 }
                 return Ok(Some(end));
             }

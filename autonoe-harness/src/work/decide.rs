@@ -154,7 +154,7 @@ pub fn next_step(iterated: &IterationState<'_>) -> NextStep {
     }
     match wait(iterated) {
         Some(Ok(until)) => return NextStep::Wait { until },
-        Some(Err(why)) => return NextStep::Fail(why),
+        Some(Err(failure)) => return NextStep::Fail(failure),
         None => {}
     }
     if iterated.iteration >= iterated.max_iterations {
@@ -192,8 +192,16 @@ pub(super) fn wait(iterated: &IterationState<'_>) -> Option<Result<Timestamp, Ta
             })
         }
         ExecutionOutcome::QuotaExceeded { .. } if in_a_row < NO_QUOTA_IN_A_ROW => after_a_pause(),
-        failed if failed.is_transient() && in_a_row < FAILED_IN_A_ROW => after_a_pause(),
-        _ => None,
+        ExecutionOutcome::Failed { .. } if end.is_transient() && in_a_row < FAILED_IN_A_ROW => {
+            after_a_pause()
+        }
+        ExecutionOutcome::Completed
+        | ExecutionOutcome::TimedOut { .. }
+        | ExecutionOutcome::Cancelled
+        | ExecutionOutcome::QuotaExceeded { .. }
+        | ExecutionOutcome::MaxTurns
+        | ExecutionOutcome::BudgetSpent { .. }
+        | ExecutionOutcome::Failed { .. } => None,
     }
 }
 

@@ -162,8 +162,8 @@ pub enum WorkEvent {
         /// Whether its work was merged.
         merged: bool,
         /// The location of its work, if it was not merged.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        kept: Option<WorkLocation>,
+        #[serde(default, alias = "kept", skip_serializing_if = "Option::is_none")]
+        unmerged_work: Option<WorkLocation>,
         /// The outcome, for people.
         outcome: String,
     },

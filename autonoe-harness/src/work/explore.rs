@@ -27,8 +27,8 @@ impl Work<'_> {
         let before = self.state.task_state(&task.id).exploration;
         let (Some(own), Some(trees)) = (self.worktree.clone(), self.task_loop.worktrees.clone())
         else {
-            let why = "there is no worktree to branch from";
-            return Ok(TaskEnd::Failed(why.to_owned()));
+            let reason = "there is no worktree to branch from";
+            return Ok(TaskEnd::Failed(reason.to_owned()));
         };
         let message = format!("Work on {} before other approaches are tried", task.id);
         if let Err(error) = own.commit_all(&self.task_loop.author, &message).await {
@@ -38,29 +38,29 @@ impl Work<'_> {
         let mut left = before.open;
         if let Some((branch, _)) = &left
             && self.state.passed_on(branch).is_some()
-            && is_gone(&trees, branch).await
+            && is_removed(&trees, branch).await
         {
             // A worktree is only removed after it was merged.
             let explored = WorkEvent::Explored {
                 task: task.id.clone(),
                 branch: branch.clone(),
                 merged: true,
-                kept: None,
+                unmerged_work: None,
                 outcome: "its work is merged".to_owned(),
             };
             self.record(&explored).await?;
             return Ok(TaskEnd::Done);
         }
         for branch in branches.iter().skip(before.ended) {
-            let (tree, begun) = match open_or_create(&trees, &own, task, branch, left.take()).await
-            {
-                Ok(begun) => begun,
-                Err(error) => {
-                    // Without isolation, the approach is not explored.
-                    reasons.push(format!("{}: {error}", branch.name));
-                    continue;
-                }
-            };
+            let (tree, iterations_so_far) =
+                match open_or_create(&trees, &own, task, branch, left.take()).await {
+                    Ok(opened) => opened,
+                    Err(error) => {
+                        // Without isolation, the approach is not explored.
+                        reasons.push(format!("{}: {error}", branch.name));
+                        continue;
+                    }
+                };
             let mut task = task.clone();
             task.goal = branch.goal.clone();
             let folder = tree.folder().to_owned();
@@ -70,7 +70,7 @@ impl Work<'_> {
             let end = match self.state.passed_on(tree.branch()) {
                 Some(_) => TaskEnd::Done,
                 None => {
-                    self.try_exploration(&mut place, &task, begun, iterations)
+                    self.try_exploration(&mut place, &task, iterations_so_far, iterations)
                         .await?
                 }
             };
@@ -79,12 +79,12 @@ impl Work<'_> {
                 .conclude_exploration(&tree, &place, &task, end, &budget)
                 .await;
             self.charge_checks(&budget).await?;
-            let (merged, kept, words) = match &outcome {
+            let (merged, unmerged_work, description) = match &outcome {
                 Conclusion::Merged(left) => (true, left.clone(), "its work is merged".to_owned()),
-                Conclusion::Kept(place, why) => (false, place.clone(), why.clone()),
+                Conclusion::Unmerged(place, reason) => (false, place.clone(), reason.clone()),
                 // The approach has not ended: the next process resumes it.
                 Conclusion::Stopped(place) => {
-                    self.kept.push(place.clone());
+                    self.unmerged_work.push(place.clone());
                     return Ok(TaskEnd::Stopped);
                 }
             };
@@ -92,16 +92,16 @@ impl Work<'_> {
                 task: task.id.clone(),
                 branch: tree.branch().to_owned(),
                 merged,
-                kept: kept.clone(),
-                outcome: words.clone(),
+                unmerged_work,
+                outcome: description,
             };
             self.record(&explored).await?;
             match outcome {
                 Conclusion::Merged(_) => return Ok(TaskEnd::Done),
                 Conclusion::Stopped(_) => {}
-                Conclusion::Kept(place, why) => reasons.push(match place {
-                    Some(place) => format!("{why} (its work is on {place})"),
-                    None => why,
+                Conclusion::Unmerged(place, reason) => reasons.push(match place {
+                    Some(place) => format!("{reason} (its work is on {place})"),
+                    None => reason,
                 }),
             }
         }
@@ -112,12 +112,12 @@ impl Work<'_> {
         &mut self,
         place: &mut TurnContext,
         task: &Task,
-        begun: u32,
+        iterations_so_far: u32,
         iterations: u32,
     ) -> Result<TaskEnd, Failure> {
         let cut_off = || "the process ended during the turn".to_owned();
-        let mut problem = (begun > 0).then(cut_off);
-        let (mut iteration, mut waits, mut in_a_row) = (begun, 0, 0);
+        let mut problem = (iterations_so_far > 0).then(cut_off);
+        let (mut iteration, mut waits, mut in_a_row) = (iterations_so_far, 0, 0);
         while iteration - waits < iterations {
             if self.messages.wait_while_paused().await == WaitOutcome::Stop {
                 return Ok(TaskEnd::Stopped);
@@ -138,14 +138,14 @@ impl Work<'_> {
             };
             let counts = (iteration - waits, iterations);
             let next = self.next_step(task, &turn, counts, (waits, in_a_row));
-            let why = turn.verification.reason().to_owned();
+            let reason = turn.verification.reason().to_owned();
             match next {
                 NextStep::Done => return Ok(TaskEnd::Done),
                 NextStep::Stop => return Ok(TaskEnd::Stopped),
                 NextStep::Fail(TaskFailure::Iterations(_)) => {}
-                NextStep::Fail(given_up) => return Ok(TaskEnd::Failed(given_up.to_string())),
+                NextStep::Fail(failure) => return Ok(TaskEnd::Failed(failure.to_string())),
                 NextStep::Recover => {
-                    return Ok(TaskEnd::Failed(format!("it is stuck: {why}")));
+                    return Ok(TaskEnd::Failed(format!("it is stuck: {reason}")));
                 }
                 NextStep::Continue => in_a_row = 0,
                 NextStep::Wait { until } => {
@@ -156,7 +156,7 @@ impl Work<'_> {
                     }
                 }
             }
-            problem = Some(why);
+            problem = Some(reason);
         }
         let problem = problem.unwrap_or_default();
         Ok(TaskEnd::Failed(format!(
@@ -177,23 +177,25 @@ impl Work<'_> {
         let author = &self.task_loop.author;
         let message = format!("Work on {} on {}", task.id, tree.branch());
         if let Err(error) = tree.commit_all(author, &message).await {
-            return Conclusion::Kept(Some(tree.location()), error.to_string());
+            return Conclusion::Unmerged(Some(tree.location()), error.to_string());
         }
         match end {
             TaskEnd::Done => {}
-            TaskEnd::Failed(why) => return Conclusion::Kept(remove_folder(tree).await, why),
+            TaskEnd::Failed(reason) => {
+                return Conclusion::Unmerged(remove_folder(tree).await, reason);
+            }
             TaskEnd::Stopped => return Conclusion::Stopped(tree.location()),
         }
         let Some(passed) = self.state.passed_on(tree.branch()) else {
-            let why = "the verified result is unknown".to_owned();
-            return Conclusion::Kept(Some(tree.location()), why);
+            let reason = "the verified result is unknown".to_owned();
+            return Conclusion::Unmerged(Some(tree.location()), reason);
         };
         let checks = |_| {
             let verifying = place.executors.verify_success(task, passed, budget);
             self.verify_unless_stopped(verifying)
         };
-        let wanted = || !self.context.control().is_cancelled();
-        match tree.merge_while(author, wanted, checks).await {
+        let is_wanted = || !self.context.control().is_cancelled();
+        match tree.merge_while(author, is_wanted, checks).await {
             Ok(_) => match tree.remove().await {
                 Ok(()) => Conclusion::Merged(None),
                 Err(error) => {
@@ -203,7 +205,7 @@ impl Work<'_> {
             },
             // An interrupted check says nothing about the work.
             Err(_) if self.messages.is_cancelled() => Conclusion::Stopped(tree.location()),
-            Err(error) => Conclusion::Kept(Some(tree.location()), error.to_string()),
+            Err(error) => Conclusion::Unmerged(Some(tree.location()), error.to_string()),
         }
     }
 }
@@ -211,7 +213,7 @@ impl Work<'_> {
 enum Conclusion {
     /// The work is merged; remains of its checks may be left in the worktree.
     Merged(Option<WorkLocation>),
-    Kept(Option<WorkLocation>, String),
+    Unmerged(Option<WorkLocation>, String),
     Stopped(WorkLocation),
 }
 
@@ -233,7 +235,7 @@ const NAMES: u32 = 100;
 const LONGEST: usize = 40;
 
 /// Returns whether nothing is left of an exploration.
-pub(super) async fn is_gone(trees: &Worktrees, branch: &str) -> bool {
+pub(super) async fn is_removed(trees: &Worktrees, branch: &str) -> bool {
     let name = branch.rsplit('/').next().unwrap_or_default();
     let left = trees.remaining().await;
     left.is_ok_and(|left| left.iter().all(|it| it != name))
@@ -248,11 +250,11 @@ pub(super) async fn open_or_create(
     way: &ExplorationBranch,
     left: Option<(String, u32)>,
 ) -> Result<(Worktree, u32), IsolationError> {
-    if let Some((branch, begun)) = left {
+    if let Some((branch, iterations_so_far)) = left {
         let name = branch.rsplit('/').next().unwrap_or_default();
         if let Some(tree) = trees.open_existing(name).await? {
             tree.make_folder()?;
-            return Ok((tree, begun));
+            return Ok((tree, iterations_so_far));
         }
     }
     Ok((make(trees, own, task, &way.name).await?, 0))
@@ -266,17 +268,17 @@ async fn make(
 ) -> Result<Worktree, IsolationError> {
     let member = own.branch().rsplit('/').next().unwrap_or_default();
     let name = format!("{member}.{}.{}", plain(&task.id), branch);
-    let mut taken = trees.create(&name, own.branch()).await;
+    let mut created = trees.create(&name, own.branch()).await;
     for number in 2..NAMES {
-        if !matches!(taken, Err(IsolationError::Exists(_))) {
+        if !matches!(created, Err(IsolationError::Exists(_))) {
             break;
         }
         // The worktree of an earlier run, perhaps with unseen work.
-        taken = trees
+        created = trees
             .create(&format!("{name}-{number}"), own.branch())
             .await;
     }
-    taken
+    created
 }
 
 /// Returns a part of a name for a task ID, unique for each ID.

@@ -76,10 +76,10 @@ impl RequestQueue {
     /// Waits until a person sends a message, or resumes the work.
     pub(super) async fn wait_for_answer(&mut self) -> WaitOutcome {
         self.apply_pending_requests();
-        let mut goes_on = !self.waiting.is_empty();
-        while !goes_on && !self.is_cancelled() {
+        let mut has_answer = !self.waiting.is_empty();
+        while !has_answer && !self.is_cancelled() {
             self.next().await;
-            goes_on = !self.waiting.is_empty() || !self.is_paused;
+            has_answer = !self.waiting.is_empty() || !self.is_paused;
         }
         self.wait_while_paused().await
     }
@@ -103,31 +103,37 @@ impl RequestQueue {
         execution: impl Future<Output = T>,
     ) -> (T, Vec<ForwardedMessage>) {
         let waiting = std::mem::take(&mut self.waiting).into_iter();
-        let mut given: Vec<ForwardedMessage> =
+        let mut forwarded: Vec<ForwardedMessage> =
             waiting.map(|message| forward(message, child)).collect();
         let control = self.control.clone();
         let mut execution = pin!(execution);
         loop {
             tokio::select! {
                 biased;
-                result = &mut execution => return (result, given),
+                result = &mut execution => return (result, forwarded),
                 () = control.cancelled(), if !child.is_cancelled() => child.cancel(),
                 request = control.next_request() => {
                     self.apply_request(request);
-                    given.extend(self.waiting.drain(..).map(|message| forward(message, child)));
+                    forwarded.extend(self.waiting.drain(..).map(|message| forward(message, child)));
                 }
             }
         }
     }
 
     /// Returns the messages that agents have received, and keeps the others for the next execution.
-    pub(super) fn split_delivered(&mut self, given: Vec<ForwardedMessage>) -> Vec<RunMessage> {
-        let is_delivered = |given: &ForwardedMessage| given.is_delivered.load(Ordering::SeqCst);
-        let (delivered, left): (Vec<_>, Vec<_>) = given.into_iter().partition(is_delivered);
-        let mut left: Vec<_> = left.into_iter().map(|given| given.message).collect();
+    pub(super) fn split_delivered(&mut self, forwarded: Vec<ForwardedMessage>) -> Vec<RunMessage> {
+        let is_delivered = |message: &ForwardedMessage| message.is_delivered.load(Ordering::SeqCst);
+        let (delivered, left): (Vec<_>, Vec<_>) = forwarded.into_iter().partition(is_delivered);
+        let mut left: Vec<_> = left
+            .into_iter()
+            .map(|forwarded| forwarded.message)
+            .collect();
         left.append(&mut self.waiting);
         self.waiting = left;
-        delivered.into_iter().map(|given| given.message).collect()
+        delivered
+            .into_iter()
+            .map(|forwarded| forwarded.message)
+            .collect()
     }
 
     /// Settles delivered messages, once their delivery is recorded.

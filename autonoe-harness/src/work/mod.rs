@@ -18,3 +18,5 @@ pub use journal::{NoWorkObserver, WorkJournal, WorkObserver};
 pub use order::{Isolation, WhenDone, WorkOrder};
 pub use state::RecoveredState;
 pub use task_loop::TaskLoop;
+#[cfg(feature = "sqlite")]
+pub(crate) use task_loop::invalid_order;

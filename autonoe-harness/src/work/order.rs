@@ -1,6 +1,7 @@
 //! Work order of a fleet member.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +72,12 @@ pub struct WorkOrder {
     /// The output of the previous stage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
+    /// The roadmap file that the tasks come from. A fleet sets it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roadmap: Option<PathBuf>,
+    /// Whether the member is paused when it raises a critical alert. A fleet sets it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pause_on_critical: bool,
 }
 
 /// Isolation of work.
@@ -140,6 +147,8 @@ impl WorkOrder {
             max_wait_seconds: WEEK,
             attendance: Attendance::default(),
             input: None,
+            roadmap: None,
+            pause_on_critical: false,
         }
     }
 

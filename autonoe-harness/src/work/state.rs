@@ -65,8 +65,8 @@ pub struct RecoveredState {
     unreported: u32,
     delivered: BTreeSet<String>,
     failures: u32,
-    kept: Vec<WorkLocation>,
-    began: Option<Timestamp>,
+    unmerged_work: Vec<WorkLocation>,
+    started_at: Option<Timestamp>,
 }
 
 /// An iteration that started and has not ended.
@@ -84,7 +84,7 @@ impl RecoveredState {
             WorkEvent::Opened { run, at } => {
                 self.close_cut_off();
                 self.run.get_or_insert_with(|| run.clone());
-                self.began.get_or_insert(*at);
+                self.started_at.get_or_insert(*at);
             }
             WorkEvent::TaskStarted { task, .. } => {
                 self.task(task);
@@ -132,10 +132,10 @@ impl RecoveredState {
                 task,
                 branch,
                 merged,
-                kept,
+                unmerged_work,
                 ..
             } => {
-                self.kept.extend(kept.clone());
+                self.unmerged_work.extend(unmerged_work.clone());
                 self.task(task).exploration.ends();
                 if let Some(result) = self.on_branches.remove(branch)
                     && *merged
@@ -172,7 +172,9 @@ impl RecoveredState {
 
     /// Returns the tasks that failed for good, each with the reason.
     pub fn failed(&self) -> impl Iterator<Item = (&TaskId, &str)> {
-        self.failed.iter().map(|(task, why)| (task, why.as_str()))
+        self.failed
+            .iter()
+            .map(|(task, reason)| (task, reason.as_str()))
     }
 
     /// Returns the number of iterations of a task, excluding those on branches, and including those
@@ -198,9 +200,9 @@ impl RecoveredState {
         &self.delivered
     }
 
-    /// Returns the locations of kept work.
-    pub fn kept_work(&self) -> &[WorkLocation] {
-        &self.kept
+    /// Returns the locations of work that was not merged.
+    pub fn unmerged_work(&self) -> &[WorkLocation] {
+        &self.unmerged_work
     }
 
     /// Returns the number of unsuccessful iterations.
@@ -225,8 +227,8 @@ impl RecoveredState {
     }
 
     /// Returns the time at which the run was first started.
-    pub fn began(&self) -> Option<Timestamp> {
-        self.began
+    pub fn started_at(&self) -> Option<Timestamp> {
+        self.started_at
     }
 
     /// Returns the number of iterations that a kill interrupted: their spending is unknown.
@@ -276,8 +278,8 @@ impl RecoveredState {
     }
 
     /// Records why no explored approach succeeded.
-    pub(super) fn record_failed_exploration(&mut self, task: &TaskId, why: String) {
-        self.task(task).problem = Some(why);
+    pub(super) fn record_failed_exploration(&mut self, task: &TaskId, reason: String) {
+        self.task(task).problem = Some(reason);
     }
 
     /// Returns the result that passed its checks on a branch, unless it was merged.
@@ -306,7 +308,7 @@ impl RecoveredState {
             at,
             end,
             verification,
-            messages: told,
+            messages,
             cost,
             tokens,
             duration_ms,
@@ -319,9 +321,9 @@ impl RecoveredState {
             return;
         };
         if let Some(open) = self.open.take() {
-            let took = Duration::try_from(at.duration_since(open.at)).unwrap_or_default();
+            let elapsed = Duration::try_from(at.duration_since(open.at)).unwrap_or_default();
             let worked = &mut self.task(task).working_time;
-            *worked = worked.saturating_add(took);
+            *worked = worked.saturating_add(elapsed);
         }
         let mut spending = Spending {
             spent: BudgetUsage {
@@ -336,7 +338,7 @@ impl RecoveredState {
         let spending = self.reported_part(spending, interrupted);
         self.spent.merge(&spending);
         self.costliest.raise_to(&spending);
-        let ids = told
+        let ids = messages
             .iter()
             .filter_map(|DeliveredMessage { id, .. }| id.clone());
         self.delivered.extend(ids);

@@ -11,6 +11,7 @@ use autonoe_core::RunId;
 use autonoe_core::engine::{JobContext, JobRunner, RunOutcome, RunSpec};
 use autonoe_core::event::Failure;
 use autonoe_core::time::{Clock, SystemClock};
+use serde::Deserialize;
 
 use super::messages::RequestQueue;
 use super::{
@@ -23,17 +24,14 @@ use crate::progress::SnapshotLimits;
 use crate::progress::ledger_counts;
 use crate::strategy::{MemberId, MemberReport};
 
-/// Returns the observer of a run.
-type Observers = Arc<dyn Fn(&RunId) -> Result<Arc<dyn WorkObserver>, Failure> + Send + Sync>;
-
 /// Builds the executors for a folder.
 pub(super) type ExecutorFactory = Arc<dyn Fn(&Path) -> Executors + Send + Sync>;
 
 /// Runs the tasks of one fleet member: execute, verify, measure progress, and recover a stuck
 /// agent, until everything is verified or nothing is left to try.
 ///
-/// It is a [`JobRunner`]: an engine calls it with a [`WorkOrder`] as input, and its output is a
-/// [`MemberReport`]. A pause takes effect before the next turn. Messages of people reach the agent
+/// [`run_order`](Self::run_order) runs a [`WorkOrder`]. The loop is also a [`JobRunner`]: an engine
+/// calls it with a [`WorkOrder`] as input. A pause takes effect before the next turn. Messages of people reach the agent
 /// once, in the current turn if its backend supports that, otherwise in the next.
 ///
 /// The next turn of a task continues the conversation of the last one, if the backend supports that
@@ -83,7 +81,7 @@ pub struct TaskLoop {
     pub(super) folder: PathBuf,
     pub(super) executor_factory: ExecutorFactory,
     pub(super) clock: Arc<dyn Clock>,
-    observers: Observers,
+    observer: Arc<dyn WorkObserver>,
     pub(super) worktrees: Option<Worktrees>,
     pub(super) author: Author,
     pub(super) limits: SnapshotLimits,
@@ -101,7 +99,7 @@ impl TaskLoop {
             folder: folder.into(),
             executor_factory: Arc::new(executor_factory),
             clock: Arc::new(SystemClock),
-            observers: Arc::new(|_| Ok(Arc::new(NoWorkObserver))),
+            observer: Arc::new(NoWorkObserver),
             worktrees: None,
             author: Author::default(),
             limits: SnapshotLimits::default(),
@@ -128,38 +126,23 @@ impl TaskLoop {
     /// Sets the observer of the single run that this loop executes. An observer with events of
     /// another run is refused: the tasks of the two runs would be confused.
     #[must_use]
-    pub fn observer(self, observer: impl WorkObserver + 'static) -> Self {
-        let observer: Arc<dyn WorkObserver> = Arc::new(observer);
-        self.observers(move |_| Ok(observer.clone()))
-    }
-
-    /// Sets a function that returns the observer of each run, for a loop that executes several. If
-    /// it fails, the run fails, and nothing starts.
-    #[must_use]
-    pub fn observers(
-        mut self,
-        observer: impl Fn(&RunId) -> Result<Arc<dyn WorkObserver>, Failure> + Send + Sync + 'static,
-    ) -> Self {
-        self.observers = Arc::new(observer);
+    pub fn observer(mut self, observer: impl WorkObserver + 'static) -> Self {
+        self.observer = Arc::new(observer);
         self
     }
 
-    /// Returns the observer of a run, and the recorded state.
-    async fn open_observer(
-        &self,
-        run: &RunId,
-    ) -> Result<(Arc<dyn WorkObserver>, RecoveredState), Failure> {
-        let observer = (self.observers)(run)?;
-        let mut state = observer.recovered_state().await?;
+    /// Returns the recorded state of a run, and records that the run is opened.
+    async fn open_state(&self, run: &RunId) -> Result<RecoveredState, Failure> {
+        let mut state = self.observer.recovered_state().await?;
         if let Some(other) = state.run().filter(|other| *other != run) {
             let message = format!("the journal belongs to the run {other}, not to {run}");
             return Err(Failure::permanent("journal", message));
         }
         let (run, at) = (run.clone(), self.clock.now());
         let opened = WorkEvent::Opened { run, at };
-        observer.note(&opened).await?;
+        self.observer.note(&opened).await?;
         state.apply(&opened);
-        Ok((observer, state))
+        Ok(state)
     }
 
     /// Sets the worktrees. Without them, orders that require one fail.
@@ -194,7 +177,7 @@ impl TaskLoop {
             ));
         };
         let trees = trees.clone().for_run(run.as_str());
-        let made = async {
+        let opened = async {
             if let Some(left) = trees.open_existing(name).await? {
                 left.make_folder()?;
                 // Its work would be merged into another branch than the one in the order.
@@ -209,10 +192,10 @@ impl TaskLoop {
                 None => trees.create(name, &trees.current_branch().await?).await,
             }
         };
-        let made = made
+        let opened = opened
             .await
             .map_err(|error: IsolationError| Failure::permanent("not_isolated", error.to_string()));
-        made.map(Some)
+        opened.map(Some)
     }
 }
 
@@ -235,13 +218,12 @@ pub(super) struct Work<'a> {
     pub(super) account: Account,
     pub(super) folder: PathBuf,
     pub(super) worktree: Option<Worktree>,
-    /// Locations of kept work, in addition to those in the state.
-    pub(super) kept: Vec<WorkLocation>,
+    /// Locations of unmerged work, in addition to those in the state.
+    pub(super) unmerged_work: Vec<WorkLocation>,
     /// The number of the last iteration.
     pub(super) iteration: u32,
     /// Everything that was recorded of the run, by earlier processes and by this one.
     pub(super) state: RecoveredState,
-    observer: Arc<dyn WorkObserver>,
     done: BTreeSet<TaskId>,
 }
 
@@ -255,20 +237,31 @@ enum End {
 #[async_trait]
 impl JobRunner for TaskLoop {
     async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
-        let wrong = |message: String| Failure::permanent("work_order", message);
-        let order: WorkOrder = match serde_json::from_value(run.input.clone()) {
-            Ok(order) => order,
-            Err(error) => return not_started(run, wrong(error.to_string())),
-        };
+        match WorkOrder::deserialize(&run.input) {
+            Ok(order) => self.run_order(&run.id, &order, context).await,
+            Err(error) => not_started(&run.id, invalid_order(error.to_string())),
+        }
+    }
+}
+
+impl TaskLoop {
+    /// Runs an order until it ends or is cancelled. The output of the outcome is a
+    /// [`MemberReport`].
+    pub async fn run_order(
+        &self,
+        run: &RunId,
+        order: &WorkOrder,
+        context: &JobContext,
+    ) -> RunOutcome {
         let problems = order.problems();
         if !problems.is_empty() {
-            return not_started(run, wrong(problems.join("; ")));
+            return not_started(run, invalid_order(problems.join("; ")));
         }
-        let (observer, state) = match self.open_observer(&run.id).await {
-            Ok(observed) => observed,
+        let state = match self.open_state(run).await {
+            Ok(state) => state,
             Err(failure) => return not_started(run, failure),
         };
-        let worktree = match self.isolate(&run.id, &order).await {
+        let worktree = match self.isolate(run, order).await {
             Ok(worktree) => worktree,
             Err(failure) => {
                 return not_started(run, failure).with_spent(state.spending().spent);
@@ -282,32 +275,36 @@ impl JobRunner for TaskLoop {
         done.extend(verified.filter(is_ordered).cloned());
         let mut work = Work {
             task_loop: self,
-            order: &order,
+            order,
             context,
             messages: RequestQueue::new(context.control(), state.delivered().clone()),
             account: state.open_account(order.allowance, order.max_iterations),
             folder: folder.unwrap_or_else(|| self.folder.clone()),
             worktree,
-            kept: Vec::new(),
+            unmerged_work: Vec::new(),
             iteration: 0,
             done,
             state,
-            observer,
         };
-        let began = work.state.began().unwrap_or_else(|| self.clock.now());
+        let started = work.state.started_at().unwrap_or_else(|| self.clock.now());
         let mut end = work.all_tasks().await;
         // Before the conclusion, because a merged worktree is removed.
         let deliverables = deliverables_passed(work.folder.clone()).await;
         if let Err(failed) = work.conclude(matches!(end, Ok(End::Done))).await {
             end = end.map(|_| End::Failed(failed));
         }
-        work.into_outcome(run, end, began, deliverables).await
+        work.into_outcome(run, end, started, deliverables).await
     }
 }
 
+/// Returns the failure of a run whose order is invalid.
+pub(crate) fn invalid_order(message: String) -> Failure {
+    Failure::permanent("work_order", message)
+}
+
 /// Returns the outcome of a run that did not start, in the common output format.
-fn not_started(run: &RunSpec, failure: Failure) -> RunOutcome {
-    let id = MemberId::new(run.id.to_string());
+fn not_started(run: &RunId, failure: Failure) -> RunOutcome {
+    let id = MemberId::new(run.as_str());
     let result = MemberReport::failure(id, &failure.message);
     let output = serde_json::to_value(&result).unwrap_or_default();
     RunOutcome::failed(failure).with_output(output)
@@ -323,7 +320,7 @@ async fn deliverables_passed(folder: PathBuf) -> u64 {
 impl Work<'_> {
     /// Records an event, and applies it to the state.
     pub(super) async fn record(&mut self, event: &WorkEvent) -> Result<(), Failure> {
-        self.observer.note(event).await?;
+        self.task_loop.observer.note(event).await?;
         self.state.apply(event);
         Ok(())
     }
@@ -353,7 +350,10 @@ impl Work<'_> {
             .filter(|(id, _)| before.clone().any(|task| task == *id))
             .collect();
         let message = |id: &TaskId, reason: &str| format!("the task {id} failed: {reason}");
-        let mut why: Vec<_> = before.iter().map(|(id, why)| message(id, why)).collect();
+        let mut reasons: Vec<_> = before
+            .iter()
+            .map(|(id, reason)| message(id, reason))
+            .collect();
         let mut failed: BTreeSet<TaskId> = before.into_keys().cloned().collect();
         loop {
             let ready = order.tasks.iter().find(|planned| {
@@ -367,7 +367,7 @@ impl Work<'_> {
                 TaskEnd::Stopped => return Ok(End::Stopped),
                 TaskEnd::Failed(reason) => {
                     failed.insert(task.id.clone());
-                    why.push(message(&task.id, &reason));
+                    reasons.push(message(&task.id, &reason));
                 }
                 TaskEnd::Done => {
                     self.done.insert(task.id.clone());
@@ -379,15 +379,15 @@ impl Work<'_> {
         let open = open.filter(|id| !self.done.contains(id) && !failed.contains(id));
         let open: Vec<_> = open.map(ToString::to_string).collect();
         if !open.is_empty() {
-            why.push(format!(
+            reasons.push(format!(
                 "not started, because a task that they depend on failed: {}",
                 open.join(", ")
             ));
         }
-        Ok(if why.is_empty() {
+        Ok(if reasons.is_empty() {
             End::Done
         } else {
-            End::Failed(why.join("; "))
+            End::Failed(reasons.join("; "))
         })
     }
 
@@ -401,7 +401,7 @@ impl Work<'_> {
             .commit_all(author, &format!("Work of {}", own.branch()))
             .await;
         if let Err(error) = finished {
-            self.kept.push(own.location());
+            self.unmerged_work.push(own.location());
             return Err(error.to_string());
         }
         let wants_merge = matches!(
@@ -412,7 +412,7 @@ impl Work<'_> {
             }
         );
         if !(is_done && wants_merge) {
-            self.kept.push(own.location());
+            self.unmerged_work.push(own.location());
             return Ok(());
         }
         let executors = (self.task_loop.executor_factory)(own.folder());
@@ -429,32 +429,32 @@ impl Work<'_> {
                 }
                 Verification::passed("all success criteria still hold")
             };
-            let wanted = || !work.context.control().is_cancelled();
-            own.merge_while(author, wanted, checks).await
+            let is_wanted = || !work.context.control().is_cancelled();
+            own.merge_while(author, is_wanted, checks).await
         };
         let paid = self.charge_checks(&budget).await;
         if let Err(error) = merged {
-            self.kept.push(own.location());
+            self.unmerged_work.push(own.location());
             return Err(error.to_string());
         }
         paid.map_err(|failure| failure.to_string())?;
         if let Err(error) = own.remove().await {
             tracing::warn!(%error, "cannot remove a merged worktree");
-            self.kept.push(own.location());
+            self.unmerged_work.push(own.location());
         }
         Ok(())
     }
 
     async fn into_outcome(
         self,
-        run: &RunSpec,
+        run: &RunId,
         end: Result<End, Failure>,
-        began: jiff::Timestamp,
+        started: jiff::Timestamp,
         deliverables: u64,
     ) -> RunOutcome {
         let progress = self.progress();
         let Spending { spent, sessions } = self.account.spent();
-        let id = MemberId::new(run.id.to_string());
+        let id = MemberId::new(run.as_str());
         let last = self.verified().last().map(|(_, result)| result);
         let output = last.map_or("", |result| match result.answer.as_str() {
             "" => &result.output,
@@ -462,7 +462,7 @@ impl Work<'_> {
         });
         let (failure, is_stopped) = match &end {
             Ok(End::Done) => (None, false),
-            Ok(End::Failed(why)) => (Some(Failure::permanent("not_done", why)), false),
+            Ok(End::Failed(reason)) => (Some(Failure::permanent("not_done", reason)), false),
             Ok(End::Stopped) => (
                 Some(Failure::permanent("stopped", "the member was stopped")),
                 true,
@@ -484,16 +484,12 @@ impl Work<'_> {
         if let Ok(End::Failed(_)) = &end {
             result.exhausted = self.account.exhausted();
         }
-        result.kept = [self.state.kept_work(), &self.kept].concat();
-        let taken = self.task_loop.clock.now().duration_since(began);
-        result.duration = Duration::try_from(taken).unwrap_or_default();
-        let observer = self.observer.clone();
-        let untold = self.messages.into_undelivered();
-        let closed = observer
-            .note(&WorkEvent::Closed {
-                undelivered: untold,
-            })
-            .await;
+        result.unmerged_work = [self.state.unmerged_work(), &self.unmerged_work].concat();
+        let elapsed = self.task_loop.clock.now().duration_since(started);
+        result.duration = Duration::try_from(elapsed).unwrap_or_default();
+        let undelivered = self.messages.into_undelivered();
+        let closed = WorkEvent::Closed { undelivered };
+        let closed = self.task_loop.observer.note(&closed).await;
         let failure = failure.or(closed.err());
         result.success = failure.is_none();
         let output = serde_json::to_value(&result).unwrap_or_default();

@@ -120,8 +120,8 @@ impl Work<'_> {
         execution.resume = place.conversation_for(&limited);
         execution.conversations = self.task_loop.conversations.clone();
         let executing = place.executors.run(&limited, &execution);
-        let (result, given) = self.messages.run_with_messages(&child, executing).await;
-        let delivered = self.messages.split_delivered(given);
+        let (result, forwarded) = self.messages.run_with_messages(&child, executing).await;
+        let delivered = self.messages.split_delivered(forwarded);
         let result = match result {
             Ok(result) => result,
             Err(error) => {
@@ -314,8 +314,8 @@ impl Work<'_> {
 
     async fn snapshot(&self, folder: PathBuf) -> Option<TreeSnapshot> {
         let limits = self.task_loop.limits;
-        let taken = tokio::task::spawn_blocking(move || TreeSnapshot::capture(&folder, &limits));
-        match taken.await {
+        let captured = tokio::task::spawn_blocking(move || TreeSnapshot::capture(&folder, &limits));
+        match captured.await {
             Ok(Ok(tree)) => Some(tree),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "cannot read the files; their changes are not counted");

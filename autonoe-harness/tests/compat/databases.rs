@@ -5,7 +5,7 @@ use std::path::Path;
 
 use autonoe_core::CostUsd;
 use autonoe_harness::shared::{Cursor, Scope, SharedContext};
-use autonoe_harness::state::{MetaState, SqliteMeta, SqliteState, StateStore, TaskStatus};
+use autonoe_harness::state::{SqliteMeta, SqliteState, TaskStatus};
 use autonoe_harness::strategy::{MemberId, MemberState};
 use rusqlite::Connection;
 use serde_json::json;
@@ -99,7 +99,7 @@ async fn the_state_of_a_coordinator_is_read() {
     assert_eq!((result.strategy.as_str(), result.success), ("graph", true));
     assert_eq!(result.results.len(), 3);
     let decisions = meta.decisions("roadmap").await.expect("readable");
-    assert_eq!(decisions.len(), 11);
+    assert_eq!(decisions.len(), 10);
     assert_eq!(decisions[2].decision["event"], "started");
     assert_eq!((decisions[2].number, decisions[2].epoch), (3, 1));
 }

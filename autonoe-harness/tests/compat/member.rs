@@ -35,7 +35,7 @@ fn the_order_is_read() {
         ("roadmap.parser", "work")
     );
     assert_eq!(order.input["member"], "parser");
-    let task = &order.input["work"]["work"]["tasks"][0]["task"];
+    let task = &order.input["work"]["tasks"][0]["task"];
     assert_eq!(task["goal"], "Read sums and products.");
     assert_eq!(task["timeoutSeconds"], 1200);
 }

@@ -28,7 +28,7 @@ async fn the_money_of_a_fleet_is_enforced() {
     let report = run(recorded.watch(coordinator)).await;
 
     // Two can be paid at once; the third when they have returned 10 each: 100 - 60 = 40.
-    assert!(report.result.success, "{report:?}");
+    assert!(report.success, "{report:?}");
     assert_eq!(fixture.seen().most_at_once, 2);
     assert_eq!(report.account.free(), money(10));
     assert!(recorded.lines().contains(&"c waits for money".to_owned()));
@@ -49,7 +49,7 @@ async fn sessions_that_a_member_did_not_have_return() {
         .budget(sessions(4)))
     .await;
 
-    assert!(report.result.success, "{report:?}");
+    assert!(report.success, "{report:?}");
     assert_eq!(fixture.seen().most_at_once, 2);
     assert_eq!(report.account.free(), sessions(1));
 }
@@ -67,14 +67,14 @@ async fn a_fleet_whose_next_member_cannot_be_paid_any_more_fails_with_that() {
         .budget(money(100)))
     .await;
 
-    assert!(!report.result.success);
-    assert_eq!(report.result.not_started, [id("c")]);
-    let Some(CutShort::InsufficientBudget { member, why }) = &report.cut_short else {
+    assert!(!report.success);
+    assert_eq!(report.not_started, [id("c")]);
+    let Some(CutShort::InsufficientBudget { member, missing }) = &report.cut_short else {
         panic!("{report:?}");
     };
     assert_eq!(*member, id("c"));
-    let missing = "it needs $0.40, and $0.20 is left";
-    assert!(why.contains(missing), "{why}");
+    let expected = "it needs $0.40, and $0.20 is left";
+    assert!(missing.contains(expected), "{missing}");
     assert_eq!(report.account.free(), money(20));
 }
 
@@ -119,6 +119,6 @@ async fn the_losers_of_a_race_return_what_they_did_not_spend() {
 
     let report = run(fleet(&fixture, Race {}).members(members).budget(money(100))).await;
 
-    assert!(report.result.success);
+    assert!(report.success);
     assert_eq!(report.account.free(), money(94));
 }

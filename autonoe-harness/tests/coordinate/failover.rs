@@ -73,8 +73,8 @@ async fn nothing_runs_twice_and_nothing_is_lost() {
 
     let report = fleet.finished().await;
 
-    assert!(report.result.success);
-    assert_eq!(report.result.results.len(), 7);
+    assert!(report.success);
+    assert_eq!(report.results.len(), 7);
     fleet.assert_each_member_ran_once();
 }
 
@@ -89,7 +89,7 @@ async fn a_pipeline_resumes_at_its_current_stage() {
         .run(&RunControl::new())
         .await;
 
-    let result = report.expect("it began").result;
+    let result = report.expect("it began");
     assert_eq!(result.aggregated_output.as_deref(), Some("m0+m1+m2"));
     fleet.assert_each_member_ran_once();
     assert_eq!(
@@ -115,8 +115,8 @@ async fn a_resumed_race_with_a_winner_starts_no_member_and_stops_the_losers() {
 
     let report = fleet.finished().await;
 
-    assert_eq!(report.result.winner, Some(id("m1")));
-    assert_eq!(report.result.not_started, [id("m3")]);
+    assert_eq!(report.winner, Some(id("m1")));
+    assert_eq!(report.not_started, [id("m3")]);
     fleet.assert_each_member_ran_once();
 }
 
@@ -131,8 +131,8 @@ async fn the_order_of_ends_survives_a_kill_if_it_is_known() {
     let known = fleet.coordinator().ended_before([id("m1")]);
     let known = known.run(&RunControl::new()).await.expect("it began");
 
-    assert_eq!(unknown.result.winner, Some(id("m0")));
-    assert_eq!(known.result.winner, Some(id("m1")));
+    assert_eq!(unknown.winner, Some(id("m0")));
+    assert_eq!(known.winner, Some(id("m1")));
 }
 
 #[tokio::test(start_paused = true)]
@@ -142,7 +142,7 @@ async fn a_fleet_that_has_ended_is_reported_again_without_starting_members() {
 
     let again = fleet.finished().await;
 
-    assert_eq!(again.result, first.result);
+    assert_eq!(again, first);
     fleet.assert_each_member_ran_once();
 }
 
@@ -155,8 +155,8 @@ async fn a_timeout_continues_after_a_crash_with_the_same_message() {
 
     let again = fleet.finished().await;
 
-    assert_eq!(again.result, first.result);
-    let [result] = &again.result.results[..] else {
+    assert_eq!(again, first);
+    let [result] = &again.results[..] else {
         panic!("{again:?}");
     };
     assert_eq!(result.error.as_deref(), Some("it timed out after 1m 40s"));
@@ -198,7 +198,7 @@ proptest! {
             let report = fleet.finished().await;
 
             fleet.assert_each_member_ran_once();
-            prop_assert_eq!(report.result.success, undisturbed.result.success);
+            prop_assert_eq!(report.success, undisturbed.success);
             prop_assert!(report.cut_short.is_none());
             Ok(())
         })?;

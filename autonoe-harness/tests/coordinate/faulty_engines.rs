@@ -83,7 +83,7 @@ async fn an_engine_that_does_not_answer_is_asked_again() {
 
     let report = run(shaky(&fixture, 2).members(members)).await;
 
-    assert!(report.result.success, "{report:?}");
+    assert!(report.success, "{report:?}");
     assert!(fixture.seen().begun.values().all(|times| *times == 1));
 }
 
@@ -94,8 +94,8 @@ async fn a_member_that_an_engine_may_have_taken_is_ended_and_has_failed() {
 
     let report = run(shaky(&fixture, 3).members(members)).await;
 
-    assert!(!report.result.success);
-    let error = report.result.results[0].error.as_deref();
+    assert!(!report.success);
+    let error = report.results[0].error.as_deref();
     assert_eq!(
         error,
         Some("cannot start the member: the engine failed: the line is bad")
@@ -114,9 +114,9 @@ async fn a_member_that_does_not_end_is_left_behind_and_named() {
 
     let report = run(fleet(&fixture, Race {}).members(members)).await;
 
-    assert_eq!(report.result.winner, Some(id("quick")));
-    assert_eq!(report.left_behind, [id("deaf")]);
-    let error = report.result.results[0].error.as_deref();
+    assert_eq!(report.winner, Some(id("quick")));
+    assert_eq!(report.unstopped, [id("deaf")]);
+    let error = report.results[0].error.as_deref();
     assert_eq!(error, Some("the member did not stop within 2m"));
 }
 
@@ -130,7 +130,7 @@ async fn a_member_with_an_unknown_job_fails() {
 
     let report = run(coordinator).await;
 
-    let error = report.result.results[0].error.clone().unwrap_or_default();
+    let error = report.results[0].error.clone().unwrap_or_default();
     assert!(error.contains("no runner for jobs"), "{error}");
 }
 
@@ -174,8 +174,8 @@ async fn a_member_whose_id_has_another_run_fails_with_that() {
 
     let report = run(coordinator).await;
 
-    assert!(!report.result.success);
-    let error = report.result.results[0].error.clone().unwrap_or_default();
+    assert!(!report.success);
+    let error = report.results[0].error.clone().unwrap_or_default();
     assert!(
         error.contains("there is already a run fleet.a with a different specification"),
         "{error}"
@@ -218,7 +218,7 @@ async fn a_strategy_that_stalls_ends_the_fleet() {
         run(fleet(&fixture, Mute {}).members([Act::new(1, End::Succeeds).member("a")])).await;
 
     assert_eq!(report.cut_short, Some(CutShort::StrategyStalled));
-    assert!(!report.result.success);
+    assert!(!report.success);
 }
 
 #[tokio::test(start_paused = true)]
@@ -229,7 +229,7 @@ async fn orders_about_members_that_changed_are_passed_over() {
     let report = run(fleet(&fixture, Hasty {}).members(members)).await;
 
     assert_eq!(report.cut_short, None);
-    assert_eq!(report.result.results.len(), 2);
+    assert_eq!(report.results.len(), 2);
     let seen = fixture.seen();
     assert_eq!(seen.at_work, 0);
     assert!(seen.begun.values().all(|times| *times == 1));
@@ -244,7 +244,7 @@ async fn a_panic_of_an_observer_is_contained() {
 
     let report = run(coordinator).await;
 
-    assert!(report.result.success);
+    assert!(report.success);
 }
 
 #[tokio::test(start_paused = true)]
@@ -351,7 +351,7 @@ async fn an_engine_that_never_answers_does_not_stop_the_fleet() {
 
     let report = run(coordinator).await;
 
-    let results = &report.result.results;
+    let results = &report.results;
     assert!(results[0].success, "{report:?}");
     let error = results[1].error.as_deref().unwrap_or_default();
     assert!(
@@ -384,7 +384,7 @@ async fn a_strategy_that_panics_leaves_no_run_behind() {
 
     let report = run(coordinator).await;
 
-    assert!(!report.result.success);
-    assert_eq!(report.result.results.len(), 2);
+    assert!(!report.success);
+    assert_eq!(report.results.len(), 2);
     assert_eq!(fixture.seen().at_work, 0);
 }

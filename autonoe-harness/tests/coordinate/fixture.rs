@@ -171,7 +171,7 @@ fn words(kind: &FleetEventKind) -> String {
         FleetEventKind::Started { member, .. } => format!("{member} starts"),
         FleetEventKind::RunFound { member, .. } => format!("{member} is found again"),
         FleetEventKind::WaitsForBudget { member, .. } => format!("{member} waits for money"),
-        FleetEventKind::Stopping { member, why } => format!("{member} is stopped: {why}"),
+        FleetEventKind::Stopping { member, reason } => format!("{member} is stopped: {reason}"),
         FleetEventKind::Ended { result } if result.success => format!("{} succeeds", result.id),
         FleetEventKind::Ended { result } => {
             let error = result.error.as_deref().unwrap_or_default();

@@ -238,15 +238,15 @@ proptest! {
         prop_assert_eq!(once.len(), world.started.len(), "nobody starts twice");
         // Members that were left behind may still be running, but no longer count towards the
         // limit.
-        let behind = report.left_behind.len();
+        let behind = report.unstopped.len();
         prop_assert!(world.most_at_once <= ROOM + behind);
-        prop_assert_eq!(report.result.results.len(), world.started.len());
+        prop_assert_eq!(report.results.len(), world.started.len());
         prop_assert_eq!(
-            report.result.not_started.len() + report.result.results.len(),
+            report.not_started.len() + report.results.len(),
             MEMBERS
         );
-        prop_assert!(world.at_work.iter().all(|member| report.left_behind.contains(member)));
-        prop_assert!(!report.result.success || report.cut_short.is_none());
+        prop_assert!(world.at_work.iter().all(|member| report.unstopped.contains(member)));
+        prop_assert!(!report.success || report.cut_short.is_none());
         // The cost of the fleet is unknown exactly when that of a member is.
         let told = report.outcome().spent;
         prop_assert_eq!(told.cost.known_usd, world.spent.known_usd);
@@ -257,7 +257,7 @@ proptest! {
             account.charge(&Spending::from_session(Some(spent), Default::default(), Duration::ZERO));
             prop_assert_eq!(report.account.free(), account.free());
         }
-        if let Some(winner) = report.result.winning_result() {
+        if let Some(winner) = report.winning_result() {
             prop_assert!(winner.success);
         }
     }

@@ -38,7 +38,7 @@ async fn while_a_fleet_is_paused_no_member_starts_and_no_time_counts() {
     let (report, begun) = tokio::join!(coordinator.run(&control), person);
 
     let report = report.expect("it began");
-    assert!(report.result.success, "{report:?}");
+    assert!(report.success, "{report:?}");
     assert_eq!(begun, 1);
     let lines = [
         "pipeline begins with 2",

@@ -31,7 +31,7 @@ fn error<'r>(report: &'r FleetReport, member: &str) -> &'r str {
 }
 
 fn result<'r>(report: &'r FleetReport, member: &str) -> &'r MemberReport {
-    let mut results = report.result.results.iter();
+    let mut results = report.results.iter();
     results
         .find(|result| result.id == id(member))
         .expect("it was started")
@@ -52,7 +52,7 @@ async fn the_time_out_of_a_task_is_honoured() {
     ]))
     .await;
 
-    assert!(!report.result.success);
+    assert!(!report.success);
     assert_eq!(error(&report, "slow"), "it timed out after 10m");
     assert!(result(&report, "quick").success);
     assert_eq!(fixture.seen().cancelled, ["slow"]);
@@ -71,7 +71,7 @@ async fn no_more_members_run_at_once_than_allowed() {
             .max_concurrent(room))
         .await;
 
-        assert!(report.result.success);
+        assert!(report.success);
         assert_eq!(fixture.seen().most_at_once, room.get());
     }
 }
@@ -104,7 +104,7 @@ async fn stages_of_a_pipeline_start_one_after_the_other_and_get_the_output() {
         ]
     );
     assert_eq!(seen.most_at_once, 1);
-    assert_eq!(report.result.aggregated_output.as_deref(), Some("a+b+c"));
+    assert_eq!(report.aggregated_output.as_deref(), Some("a+b+c"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,8 +118,8 @@ async fn a_stage_after_a_failure_is_not_started() {
     ]))
     .await;
 
-    assert!(!report.result.success);
-    assert_eq!(report.result.not_started, [id("c")]);
+    assert!(!report.success);
+    assert_eq!(report.not_started, [id("c")]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -133,7 +133,7 @@ async fn a_member_that_failed_cannot_win_a_race() {
         ]))
         .await;
 
-        assert_eq!(report.result.winner, Some(id("second")), "{end:?}");
+        assert_eq!(report.winner, Some(id("second")), "{end:?}");
         assert!(!result(&report, "first").success);
     }
 }
@@ -149,7 +149,7 @@ async fn losers_of_a_race_have_ended_when_it_is_over() {
 
     let report = run(recorded.watch(coordinator)).await;
 
-    assert_eq!(report.result.winner, Some(id("quick")));
+    assert_eq!(report.winner, Some(id("quick")));
     let seen = fixture.seen();
     assert_eq!(
         (seen.at_work, &seen.cancelled[..]),
@@ -182,7 +182,7 @@ async fn a_vote_ignores_unfinished_members() {
     ]))
     .await;
 
-    assert_eq!(report.result.winner, Some(id("a")));
+    assert_eq!(report.winner, Some(id("a")));
     assert!(!result(&report, "never done").success);
     assert_eq!(fixture.seen().at_work, 0);
 }
@@ -197,8 +197,8 @@ async fn a_vote_without_a_quorum_fails() {
     ]))
     .await;
 
-    assert!(!report.result.success);
-    assert_eq!(report.result.winner, None);
+    assert!(!report.success);
+    assert_eq!(report.winner, None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -210,8 +210,8 @@ async fn a_fleet_whose_time_is_up_stops_its_members() {
     let report = run(fleet(&fixture, Parallel {}).members(members)).await;
 
     assert_eq!(report.cut_short, Some(CutShort::TimedOut));
-    assert!(!report.result.success);
-    assert_eq!(report.result.not_started.len(), 2);
+    assert!(!report.success);
+    assert_eq!(report.not_started.len(), 2);
     assert_eq!(fixture.seen().at_work, 0);
     // An hour, plus the time that the members take to end.
     assert_eq!(begun.elapsed(), Duration::from_secs(3603));
@@ -232,7 +232,7 @@ async fn a_fleet_that_is_cancelled_stops_its_members() {
 
     let report = report.expect("it began");
     assert_eq!(report.cut_short, Some(CutShort::Cancelled));
-    assert!(!report.result.success);
+    assert!(!report.success);
     assert_eq!(error(&report, "0"), "the fleet was cancelled");
     let seen = fixture.seen();
     assert_eq!((seen.at_work, seen.cancelled.len()), (0, 10));

@@ -55,7 +55,7 @@ async fn critical_alert_alone_pauses_nothing() {
     let run = project.run(&agents, &order);
     let outcome = within(run.run(&RunControl::new())).await;
 
-    assert!(!outcome.expect("it ends").result.success);
+    assert!(!outcome.expect("it ends").success);
     assert_eq!(project.turns(), ["project z"]);
     let home = project.home();
     let member = home.member_folder("f", &MemberId::new("a")).expect("an id");
@@ -89,7 +89,7 @@ async fn a_critical_alert_pauses_the_member_until_it_is_resumed() {
     let (outcome, turns) = within(async { tokio::join!(run.run(&control), person) }).await;
 
     assert_eq!(turns, Vec::<String>::new());
-    assert!(!outcome.expect("it ends").result.success);
+    assert!(!outcome.expect("it ends").success);
     assert_eq!(project.turns(), ["project z"]);
     let own = kinds(&member.alert_log());
     let critical = own

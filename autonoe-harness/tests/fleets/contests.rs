@@ -38,10 +38,10 @@ async fn the_winner_of_a_race_is_merged_and_nothing_is_left_of_the_others() {
     let run = project.run_with_git(&agents, &order).await;
     let outcome = within(run.run(&RunControl::new())).await.expect("it ends");
 
-    assert!(outcome.result.success, "{outcome:?}");
-    assert_eq!(outcome.result.winner, Some(MemberId::new("two")));
+    assert!(outcome.success, "{outcome:?}");
+    assert_eq!(outcome.winner, Some(MemberId::new("two")));
     assert_eq!(outcome.merged, Some(project.git(&["rev-parse", "main"])));
-    assert!(outcome.kept.is_empty() && outcome.not_merged.is_none());
+    assert!(outcome.unmerged_work.is_empty() && outcome.not_merged.is_none());
     assert_eq!(project.committed("main"), ["a.txt", "b.txt", "readme.md"]);
     assert!(project.path().join("b.txt").exists());
     project.is_clean();
@@ -64,8 +64,8 @@ async fn the_best_of_enough_votes_is_merged_and_the_others_are_discarded() {
     let run = project.run_with_git(&agents, &order).await;
     let outcome = within(run.run(&RunControl::new())).await.expect("it ends");
 
-    assert!(outcome.result.success, "{outcome:?}");
-    assert_ne!(outcome.result.winner, Some(MemberId::new("one")));
+    assert!(outcome.success, "{outcome:?}");
+    assert_ne!(outcome.winner, Some(MemberId::new("one")));
     assert_eq!(project.committed("main"), ["a.txt", "b.txt", "readme.md"]);
     project.is_clean();
 }
@@ -92,8 +92,8 @@ async fn the_best_progress_is_that_of_the_member_whose_work_meets_more_criteria(
     let run = project.run_with_git(&agents, &order).await;
     let outcome = within(run.run(&RunControl::new())).await.expect("it ends");
 
-    assert_eq!(outcome.result.winner, Some(MemberId::new("two")));
-    let of_each = outcome.result.results.iter();
+    assert_eq!(outcome.winner, Some(MemberId::new("two")));
+    let of_each = outcome.results.iter();
     let of_each: Vec<_> = of_each
         .map(|result| (result.success, result.progress, result.criteria_passed))
         .collect();
@@ -114,9 +114,9 @@ async fn a_contest_without_a_winner_keeps_all_work_and_names_it() {
     let run = project.run_with_git(&agents, &order).await;
     let outcome = within(run.run(&RunControl::new())).await.expect("it ends");
 
-    assert!(!outcome.result.success);
+    assert!(!outcome.success);
     let kept: Vec<_> = outcome
-        .kept
+        .unmerged_work
         .iter()
         .map(|place| place.branch.as_str())
         .collect();
@@ -138,10 +138,10 @@ async fn a_winner_that_does_not_fit_to_the_base_is_kept_and_is_no_success() {
     let run = project.run_with_git(&agents, &order).await;
     let outcome = within(run.run(&RunControl::new())).await.expect("it ends");
 
-    assert!(!outcome.result.success);
+    assert!(!outcome.success);
     let why = outcome.not_merged.as_deref().expect("it was not merged");
     assert!(why.contains("has uncommitted changes"), "{why}");
-    assert_eq!(outcome.result.winner, Some(MemberId::new("one")));
+    assert_eq!(outcome.winner, Some(MemberId::new("one")));
     assert!(project.branches().contains(&"autonoe/f/one".to_owned()));
     let text = fs::read_to_string(project.path().join("a.txt"));
     assert_eq!(text.expect("a file"), "mine\n");
@@ -162,11 +162,11 @@ async fn tasks_in_worktrees_are_merged_in_turn_and_failed_work_is_kept() {
     let run = project.run_with_git(&agents, &order).await;
     let outcome = within(run.run(&RunControl::new())).await.expect("it ends");
 
-    assert!(!outcome.result.success);
+    assert!(!outcome.success);
     assert_eq!(project.turns(), ["a a", "b b"]);
     assert_eq!(project.committed("main"), ["a.txt", "b.txt", "readme.md"]);
     // The failed member had no work.
-    assert_eq!(outcome.kept, []);
+    assert_eq!(outcome.unmerged_work, []);
     project.is_clean();
 }
 
@@ -235,7 +235,7 @@ async fn the_verification_of_a_winner_is_paid_from_the_budget_of_the_fleet() {
         let expected: Vec<_> = limits.iter().map(|limit| Some(cents(*limit))).collect();
         assert_eq!(seen, expected);
         assert_eq!(outcome.merged.is_some(), is_merged, "{outcome:?}");
-        assert_eq!(outcome.result.success, is_merged);
+        assert_eq!(outcome.success, is_merged);
         let cost = outcome.account.spent().spent.cost;
         assert_eq!(cost, CostTotal::known(cents(spent)));
         let again = run.run(&RunControl::new()).await.expect("it has ended");

@@ -62,7 +62,7 @@ async fn conversations_are_in_the_folder_of_their_member_until_it_ends() {
     let run = FleetRun::new(project.home(), order, Arc::new(engine)).every(OFTEN);
     let outcome = run.run(&RunControl::new()).await.expect("it ends");
 
-    assert!(outcome.result.success, "{outcome:?}");
+    assert!(outcome.success, "{outcome:?}");
     let folders = ["f.a", "f.b"].map(|id| project.home().path().join(id).join("conversations"));
     let private = folders.clone().map(|folder| (folder, 0o700));
     assert_eq!(*kept.lock().expect("a lock"), private);

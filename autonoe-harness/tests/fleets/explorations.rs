@@ -98,11 +98,11 @@ fn kill_member(project: &Project) -> bool {
 /// The second exploration is in the base, and the first is kept.
 async fn ends_well(project: &Project) {
     let outcome = lead(project, Duration::ZERO).await;
-    assert!(outcome.result.success, "{outcome:?}");
+    assert!(outcome.success, "{outcome:?}");
     let files = ["a.txt", "b.txt", "readme.md"];
     assert_eq!(project.committed("main"), files);
     assert_eq!(project.branches(), ["autonoe/f/a.a.way-1", "main"]);
-    assert_eq!(outcome.kept.len(), 1, "{outcome:?}");
+    assert_eq!(outcome.unmerged_work.len(), 1, "{outcome:?}");
     project.assert_no_member_process();
 }
 
@@ -140,8 +140,8 @@ async fn explorations_without_work_are_not_kept_when_the_fleet_is_stopped() {
     let (outcome, ()) = tokio::join!(within(run.run(&control)), stopping);
 
     let outcome = outcome.expect("it is led");
-    assert!(!outcome.result.success, "{outcome:?}");
-    assert_eq!(outcome.kept, []);
+    assert!(!outcome.success, "{outcome:?}");
+    assert_eq!(outcome.unmerged_work, []);
     project.is_clean();
 }
 

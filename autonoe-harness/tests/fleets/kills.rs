@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use autonoe_harness::folder::MemberFolder;
 use autonoe_harness::shared::Cursor;
-use autonoe_harness::state::{MetaState, SqliteState, StateStore, TaskStatus};
+use autonoe_harness::state::{SqliteState, TaskStatus};
 use autonoe_harness::strategy::MemberId;
 use autonoe_harness::work::{WorkEvent, WorkJournal};
 use autonoe_harness::{Candidate, FleetOrder, Graph, MemberHandle, Race};
@@ -88,7 +88,7 @@ async fn a_coordinator_that_is_killed_is_followed_by_one_that_loses_nothing() {
 
     assert_eq!(project.home().coordinator("f").expect("readable"), None);
     let outcome = lead(&project, SHORT).await;
-    assert!(outcome.result.success, "{outcome:?}");
+    assert!(outcome.success, "{outcome:?}");
     assert_eq!(project.turns(), ["a a", "b b", "c c"]);
     assert_eq!(
         project.committed("main"),
@@ -188,8 +188,8 @@ async fn a_race_whose_coordinator_is_killed_is_won_once_and_leaves_nothing() {
 
     // The slow candidate needs 20 seconds, so the quick one wins on a busy machine too.
     let outcome = lead(&project, SHORT * 10).await;
-    assert!(outcome.result.success, "{outcome:?}");
-    assert_eq!(outcome.result.winner, Some(MemberId::new("two")));
+    assert!(outcome.success, "{outcome:?}");
+    assert_eq!(outcome.winner, Some(MemberId::new("two")));
     assert_eq!(project.committed("main"), ["a.txt", "readme.md"]);
     project.is_clean();
     project.assert_no_member_process();
@@ -209,8 +209,8 @@ async fn a_decision_before_a_kill_is_concluded_and_not_repeated() {
     host.kill();
 
     let outcome = lead(&project, SHORT).await;
-    assert_eq!(outcome.result.winner, Some(MemberId::new("two")));
-    assert!(outcome.result.success, "{outcome:?}");
+    assert_eq!(outcome.winner, Some(MemberId::new("two")));
+    assert!(outcome.success, "{outcome:?}");
     assert_eq!(outcome.merged, Some(project.git(&["rev-parse", "main"])));
     assert_eq!(log().matches("the strategy has finished").count(), 1);
     assert_eq!(project.turns(), ["two a"]);

@@ -45,36 +45,43 @@ async fn files_derived_from_the_journal_are_rebuilt_by_the_next_command() {
         assert!(log.contains(line), "{log}");
     }
 
-    // The rows of the member and of its fleet, as if the coordinator had never seen the member.
-    let database = rusqlite::Connection::open(home.path().join("meta_state.db"));
-    let waiting = serde_json::to_string(&MemberState::Waiting).expect("it serialises");
-    let database = database.expect("it opens");
-    database
-        .execute("UPDATE members SET state = ?1", [waiting])
-        .expect("writable");
-    database
-        .execute_batch("UPDATE fleets SET result = NULL; DELETE FROM decisions;")
-        .expect("writable");
-    for name in derived.into_iter().chain(["state.db"]) {
-        fs::remove_file(folder.path().join(name)).expect("it was there");
+    let state_db = folder.path().join("state.db");
+    for lost_rows in [
+        // A fleet that has ended.
+        "DELETE FROM members;",
+        // As if the coordinator had never seen the member.
+        "DELETE FROM members; UPDATE fleets SET result = NULL; DELETE FROM decisions;",
+        // As if there had been no coordinator.
+        "DELETE FROM members; DELETE FROM decisions; DELETE FROM fleets;",
+    ] {
+        let database = rusqlite::Connection::open(home.path().join("meta_state.db"));
+        let database = database.expect("it opens");
+        database.execute_batch(lost_rows).expect("writable");
+        drop(database);
+        for path in derived.map(|name| folder.path().join(name)) {
+            fs::remove_file(path).expect("it was there");
+        }
+        fs::remove_file(&state_db).expect("it was there");
+
+        let again = project.run(&agents, &order).run(&RunControl::new()).await;
+
+        assert_eq!(again.expect("it ends"), first, "{lost_rows}");
+        assert_eq!(project.turns(), ["project a"], "{lost_rows}");
+        let record = home.fleet("f").await.expect("readable");
+        let record = record.expect("it is kept");
+        let [member] = &record.members[..] else {
+            panic!("one member after {lost_rows}: {:?}", record.members);
+        };
+        let result = Box::new(first.results[0].clone());
+        assert_eq!(member.state, MemberState::Ended { place: 0, result });
+        assert_eq!(record.result.as_ref(), Some(&first), "{lost_rows}");
+        assert_eq!(task_states(&state_db), ["completed"], "{lost_rows}");
+        let after = folder.view().expect("readable");
+        assert_eq!(after.outcome, before.outcome, "{lost_rows}");
+        for name in derived {
+            assert!(folder.path().join(name).exists(), "{name} of {lost_rows}");
+        }
     }
-
-    let again = project.run(&agents, &order).run(&RunControl::new()).await;
-
-    assert_eq!(again.expect("it ends").result, first.result);
-    assert_eq!(project.turns(), ["project a"]);
-    let record = home.fleet("f").await.expect("readable");
-    let record = record.expect("it is kept");
-    assert!(matches!(record.members[0].state, MemberState::Ended { .. }));
-    assert_eq!(record.result, Some(first.result));
-    let database = folder.path().join("state.db");
-    assert_eq!(task_states(&database), ["completed"]);
-
-    // Another look at a fleet that has ended rebuilds it, too.
-    fs::remove_file(&database).expect("it was there");
-    let run = project.run(&agents, &order).run(&RunControl::new()).await;
-    assert!(run.expect("it has ended").result.success);
-    assert_eq!(task_states(&database), ["completed"]);
 }
 
 /// Returns the states of the tasks in a `state.db`.

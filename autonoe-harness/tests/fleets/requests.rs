@@ -47,7 +47,7 @@ async fn a_pause_holds_until_it_is_resumed() {
     let control = RunControl::new();
     let (outcome, started) = within(async { tokio::join!(run.run(&control), person) }).await;
 
-    assert!(outcome.expect("it ends").result.success);
+    assert!(outcome.expect("it ends").success);
     assert_eq!(started, 1);
     assert_eq!(project.turns(), ["project a", "project b"]);
     let log = log(&project);
@@ -76,7 +76,7 @@ async fn a_pause_from_before_the_start_holds() {
     let (outcome, started) = within(async { tokio::join!(run.run(&control), person) }).await;
 
     assert_eq!(started, 0);
-    assert!(outcome.expect("it ends").result.success);
+    assert!(outcome.expect("it ends").success);
     let log = log(&project);
     assert!(log.find("resumed") < log.find("a started"), "{log}");
 }
@@ -123,7 +123,7 @@ async fn a_stopped_member_shares_a_stop_event() {
     let control = RunControl::new();
     let (outcome, ()) = within(async { tokio::join!(run.run(&control), person) }).await;
 
-    assert!(!outcome.expect("it ends").result.success);
+    assert!(!outcome.expect("it ends").success);
     let shared = home.shared().await.expect("it opens");
     let events = shared.events_since(Cursor::START, 9).await;
     let events = events.expect("readable").into_iter();

@@ -66,7 +66,7 @@ async fn a_second_leader_is_refused_with_the_process_of_the_first() {
     assert_eq!(leader, Some(own));
     let error = second.expect_err("it is led").to_string();
     assert_eq!(error, format!("process {own} already runs the fleet f"));
-    assert!(first.expect("it ends").result.success);
+    assert!(first.expect("it ends").success);
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn a_lock_that_a_killed_leader_left_to_a_child_is_waited_for() {
     );
     let (ended, ()) = within(async { tokio::join!(run.run(&control), begins) }).await;
 
-    assert!(ended.expect("it leads").result.success);
+    assert!(ended.expect("it leads").success);
 }
 
 #[tokio::test]
@@ -113,7 +113,7 @@ async fn a_fleet_dropped_at_any_moment_resumes_and_repeats_nothing() {
         assert!(lives < 1000, "it does not come to its end");
     };
 
-    assert!(outcome.result.success, "{outcome:?}");
+    assert!(outcome.success, "{outcome:?}");
     assert!(lives > 3, "{lives}");
     assert_eq!(project.turns(), ["project a", "project b", "project c"]);
     let record = project.home().fleet("f").await.expect("readable");

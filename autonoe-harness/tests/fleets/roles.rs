@@ -78,7 +78,7 @@ fn coordinator() {
     let project = Project::there(Path::new(&project));
     let outcome = runtime().block_on(lead(&project, pace()));
     project.ledger().add(&Entry::fleet(&outcome));
-    assert!(outcome.result.success, "{outcome:?}");
+    assert!(outcome.success, "{outcome:?}");
 }
 
 /// Leads the fleet of the project until it ends, with members in processes of their own.

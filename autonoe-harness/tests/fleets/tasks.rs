@@ -6,7 +6,7 @@ use autonoe_core::engine::{JobContext, JobRunner};
 use autonoe_core::{Budget, CostUsd, RunControl};
 use autonoe_harness::coordinate::CutShort;
 use autonoe_harness::shared::Cursor;
-use autonoe_harness::state::{SqliteState, StateStore, TaskStatus};
+use autonoe_harness::state::{SqliteState, TaskStatus};
 use autonoe_harness::strategy::{IntoStrategy, MemberId, MemberState};
 use autonoe_harness::{Allowance, FleetOrder, Graph, Pipeline};
 use serde_json::json;
@@ -30,7 +30,7 @@ async fn tasks_run_in_dependency_order_and_everything_is_recorded() {
     let outcome = project.run(&agents, &order).run(&RunControl::new()).await;
 
     let outcome = outcome.expect("it ends");
-    assert!(outcome.result.success, "{outcome:?}");
+    assert!(outcome.success, "{outcome:?}");
     assert_eq!(project.turns(), ["project a", "project b", "project c"]);
     let home = project.home();
     let record = home
@@ -38,7 +38,7 @@ async fn tasks_run_in_dependency_order_and_everything_is_recorded() {
         .await
         .expect("readable")
         .expect("it is kept");
-    assert_eq!(record.result.as_ref(), Some(&outcome.result));
+    assert_eq!(record.result.as_ref(), Some(&outcome));
     assert!(record.members.iter().all(|member| {
         matches!(&member.state, MemberState::Ended { result, .. } if result.success)
     }));
@@ -182,7 +182,7 @@ async fn a_stage_receives_the_previous_output_and_the_objective() {
 
     let outcome = project.run(&agents, &order).run(&RunControl::new()).await;
 
-    assert!(outcome.expect("it ends").result.success);
+    assert!(outcome.expect("it ends").success);
     let prompts = agents.prompts();
     let before = "Result of the previous stage:\nI have written a.txt.";
     assert!(!prompts[0].contains(before) && prompts[1].contains(before));
@@ -207,9 +207,9 @@ async fn a_failed_member_is_named_and_its_dependents_do_not_start() {
     let outcome = project.run(&agents, &order).run(&RunControl::new()).await;
 
     let outcome = outcome.expect("it ends");
-    assert!(!outcome.result.success);
-    assert_eq!(outcome.result.not_started, [MemberId::new("b")]);
-    let failed: Vec<_> = outcome.result.results.iter().map(|it| it.success).collect();
+    assert!(!outcome.success);
+    assert_eq!(outcome.not_started, [MemberId::new("b")]);
+    let failed: Vec<_> = outcome.results.iter().map(|it| it.success).collect();
     assert_eq!(failed, [false, true]);
     assert_eq!(project.turns(), ["project c"]);
 }
@@ -226,7 +226,7 @@ async fn a_member_may_spend_its_reservation_and_no_more() {
     let outcome = project.run(&agents, &order).run(&RunControl::new()).await;
 
     let outcome = outcome.expect("it ends");
-    let costs = outcome.result.results.iter().map(|it| it.cost.known_usd);
+    let costs = outcome.results.iter().map(|it| it.cost.known_usd);
     let costs: Vec<_> = costs.collect();
     assert!(costs[0] <= CostUsd::from_cents(20), "{costs:?}");
     assert_eq!(costs[1], CostUsd::from_cents(10));
@@ -246,6 +246,6 @@ async fn a_fleet_whose_time_is_up_is_cut_short_for_good() {
 
     let outcome = outcome.expect("it ends");
     assert_eq!(outcome.cut_short, Some(CutShort::TimedOut));
-    assert!(!outcome.result.success);
+    assert!(!outcome.success);
     assert_eq!(project.turns(), ["project a"]);
 }

@@ -75,7 +75,7 @@ async fn upstream_2_instructions_in_the_inbox_are_used_by_the_next_turn_and_only
 
     assert_eq!(told, [1, 0]);
     let text = "Use Postgres.".to_owned();
-    let given = MemberFact::InstructionGiven { number: 1, text };
+    let given = MemberFact::InstructionQueued { number: 1, text };
     assert_eq!(
         facts[1..3],
         [given, MemberFact::InstructionDelivered { number: 1 }]

@@ -85,7 +85,10 @@ async fn a_folder_of_a_project_that_leads_elsewhere_is_refused() {
     let refused = worktrees.create("one", "linked").await;
 
     let error = refused.expect_err("the agent would not be isolated");
-    assert!(matches!(error, IsolationError::NotOurs { .. }), "{error}");
+    assert!(
+        matches!(error, IsolationError::RefusedFolder { .. }),
+        "{error}"
+    );
     assert_eq!(repo.branches(), ["linked", "main"]);
     repo.is_clean();
 }

@@ -72,25 +72,6 @@ async fn no_filter_that_an_agent_has_set_up_runs() {
 }
 
 #[tokio::test]
-async fn a_filter_runs_if_the_embedder_allows_it() {
-    let repo = Repo::new();
-    let trap = Trap::new(&repo);
-    repo.git(&["config", "filter.lfs.clean", trap.command()]);
-    let worktrees = repo.worktrees().await.allow_programs();
-    let worktree = worktrees.create("one", "main").await.expect("it is made");
-    fs::write(worktree.folder().join("b.txt"), "new\n").expect("a file");
-    let attributes = "b.txt filter=lfs\n";
-    fs::write(worktree.folder().join(".gitattributes"), attributes).expect("a file");
-
-    worktree
-        .commit_all(&author(), "Work")
-        .await
-        .expect("committed");
-
-    assert!(trap.has_run());
-}
-
-#[tokio::test]
 async fn a_merge_driver_of_an_agent_does_not_run_and_files_are_merged_as_text() {
     let repo = Repo::new();
     let trap = Trap::new(&repo);

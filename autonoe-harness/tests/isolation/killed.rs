@@ -87,7 +87,7 @@ async fn after_a_kill(repo: &Repo, committed: &[String]) {
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
     repo.is_clean();
 
-    for kept in &swept.kept {
+    for kept in &swept.retained {
         let name = kept.place.folder.file_name().expect("a name");
         let name = name.to_str().expect("it is plain");
         let worktree = worktrees.open_existing(name).await.expect("nobody has it");

@@ -249,7 +249,7 @@ async fn work_that_is_not_wanted_any_more_when_it_was_checked_is_not_merged() {
     let merged = worktree.merge_while(&author(), wanted, checks).await;
 
     assert!(
-        matches!(merged, Err(IsolationError::Unwanted { .. })),
+        matches!(merged, Err(IsolationError::MergeCancelled { .. })),
         "{merged:?}"
     );
     assert_eq!(repo.git(&["rev-parse", "main"]), before);

@@ -62,7 +62,7 @@ async fn a_claimed_worktree_is_not_cleaned_up() {
     let swept = repo.worktrees().await.clean_up().await.expect("it works");
 
     assert!(
-        swept.removed.is_empty() && swept.kept.is_empty(),
+        swept.removed.is_empty() && swept.retained.is_empty(),
         "{swept:?}"
     );
     assert!(worktree.folder().exists());

@@ -1,6 +1,5 @@
 //! Tests of parsing valid roadmaps.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use autonoe_harness::Roadmap;
@@ -113,24 +112,6 @@ fn lines_below_a_task_belong_to_it() {
     assert_eq!(shell.task.cwd, Some(PathBuf::from("shell")));
     let criteria = serde_json::to_value(&shell.task.success_criteria).expect("data");
     assert_eq!(criteria, "a person can use it");
-}
-
-#[test]
-fn a_task_is_ready_when_all_that_it_depends_on_is_done() {
-    let roadmap = read(WHOLE);
-    let mut done = BTreeSet::new();
-    let ready = |done: &BTreeSet<_>| -> Vec<String> {
-        let ready = roadmap.ready(done);
-        ready.map(|it| it.task.id.to_string()).collect()
-    };
-
-    assert_eq!(ready(&done), ["setup", "parser"]);
-    done.extend(roadmap.done());
-    assert_eq!(ready(&done), ["parser"]);
-    done.insert("parser".parse().expect("a name"));
-    assert_eq!(ready(&done), ["shell"]);
-    done.insert("shell".parse().expect("a name"));
-    assert!(ready(&done).is_empty());
 }
 
 proptest! {

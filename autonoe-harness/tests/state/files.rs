@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use autonoe_harness::Task;
 use autonoe_harness::roadmap::PlannedTask;
 use autonoe_harness::shared::SharedContext;
-use autonoe_harness::state::{MemberPlan, SqliteMeta, SqliteState, StateError, StateStore};
+use autonoe_harness::state::{MemberPlan, SqliteMeta, SqliteState, StateError};
 use autonoe_harness::strategy::MemberId;
 use jiff::Timestamp;
 use tempfile::TempDir;
@@ -128,7 +128,7 @@ async fn another_version_of_the_coordinator_or_the_shared_context_is_refused_and
     drop(SqliteMeta::open(&meta).await.expect("it opens"));
     let shared = dir.path().join("context.db");
     drop(SharedContext::open(dir.path()).await.expect("it opens"));
-    for (path, known) in [(&meta, 1), (&shared, 4)] {
+    for (path, known) in [(&meta, 2), (&shared, 4)] {
         wait_until_closed(path);
         for version in [known - 1, known + 1, 99] {
             let other = rusqlite::Connection::open(path).expect("a database");

@@ -1,8 +1,8 @@
 //! Tests of durable state and shared context: contracts, files, and killed processes.
 
-mod conformance;
-mod faulty;
 mod files;
+mod fleet_state;
+mod member_state;
 mod shared;
 mod shared_killed;
 mod worker;

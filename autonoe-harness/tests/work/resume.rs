@@ -1,13 +1,10 @@
 //! Tests of resuming a loop from the events that were recorded before its process was lost.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::engine::{RunEnding, RunOutcome};
-use autonoe_core::event::Failure;
-use autonoe_core::run::RunMessage;
-use autonoe_core::{Budget, CostUsd, RunControl, RunId};
+use autonoe_core::{Budget, CostUsd};
 use autonoe_harness::budget::Spending;
 use autonoe_harness::strategy::MemberReport;
 use autonoe_harness::work::{
@@ -289,33 +286,6 @@ async fn the_journal_of_another_run_is_refused() {
     };
     assert_eq!(failure.code, "journal");
     assert_eq!(lives.events(), before);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_loop_of_several_runs_has_an_observer_for_each() {
-    let lives = CrashingRun::new(order(["T-1"]), [("T-1", vec![Turn::Does("One.")])]);
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().to_owned();
-    let journal = move |run: &RunId| {
-        let opened = WorkJournal::open(&path.join(run.as_str()));
-        let opened = opened.map_err(|error| Failure::permanent("journal", error.to_string()))?;
-        Ok(Arc::new(opened) as Arc<dyn WorkObserver>)
-    };
-    let work = lives.work().observers(journal);
-
-    // Both have a task T-1, and both receive a message with the ID 1.
-    for run in ["a", "b"] {
-        let control = RunControl::new();
-        control.send_message(RunMessage::new("Use tabs.").with_id("1"));
-        let outcome = lives.run_job(&work, run, control).await;
-        assert!(outcome.is_success(), "{outcome:?}");
-    }
-
-    assert_eq!(lives.begun(), 2);
-    for run in ["a", "b"] {
-        let events = WorkJournal::read(&folder.path().join(run)).expect("a journal");
-        assert_eq!(Written::from_events(&events).told, 1, "{run}");
-    }
 }
 
 proptest! {

@@ -111,8 +111,8 @@ async fn work_that_is_kept_is_on_its_branch_and_nowhere_else() {
 
     assert!(outcome.is_success(), "{outcome:?}");
     assert!(!repo.join("out.txt").exists());
-    assert_eq!(result.kept.len(), 1);
-    assert_eq!(result.kept[0].branch, "autonoe/fleet/one");
+    assert_eq!(result.unmerged_work.len(), 1);
+    assert_eq!(result.unmerged_work[0].branch, "autonoe/fleet/one");
     assert_eq!(git(&repo, &["show", "autonoe/fleet/one:out.txt"]), "new");
     assert_eq!(git(&repo, &["status", "--porcelain"]), "");
 }
@@ -149,7 +149,7 @@ async fn work_that_is_done_is_merged_and_nothing_is_left() {
     let (outcome, result) = fixture.run(&order(WhenDone::Merge)).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
-    assert!(result.kept.is_empty(), "{result:?}");
+    assert!(result.unmerged_work.is_empty(), "{result:?}");
     assert_eq!(
         fs::read_to_string(repo.join("out.txt")).expect("a file"),
         "new\n"
@@ -168,7 +168,7 @@ async fn failed_work_is_kept_and_its_location_reported() {
     let (outcome, result) = fixture.run(&order).await;
 
     assert!(!outcome.is_success());
-    assert_eq!(result.kept[0].branch, "autonoe/fleet/one");
+    assert_eq!(result.unmerged_work[0].branch, "autonoe/fleet/one");
     assert_eq!(git(&repo, &["show", "autonoe/fleet/one:half.txt"]), "new");
     assert!(!repo.join("half.txt").exists());
 }
@@ -211,8 +211,8 @@ async fn the_first_exploration_that_passes_is_merged_and_the_others_are_kept() {
         git(&repo, &["show", &format!("{kept}:wrong-too.txt")]),
         "new"
     );
-    assert_eq!(result.kept.len(), 1);
-    assert_eq!(result.kept[0].branch, kept);
+    assert_eq!(result.unmerged_work.len(), 1);
+    assert_eq!(result.unmerged_work[0].branch, kept);
     let explored = fixture
         .events()
         .into_iter()
@@ -256,7 +256,7 @@ async fn failed_explorations_are_all_kept() {
     // The second has no work to keep.
     assert_eq!(branches(&repo), [one, first, third, "main"]);
     let kept: Vec<_> = result
-        .kept
+        .unmerged_work
         .iter()
         .map(|place| place.branch.as_str())
         .collect();

@@ -84,7 +84,7 @@ impl CommitTrailer {
 }
 
 /// Maximum number of foreign commits searched for the last one of the run.
-const LOOKED_THROUGH: &str = "--max-count=10000";
+const SEARCH_LIMIT: &str = "--max-count=10000";
 
 impl SyncRepo<'_> {
     /// Returns the trailers of a commit; `None` if it does not belong to the run.
@@ -150,7 +150,7 @@ impl SyncRepo<'_> {
         let messages = [
             "log",
             "--first-parent",
-            LOOKED_THROUGH,
+            SEARCH_LIMIT,
             "--format=%B%x00",
             tip,
         ];

@@ -51,7 +51,7 @@ pub enum SyncError {
     },
     /// This host has not taken over the run with that epoch.
     #[error("the run was not claimed with epoch {}", epoch.0)]
-    NotTakenOver {
+    NotClaimed {
         /// The epoch.
         epoch: Epoch,
     },
@@ -139,7 +139,7 @@ impl SyncError {
             Self::Unreachable { .. } => "remote_away",
             Self::Refused { .. } => "remote_refused",
             Self::Overtaken { .. } => "overtaken",
-            Self::NotTakenOver { .. } => "not_taken",
+            Self::NotClaimed { .. } => "not_taken",
             Self::Foreign { .. } => "foreign_work",
             Self::BranchReset { .. } => "branch_set_back",
             Self::NoBase { .. } => "no_base",
@@ -158,10 +158,10 @@ impl SyncError {
     }
 
     /// Converts the error of a session whose outcome other hosts cannot see.
-    pub(crate) fn to_session_error(&self, key: &SessionKey, asked: Epoch) -> SessionHostError {
+    pub(crate) fn to_session_error(&self, key: &SessionKey, requested: Epoch) -> SessionHostError {
         match self {
             Self::Overtaken { latest, .. } => SessionHostError::Fenced {
-                requested: asked,
+                requested,
                 latest: *latest,
             },
             error => SessionHostError::Failed {

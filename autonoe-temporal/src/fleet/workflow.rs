@@ -250,7 +250,7 @@ fn timestamp(time: Option<SystemTime>) -> Timestamp {
 /// references to their runs, largest first, until the rest fits. The winning output stays.
 pub(super) fn shrink_report(fleet: &str, mut report: FleetReport) -> RunOutcome {
     while too_large("the report of the fleet", &report).is_some() {
-        let largest = report.result.results.iter_mut();
+        let largest = report.results.iter_mut();
         let largest = largest.max_by_key(|result| result.output.len());
         let Some(result) = largest.filter(|result| result.output.len() > SMALL) else {
             break;
@@ -344,12 +344,12 @@ mod tests {
     fn largest_outputs_are_replaced_by_references() {
         let report = report(Arc::new(Race {}), &[1000, 9]);
         let mut large = report;
-        large.result.results[1].output = "y".repeat(MAX_PAYLOAD);
+        large.results[1].output = "y".repeat(MAX_PAYLOAD);
 
         let outcome = shrink_report("f", large);
 
         assert!(outcome.is_success());
-        let results = &outcome.output["result"]["results"];
+        let results = &outcome.output["results"];
         assert_eq!(results[0]["output"].as_str().map(str::len), Some(1000));
         assert_eq!(results[1]["output"], "(786432 bytes, in the run f.m1)");
         assert_eq!(too_large("it", &outcome), None);

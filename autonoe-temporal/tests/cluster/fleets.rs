@@ -6,15 +6,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_core::agent::{BudgetUsage, CostTotal, TokenUsage};
 use autonoe_core::engine::{
-    Engine, EngineError, JobContext, JobRunner, LocalEngine, Placement, RunEnding, RunInstruction,
-    RunOutcome, RunPhase, RunSpec,
+    Engine, EngineError, JobContext, JobRunner, LocalEngine, RunEnding, RunInstruction, RunOutcome,
+    RunPhase, RunSpec,
 };
 use autonoe_core::event::Failure;
 use autonoe_core::run::RunRequest;
-use autonoe_core::{CostUsd, RunId};
-use autonoe_harness::coordinate::{MemberJob, MemberSpec, StrategyRun, StrategyRunner};
+use autonoe_core::{CostUsd, RunControl, RunId};
+use autonoe_harness::coordinate::{MemberJob, MemberSpec, StrategyRun};
 use autonoe_harness::strategy::{MemberId, MemberReport, VotingCriterion};
-use autonoe_harness::{FleetReport, Parallel, Pipeline, Race, Strategy, Voting};
+use autonoe_harness::{Coordinator, FleetReport, Parallel, Pipeline, Race, Strategy, Voting};
 use autonoe_temporal::{SESSIONS_JOB, TemporalSettings, WorkerSettings};
 use autonoe_temporal_support::{
     DevServer, RunningWorker, Site, TestHosts, Work, engine, is_at, outcome, short_timeouts,
@@ -104,11 +104,11 @@ fn report(outcome: &RunOutcome) -> FleetReport {
 
 /// Returns the outcome of a fleet in this process.
 async fn locally(run: &RunSpec) -> RunOutcome {
-    let members = Arc::new(LocalEngine::new(Arc::new(Acts)));
-    let fleets = LocalEngine::new(Arc::new(StrategyRunner::new(members)));
-    let submitted = fleets.submit(run.clone(), Placement::anywhere()).await;
-    submitted.expect("it is taken");
-    fleets.wait(&run.id).await.expect("it ends")
+    let members = LocalEngine::new(Arc::new(Acts));
+    let fleet = StrategyRun::from_run(run).expect("a fleet");
+    let fleet = Coordinator::from_strategy_run(run.id.as_str(), members, fleet);
+    let report = fleet.run(&RunControl::new()).await.expect("it ends");
+    report.outcome()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -245,7 +245,7 @@ async fn members_are_runs_of_their_own_and_end_with_the_fleet() {
     let ending = waiting.outcome.expect("it has ended").ending;
     let reason = "the fleet was cancelled".to_owned();
     assert_eq!(ending, RunEnding::Cancelled { reason });
-    let results = report(&outcome).result.results;
+    let results = report(&outcome).results;
     assert_eq!(
         results.iter().map(|it| it.success).collect::<Vec<_>>(),
         [false, true]
@@ -284,7 +284,7 @@ async fn instructions_for_a_fleet_reach_its_members() {
     }
     let outcome = outcome(&settings, &run).await;
 
-    let results = report(&outcome).result.results;
+    let results = report(&outcome).results;
     let received: Vec<_> = results.iter().map(|it| it.output.as_str()).collect();
     assert_eq!(received, ["pause, the tests come first, resume"; 2]);
     drop(worker);
@@ -325,7 +325,7 @@ async fn a_paused_fleet_starts_no_further_member() {
     resumed.expect("it is told");
     let outcome = outcome(&settings, &run).await;
 
-    let output = report(&outcome).result.aggregated_output;
+    let output = report(&outcome).aggregated_output;
     assert_eq!(output.as_deref(), Some("pause, one, two and more"));
     drop(worker);
 }
@@ -352,8 +352,8 @@ async fn a_fleet_continues_on_another_worker() {
     };
     assert_eq!(failure.message, "the fleet reached its time limit");
     let report = report(&outcome);
-    assert!(report.left_behind.is_empty(), "{report:?}");
-    assert_eq!(report.result.results.len(), 2);
+    assert!(report.unstopped.is_empty(), "{report:?}");
+    assert_eq!(report.results.len(), 2);
     drop(second);
 }
 
@@ -370,7 +370,7 @@ async fn long_outputs_of_members_stay_with_their_runs() {
 
     let outcome = outcome(&settings, &run).await;
 
-    let output = &outcome.output["result"]["results"][0]["output"];
+    let output = &outcome.output["results"][0]["output"];
     assert_eq!(output, "(716800 bytes, in the run shop.a)");
     let member = engine(&settings).await.wait(&RunId::new("shop.a")).await;
     let member = member.expect("it has ended").output;
@@ -430,7 +430,7 @@ async fn member_with_a_duplicate_run_id_is_not_started() {
     let outcome = outcome(&settings, &run).await;
 
     assert!(!outcome.is_success());
-    let results = report(&outcome).result.results;
+    let results = report(&outcome).results;
     let error = results[0].error.as_deref().unwrap_or_default();
     assert!(error.contains("cannot start the member"), "{error}");
     assert!(results[1].success);

@@ -183,7 +183,7 @@ fn new_request(
     action: &'static str,
     member: Option<MemberId>,
 ) -> HarnessRequest {
-    let all = || chosen.fleet.plan.members.iter().map(|(id, _)| id.clone());
+    let all = || chosen.fleet.plan.members.iter().cloned();
     HarnessRequest {
         fleet: chosen.name().to_owned(),
         action,

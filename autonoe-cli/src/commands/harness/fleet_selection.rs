@@ -127,7 +127,7 @@ impl FleetSelection {
     /// Returns the started members, in the order of the fleet.
     pub(super) fn started(&self) -> Result<Vec<MemberId>, CliError> {
         let mut started = Vec::new();
-        for (id, _) in &self.fleet.plan.members {
+        for id in &self.fleet.plan.members {
             match self.folder(id)?.order() {
                 Ok(_) => started.push(id.clone()),
                 Err(FolderError::NoOrder { .. }) => {}
@@ -142,10 +142,10 @@ impl FleetSelection {
 pub(super) fn find_member(fleet: &FleetRecord, name: &str) -> Result<MemberId, CliError> {
     let prefix = format!("{}.", fleet.plan.id);
     let short = name.strip_prefix(&prefix).unwrap_or(name);
-    let mut members = fleet.plan.members.iter().map(|(id, _)| id);
+    let mut members = fleet.plan.members.iter();
     let found = members.find(|id| id.as_str() == name || id.as_str() == short);
     found.cloned().ok_or_else(|| {
-        let known = fleet.plan.members.iter().map(|(id, _)| id.as_str());
+        let known = fleet.plan.members.iter().map(MemberId::as_str);
         let known: Vec<_> = known.collect();
         let message = format!("the fleet {} has no member {name:?}", fleet.plan.id);
         CliError::usage(message).with_hint(format!("its members are {}", known.join(", ")))

@@ -68,8 +68,7 @@ fn writers(
     Ok(match &args.member {
         Some(name) => vec![Some(chosen.member(name)?)],
         None => {
-            let members = chosen.fleet.plan.members.iter();
-            let members = members.map(|(id, _)| Some(id.clone()));
+            let members = chosen.fleet.plan.members.iter().cloned().map(Some);
             std::iter::once(None).chain(members).collect()
         }
     })

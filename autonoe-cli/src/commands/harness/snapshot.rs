@@ -8,8 +8,8 @@ use autonoe_dashboard::{
     Progress,
 };
 use autonoe_harness::alert::{Alert, AlertLog, Severity};
-use autonoe_harness::state::{FleetRecord, MetaState, SqliteMeta};
-use autonoe_harness::strategy::{MemberId, MemberState};
+use autonoe_harness::state::{FleetRecord, SqliteMeta};
+use autonoe_harness::strategy::{Member, MemberId, MemberState};
 use autonoe_harness::{FleetHome, folder};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -91,8 +91,12 @@ impl Watcher {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let alerts = self.newest_alerts()?;
         let mut members = Vec::new();
-        for (id, work) in &record.plan.members {
-            let mut member = self.member(record, id, work)?;
+        let orders = spec["members"].as_array().map_or(&[][..], Vec::as_slice);
+        for recorded in &record.members {
+            let id = &recorded.id;
+            let order = orders.iter().find(|order| order["id"] == id.as_str());
+            let work = order.map_or(&Value::Null, |order| &order["work"]);
+            let mut member = self.member(recorded, work)?;
             member.last_alert = alerts.iter().find(|alert| is_about(alert, id)).cloned();
             members.push(member);
         }
@@ -132,14 +136,8 @@ impl Watcher {
         })
     }
 
-    fn member(
-        &self,
-        record: &FleetRecord,
-        id: &MemberId,
-        work: &Value,
-    ) -> Result<MemberRow, CliError> {
-        let recorded = record.members.iter().find(|member| member.id == *id);
-        let work = work.get("work").unwrap_or(work);
+    fn member(&self, recorded: &Member, work: &Value) -> Result<MemberRow, CliError> {
+        let id = &recorded.id;
         let task = &work["tasks"][0]["task"];
         let word = |name: &str| {
             [&task[name], &work[name]]
@@ -182,7 +180,7 @@ impl Watcher {
         } else {
             member.unreachable = Some("it was not started yet".to_owned());
         }
-        if let Some(MemberState::Ended { result, .. }) = recorded.map(|member| &member.state) {
+        if let MemberState::Ended { result, .. } = &recorded.state {
             member.progress = Progress::new(result.progress);
             // The error of the member itself is more precise.
             member.error = member.error.take().or_else(|| result.error.clone());

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use autonoe_app::text::{sanitize_line, shorten};
 use autonoe_core::time::format_duration;
 use autonoe_dashboard::{AlertLine, AlertSeverity, Dashboard, FleetPhase, MemberRow, format_cost};
-use autonoe_harness::FleetHome;
 use autonoe_harness::state::FleetRecord;
-use autonoe_harness::strategy::AggregatedReport;
+use autonoe_harness::strategy::{MemberId, MemberReport};
+use autonoe_harness::{FleetHome, FleetReport};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -44,7 +44,38 @@ struct FleetStatus {
     /// Its current state, with its members and alerts.
     now: Dashboard,
     /// Its result; `null` until it has ended.
-    result: Option<AggregatedReport>,
+    result: Option<FleetResult>,
+}
+
+/// Results of the members of a fleet, each and all together.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::commands) struct FleetResult {
+    /// The `type` of the strategy.
+    strategy: String,
+    /// Whether it succeeded, according to the strategy.
+    success: bool,
+    /// The results of the started members, in the order of the members.
+    results: Vec<MemberReport>,
+    /// The members that were never started.
+    not_started: Vec<MemberId>,
+    /// The winning member, if there is one.
+    winner: Option<MemberId>,
+    /// The joined output, or that of the winner.
+    aggregated_output: Option<String>,
+}
+
+impl From<FleetReport> for FleetResult {
+    fn from(report: FleetReport) -> Self {
+        Self {
+            strategy: report.strategy,
+            success: report.success,
+            results: report.results,
+            not_started: report.not_started,
+            winner: report.winner,
+            aggregated_output: report.aggregated_output,
+        }
+    }
 }
 
 /// Prints the fleets of the project and the state of their members.
@@ -84,7 +115,7 @@ impl FleetStatus {
             name,
             coordinator,
             now,
-            result: fleet.result,
+            result: fleet.result.map(FleetResult::from),
         })
     }
 

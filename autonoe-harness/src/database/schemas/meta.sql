@@ -13,7 +13,6 @@ CREATE TABLE members (
     fleet TEXT NOT NULL REFERENCES fleets (id),
     place INTEGER NOT NULL,
     id TEXT NOT NULL,
-    spec TEXT NOT NULL,
     state TEXT NOT NULL,
     PRIMARY KEY (fleet, place),
     UNIQUE (fleet, id)

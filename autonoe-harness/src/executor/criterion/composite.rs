@@ -54,13 +54,13 @@ impl AnyOf {
     }
 }
 
-fn describe(what: &str, criteria: &[SuccessCriteria]) -> String {
+fn describe(title: &str, criteria: &[SuccessCriteria]) -> String {
     let lines = criteria.iter().map(|criterion| {
         // Nested parts are indented further.
         let text = criterion.describe().replace('\n', "\n  ");
         format!("\n- {text}")
     });
-    format!("{what}:{}", lines.collect::<String>())
+    format!("{title}:{}", lines.collect::<String>())
 }
 
 fn problems(tag: &str, criteria: &[SuccessCriteria]) -> Vec<String> {

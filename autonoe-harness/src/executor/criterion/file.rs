@@ -88,9 +88,9 @@ impl FileCriterion {
     /// # Errors
     ///
     /// It cannot be read.
-    fn check(&self, file: &Path, began: Timestamp) -> io::Result<Verification> {
+    fn check(&self, file: &Path, started: Timestamp) -> io::Result<Verification> {
         let path = self.path.display();
-        let failed = |what: &str| Ok(Verification::failed(format!("the file {path} {what}")));
+        let failed = |problem: &str| Ok(Verification::failed(format!("the file {path} {problem}")));
         let metadata = match fs::metadata(file) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -105,7 +105,7 @@ impl FileCriterion {
         }
         if self.modified {
             let written = Timestamp::try_from(metadata.modified()?).map_err(io::Error::other)?;
-            if began.duration_since(written) > TICK {
+            if started.duration_since(written) > TICK {
                 return failed("was not modified since the task started");
             }
         }
@@ -204,11 +204,11 @@ impl Criterion for FileCriterion {
             Ok(file) => file,
             Err(reason) => return Verification::failed(reason),
         };
-        let (criterion, began) = (self.clone(), context.result.started_at);
-        let checked = tokio::task::spawn_blocking(move || criterion.check(&file, began)).await;
-        let unverified = |why: String| {
+        let (criterion, started) = (self.clone(), context.result.started_at);
+        let checked = tokio::task::spawn_blocking(move || criterion.check(&file, started)).await;
+        let unverified = |reason: String| {
             Verification::unverified(format!(
-                "cannot read the file {}: {why}",
+                "cannot read the file {}: {reason}",
                 self.path.display()
             ))
         };

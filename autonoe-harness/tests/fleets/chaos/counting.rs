@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use autonoe_harness::folder::MemberFolder;
 use autonoe_harness::shared::{Cursor, MemberEvent};
-use autonoe_harness::state::{MetaState, SqliteState, StateStore, StoredTask, TaskStatus};
+use autonoe_harness::state::{SqliteState, StoredTask, TaskStatus};
 use autonoe_harness::strategy::MemberReport;
 use autonoe_harness::work::{WorkEvent, WorkJournal};
 use autonoe_harness::{FleetMember, FleetOrder, FleetReport};
@@ -27,8 +27,8 @@ impl Ended<'_> {
     pub(super) async fn count(&self) -> usize {
         self.is_kept_once().await;
         for member in &self.order.members {
-            let is_waiting = self.outcome.result.not_started.contains(&member.id);
-            let results = self.outcome.result.results.iter();
+            let is_waiting = self.outcome.not_started.contains(&member.id);
+            let results = self.outcome.results.iter();
             let results: Vec<_> = results.filter(|result| result.id == member.id).collect();
             assert_eq!(results.len() + usize::from(is_waiting), 1, "{}", member.id);
             if let Some(result) = results.first() {
@@ -49,7 +49,7 @@ impl Ended<'_> {
         meta.integrity_check().await.expect("it is whole");
         let record = meta.fleet("f").await.expect("readable");
         let record = record.expect("it is kept");
-        assert_eq!(record.result.as_ref(), Some(&self.outcome.result));
+        assert_eq!(record.result.as_ref(), Some(self.outcome));
         let shared = self.project.home().shared().await.expect("it opens");
         shared.integrity_check().await.expect("it is whole");
     }
@@ -118,7 +118,7 @@ impl Ended<'_> {
     fn is_in_the_base_once(&self, member: &FleetMember, task: &StoredTask, result: &MemberReport) {
         let file = format!("{}.txt", task.task.id);
         let is_there = self.project.committed("main").contains(&file);
-        let is_winner = self.outcome.result.winner.as_ref() == Some(&member.id);
+        let is_winner = self.outcome.winner.as_ref() == Some(&member.id);
         let is_merged = if self.scenario.is_contest() {
             is_winner && self.outcome.merged.is_some()
         } else {
@@ -141,10 +141,10 @@ impl Ended<'_> {
         match entry {
             Entry::Task { member, task } => {
                 let id = member.as_str().strip_prefix("f.").expect("a member");
-                let result = self.outcome.result.results.iter();
+                let result = self.outcome.results.iter();
                 let result = result.clone().find(|result| result.id.as_str() == id);
                 let result = result.expect("who has acknowledged something was started");
-                let is_winner = self.outcome.result.winner.as_ref() == Some(&result.id);
+                let is_winner = self.outcome.winner.as_ref() == Some(&result.id);
                 let is_contest = self.scenario.is_contest();
                 let is_cleaned = is_contest && !is_winner && self.outcome.merged.is_some();
                 if !is_cleaned {
@@ -153,7 +153,7 @@ impl Ended<'_> {
             }
             Entry::Run { member, success } => {
                 let id = member.as_str().strip_prefix("f.").expect("a member");
-                let mut results = self.outcome.result.results.iter();
+                let mut results = self.outcome.results.iter();
                 let reported = results.find(|result| result.id.as_str() == id);
                 let reported = reported.map(|result| result.success);
                 assert_eq!(reported, Some(*success), "{member}");
@@ -168,7 +168,11 @@ impl Ended<'_> {
             let name = branch.rsplit('/').next().unwrap_or_default();
             name.split('.').next() == Some(member)
         };
-        let kept = self.outcome.kept.iter().filter(|kept| own(&kept.branch));
+        let kept = self
+            .outcome
+            .unmerged_work
+            .iter()
+            .filter(|kept| own(&kept.branch));
         let mut kept = kept.map(|kept| {
             let committed = self.project.committed(&kept.branch);
             committed.iter().any(|name| name == file) || kept.folder.join(file).exists()

@@ -15,15 +15,23 @@ pub(super) async fn nothing_is_left(ended: &Ended<'_>) {
     project.assert_no_member_process();
     assert_eq!(project.home().coordinator("f").expect("readable"), None);
 
-    let kept: BTreeSet<String> = outcome.kept.iter().map(|it| it.branch.clone()).collect();
+    let kept: BTreeSet<String> = outcome
+        .unmerged_work
+        .iter()
+        .map(|it| it.branch.clone())
+        .collect();
     let mut branches: BTreeSet<_> = project.branches().into_iter().collect();
     assert!(branches.remove("main"));
     assert_eq!(branches, kept);
-    if outcome.result.success {
+    if outcome.success {
         let is_another_way = |branch: &String| branch.contains(".way-");
         assert!(kept.iter().all(is_another_way), "{kept:?}");
     }
-    let folders: BTreeSet<PathBuf> = outcome.kept.iter().map(|it| it.folder.clone()).collect();
+    let folders: BTreeSet<PathBuf> = outcome
+        .unmerged_work
+        .iter()
+        .map(|it| it.folder.clone())
+        .collect();
     for folder in worktrees(project) {
         assert!(folders.contains(&folder), "{folder:?} is left");
     }

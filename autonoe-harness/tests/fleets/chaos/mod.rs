@@ -52,7 +52,7 @@ async fn undisturbed() -> Duration {
     let (order, pace) = round.order();
     let life = Killing::start(&round.project, &order, pace).until_it_ends();
     let outcome = lead(&round.project, pace).await;
-    assert!(outcome.result.success, "{outcome:?}");
+    assert!(outcome.success, "{outcome:?}");
     round.ended(&order, &outcome).count().await;
     life
 }
@@ -118,11 +118,11 @@ impl Round {
         Played {
             said: format!(
                 "round {}: {:?}, {took:?}, killed {kills:?}, success {}",
-                self.seed, self.scenario, outcome.result.success
+                self.seed, self.scenario, outcome.success
             ),
             kills: kills.len(),
             acknowledged,
-            is_unfinished: !outcome.result.success,
+            is_unfinished: !outcome.success,
         }
     }
 }

@@ -182,15 +182,15 @@ impl FleetFixture {
     }
 
     pub(crate) fn result_of<'r>(&self, outcome: &'r FleetReport, cli: Cli) -> &'r MemberReport {
-        let mut results = outcome.result.results.iter();
+        let mut results = outcome.results.iter();
         let found = results.find(|result| result.id.as_str() == cli.name());
         found.expect("it was started")
     }
 
     /// Fails unless the winner's work is merged, and nothing else is left.
     pub(crate) async fn assert_won_by(&self, outcome: &FleetReport, winner: Cli) {
-        assert!(outcome.result.success, "{outcome:?}");
-        let found = outcome.result.winner.as_ref().map(MemberId::as_str);
+        assert!(outcome.success, "{outcome:?}");
+        let found = outcome.winner.as_ref().map(MemberId::as_str);
         assert_eq!(found, Some(winner.name()), "{outcome:?}");
         assert!(self.result_of(outcome, winner).success, "{outcome:?}");
         assert!(outcome.merged.is_some(), "{outcome:?}");
@@ -202,9 +202,9 @@ impl FleetFixture {
         let written = fs::read_to_string(project.join("hello.txt")).ok();
         let by = written.and_then(|text| text.lines().last().map(str::to_owned));
         assert_eq!(by, Some(format!("by {}", merged.name())));
-        assert_eq!(outcome.left_behind, []);
+        assert_eq!(outcome.unstopped, []);
         self.place.assert_nothing_is_left().await;
-        assert!(outcome.kept.is_empty(), "{outcome:?}");
+        assert!(outcome.unmerged_work.is_empty(), "{outcome:?}");
         let list = ["for-each-ref", "--format=%(refname:lstrip=2)"];
         assert_eq!(git(&project, &list), "main");
         let trees = git(&project, &["worktree", "list"]);

@@ -107,7 +107,7 @@ async fn the_second_turn_of_each_program_has_the_first_one_before_it() {
 
     let outcome = fixture.run(Parallel {}, check, 2).await;
 
-    assert!(outcome.result.success, "{outcome:?}");
+    assert!(outcome.success, "{outcome:?}");
     for cli in Cli::ALL {
         fixture.model(cli).verify();
         let requests = fixture.model(cli).log().main_requests();

@@ -175,7 +175,7 @@ async fn an_ignored_file_in_the_way_is_kept() {
 
     assert_eq!(fs::read(here.join("x.log")).expect("it came"), b"of two\n");
     assert_eq!(fs::read(here.join("y.log")).expect("it came"), b"of two\n");
-    let kept = one.kept_work().await.expect("it is listed");
+    let kept = one.unpublished_work().await.expect("it is listed");
     let [kept] = &kept[..] else {
         panic!("{kept:?}");
     };

@@ -5,14 +5,14 @@ use autonoe_app::text::sanitize_line;
 use autonoe_dashboard::{Dashboard, format_cost};
 use autonoe_harness::coordinate::CutShort;
 use autonoe_harness::isolation::WorkLocation;
-use autonoe_harness::strategy::{AggregatedReport, MemberId};
+use autonoe_harness::strategy::MemberId;
 use autonoe_harness::{FleetHome, FleetReport};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::harness::snapshot::Watcher;
-use crate::commands::harness::status::{format_members, format_members_done};
+use crate::commands::harness::status::{FleetResult, format_members, format_members_done};
 use crate::commands::runtime::block_on;
 
 /// Final output of `autonoe harness run --json`.
@@ -21,9 +21,8 @@ use crate::commands::runtime::block_on;
 pub(in crate::commands) struct HarnessOutcome<'a> {
     /// The name of the fleet.
     fleet: &'a str,
-    /// Outcomes of its members, each and all together.
     #[serde(flatten)]
-    result: &'a AggregatedReport,
+    result: FleetResult,
     /// Reason for an early end; `null` if it did not end early.
     cut_short: Option<String>,
     /// The reason of the request to stop it.
@@ -33,31 +32,31 @@ pub(in crate::commands) struct HarnessOutcome<'a> {
     /// Reason why the work of the winner was not merged.
     not_merged: Option<&'a str>,
     /// Locations of unmerged work.
-    kept: &'a [WorkLocation],
+    unmerged_work: &'a [WorkLocation],
     /// Members that did not stop in time.
-    left_behind: &'a [MemberId],
+    unstopped: &'a [MemberId],
 }
 
 impl<'a> HarnessOutcome<'a> {
     pub(super) fn new(fleet: &'a str, outcome: &'a FleetReport) -> Self {
         Self {
             fleet,
-            result: &outcome.result,
+            result: outcome.clone().into(),
             cut_short: outcome.cut_short.as_ref().map(ToString::to_string),
             stopped: outcome.stopped.as_deref(),
             merged: outcome.merged.as_deref(),
             not_merged: outcome.not_merged.as_deref(),
-            kept: &outcome.kept,
-            left_behind: &outcome.left_behind,
+            unmerged_work: &outcome.unmerged_work,
+            unstopped: &outcome.unstopped,
         }
     }
 }
 
 /// Returns the exit code of a fleet.
 pub(super) fn fleet_exit_code(outcome: &FleetReport) -> u8 {
-    let mut members = outcome.result.results.iter();
+    let mut members = outcome.results.iter();
     let is_spent = members.any(|member| member.exhausted.is_some());
-    match (&outcome.cut_short, outcome.result.success) {
+    match (&outcome.cut_short, outcome.success) {
         (_, true) => 0,
         (Some(CutShort::TimedOut | CutShort::InsufficientBudget { .. }), false) => {
             exit_code::BUDGET
@@ -74,15 +73,14 @@ pub(super) fn format_outcome(
     outcome: &FleetReport,
     width: Option<usize>,
 ) -> String {
-    let result = &outcome.result;
-    let how = match (result.success, &outcome.stopped, &outcome.cut_short) {
+    let how = match (outcome.success, &outcome.stopped, &outcome.cut_short) {
         (true, ..) => "succeeded".to_owned(),
         (false, Some(why), _) => format!("was stopped: {}", sanitize_line(why)),
         (false, None, Some(why)) => format!("ended early: {}", sanitize_line(&why.to_string())),
         (false, None, None) => "failed".to_owned(),
     };
     let mut text = format!("Fleet {fleet} {how}");
-    if let Some(winner) = &result.winner {
+    if let Some(winner) = &outcome.winner {
         text.push_str(&format!(", won by {winner}"));
     }
     text.push('\n');
@@ -96,7 +94,7 @@ pub(super) fn format_outcome(
         let why = sanitize_line(why);
         text.push_str(&format!("The work of the winner was not merged: {why}\n"));
     }
-    for place in &outcome.kept {
+    for place in &outcome.unmerged_work {
         let folder = place.folder.display().to_string();
         let (branch, folder) = (sanitize_line(&place.branch), sanitize_line(&folder));
         text.push_str(&format!(

@@ -1,10 +1,9 @@
-//! State store of a member: tasks, outcomes and executions. Errors of state stores.
+//! Tasks of a member as its state contains them, with their status and their executions.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,90 +11,6 @@ use serde::{Deserialize, Serialize};
 use crate::executor::{ExecutionReport, Task, TaskId};
 use crate::roadmap::PlannedTask;
 use crate::strategy::MemberId;
-
-/// State of a member, for readers outside its process: the six operations of a state manager.
-///
-/// It is a projection of the journal of the member (`work.jsonl`), which decides the next steps.
-/// One process writes it, the one that serves the member. Each operation is applied fully or not at
-/// all, even if its future is dropped, and acknowledged writes are kept. Times are the caller's.
-///
-/// `conformance::state_store` checks an implementation, with the feature `conformance`.
-///
-/// ```
-/// use autonoe_harness::roadmap::PlannedTask;
-/// use autonoe_harness::state::{MemberPlan, SqliteState, StateStore, TaskStatus, TaskUpdate};
-/// use autonoe_harness::strategy::MemberId;
-/// use autonoe_harness::Task;
-/// use jiff::Timestamp;
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let state = SqliteState::in_memory().await?;
-/// let now = Timestamp::UNIX_EPOCH;
-/// let tasks = [Task::new("parser", "Read sums.")?, Task::new("shell", "Ask for a line.")?];
-/// let plan = MemberPlan::new(MemberId::new("m"), tasks.map(PlannedTask::new));
-/// state.init_member(&plan, now).await?;
-///
-/// let done = TaskUpdate::new(TaskStatus::Completed).output("It reads them.");
-/// state.update_task_status(&"parser".parse()?, &done, now).await?;
-///
-/// let left = state.get_incomplete_tasks().await?;
-/// assert_eq!(left[0].task.id.as_str(), "shell");
-/// # Ok(())
-/// # }
-/// ```
-#[async_trait]
-pub trait StateStore: Send + Sync {
-    /// Stores the tasks of a member.
-    ///
-    /// A later call for the same member adds new tasks and replaces pending ones. Started tasks
-    /// keep their definition and their status, and none is removed.
-    ///
-    /// # Errors
-    ///
-    /// [`StateError::Conflict`] if this is the state of another member, [`StateError::Invalid`] if
-    /// the path of the roadmap is not UTF-8.
-    async fn init_member(&self, plan: &MemberPlan, now: Timestamp) -> Result<(), StateError>;
-
-    /// Stores a task: after all others if it is new, in its place if it is known. A known task that
-    /// was started keeps its status, its output and its error.
-    async fn save_task(&self, planned: &PlannedTask, now: Timestamp) -> Result<(), StateError>;
-
-    /// Returns a task, or `None` if it is unknown.
-    async fn load_task(&self, id: &TaskId) -> Result<Option<StoredTask>, StateError>;
-
-    /// Sets status, output and error of a task. Repeating an update changes nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`StateError::Unknown`].
-    async fn update_task_status(
-        &self,
-        id: &TaskId,
-        update: &TaskUpdate,
-        now: Timestamp,
-    ) -> Result<(), StateError>;
-
-    /// Returns the tasks that have not ended, in order, including those in progress.
-    async fn get_incomplete_tasks(&self) -> Result<Vec<StoredTask>, StateError> {
-        let mut tasks = self.tasks().await?;
-        tasks.retain(|task| !task.status.is_ended());
-        Ok(tasks)
-    }
-
-    /// Logs an execution.
-    ///
-    /// # Errors
-    ///
-    /// [`StateError::Unknown`].
-    async fn log_execution(&self, execution: &ExecutionRecord) -> Result<(), StateError>;
-
-    /// Returns all tasks, in order.
-    async fn tasks(&self) -> Result<Vec<StoredTask>, StateError>;
-
-    /// Returns the executions of a task, in the order in which they were logged.
-    async fn executions(&self, id: &TaskId) -> Result<Vec<ExecutionRecord>, StateError>;
-}
 
 /// The tasks of a member, in the order in which they start.
 #[derive(Clone, Debug, PartialEq)]
@@ -299,86 +214,6 @@ impl ExecutionRecord {
             error: result.error(),
             duration: result.duration,
             started_at: result.started_at,
-        }
-    }
-}
-
-/// Error of a state store. Stored data is left unchanged.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StateError {
-    /// The named object does not exist.
-    #[error("there is no {0}")]
-    Unknown(String),
-    /// Another object of that name exists already.
-    #[error("another {0} already exists")]
-    Conflict(String),
-    /// The data contradicts itself.
-    #[error("{0}")]
-    Invalid(String),
-    /// The claim was taken over by another process.
-    #[error("epoch {epoch} no longer owns {what}; another process has taken over")]
-    Fenced {
-        /// The claimed object, for people.
-        what: String,
-        /// The epoch of the refused claim.
-        epoch: u64,
-    },
-    /// Other processes have held the write lock for too long.
-    #[error("{path:?} is locked by other processes; try again later")]
-    Busy {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file has another version than this program reads.
-    #[error(
-        "{path:?} has version {found}, and this program reads version {known}; \
-         use the version of Autonoe that wrote it, or move the file away"
-    )]
-    OtherVersion {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: i64,
-        /// The version that this program reads.
-        known: i64,
-    },
-    /// The file belongs to another program.
-    #[error("{path:?} is {what}, not {expected}; it was left unchanged: move it away")]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// Description of the file.
-        what: &'static str,
-        /// Expected kind of file.
-        expected: &'static str,
-    },
-    /// The file is damaged.
-    #[error("{path:?} is damaged: {reason}; it was left unchanged: move it away or restore a copy")]
-    Corrupt {
-        /// The file.
-        path: PathBuf,
-        /// The problem with it.
-        reason: String,
-    },
-    /// The file could not be read or written.
-    #[error("cannot use {path:?}: {doing}")]
-    Failed {
-        /// The file.
-        path: PathBuf,
-        /// The operation that failed.
-        doing: &'static str,
-        /// The error.
-        #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-}
-
-impl StateError {
-    pub(crate) fn fenced(what: impl std::fmt::Display, epoch: u64) -> Self {
-        Self::Fenced {
-            what: what.to_string(),
-            epoch,
         }
     }
 }

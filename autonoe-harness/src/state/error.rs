@@ -1,0 +1,83 @@
+//! Errors of the state databases.
+
+use std::path::PathBuf;
+
+/// Error of a state database. Stored data is left unchanged.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// The named object does not exist.
+    #[error("there is no {0}")]
+    Unknown(String),
+    /// Another object of that name exists already.
+    #[error("another {0} already exists")]
+    Conflict(String),
+    /// The data contradicts itself.
+    #[error("{0}")]
+    Invalid(String),
+    /// The claim was taken over by another process.
+    #[error("epoch {epoch} no longer owns {object}; another process has taken over")]
+    Fenced {
+        /// The claimed object, for people.
+        object: String,
+        /// The epoch of the refused claim.
+        epoch: u64,
+    },
+    /// Other processes have held the write lock for too long.
+    #[error("{path:?} is locked by other processes; try again later")]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file has another version than this program reads.
+    #[error(
+        "{path:?} has version {found}, and this program reads version {known}; \
+         use the version of Autonoe that wrote it, or move the file away"
+    )]
+    OtherVersion {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The version that this program reads.
+        known: i64,
+    },
+    /// The file belongs to another program.
+    #[error("{path:?} is {found}, not {expected}; it was left unchanged: move it away")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// Description of the file.
+        found: &'static str,
+        /// Expected kind of file.
+        expected: &'static str,
+    },
+    /// The file is damaged.
+    #[error("{path:?} is damaged: {reason}; it was left unchanged: move it away or restore a copy")]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// The problem with it.
+        reason: String,
+    },
+    /// The file could not be read or written.
+    #[error("cannot use {path:?}: {doing}")]
+    Failed {
+        /// The file.
+        path: PathBuf,
+        /// The operation that failed.
+        doing: &'static str,
+        /// The error.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl StateError {
+    pub(crate) fn fenced(object: impl std::fmt::Display, epoch: u64) -> Self {
+        Self::Fenced {
+            object: object.to_string(),
+            epoch,
+        }
+    }
+}
