@@ -160,7 +160,7 @@ fn a_webhook_without_a_trusted_authority_is_reported_before_the_start() {
         ),
         (
             json!({"system": "ignored", "pem": "no certificate"}),
-            "trust.pem of models.json: ",
+            "`trust` of models.json: `pem` ",
         ),
     ] {
         let models = json!({"trust": trust});
