@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn options_with_which_nothing_could_run_are_refused_by_their_names() {
+    async fn unusable_options_are_refused_by_name() {
         let mut options = AcpOptions::new("agent", "/usr/bin/agent", []);
         options.program.model = Some(" ".into());
         assert_option_refused(&AcpBackend::new(options), ".program.model").await;

@@ -48,7 +48,9 @@ pub(crate) fn decide(ending: &Ending, was_stopped: bool) -> Result<SessionOutcom
             message,
             data,
         } => refused(*code, message, data),
-        Ending::Exited { description: how } => Err(AgentError::new(AgentErrorKind::Crashed, how)),
+        Ending::Exited { description } => {
+            Err(AgentError::new(AgentErrorKind::Crashed, description))
+        }
     }
 }
 
@@ -314,13 +316,13 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_is_gone_has_crashed_unless_it_was_stopped() {
-        let gone = Ending::Exited {
+    fn an_exited_agent_has_crashed_unless_it_was_stopped() {
+        let exited = Ending::Exited {
             description: "it ended".to_owned(),
         };
 
-        assert_eq!(verdict(&gone, false), "error crashed");
-        assert_eq!(verdict(&gone, true), "interrupted");
+        assert_eq!(verdict(&exited, false), "error crashed");
+        assert_eq!(verdict(&exited, true), "interrupted");
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use autonoe_core::Project;
@@ -169,24 +168,35 @@ pub fn flow_notifiers(
             keys = keys.with(name, key);
         }
     }
-    let notifier = webhook_notifier(keys, project, models, env)?;
+    let addresses = webhooks.iter().map(|it| it.escalate_to.as_str());
+    let notifier = webhook_notifier(keys, addresses, project, models, env)?;
     Ok(Notifiers::default().with_webhook(notifier))
 }
 
-/// Returns the notifier for webhooks, with the certificate authorities of connections to models.
-pub(crate) fn webhook_notifier(
+/// Returns the notifier for webhooks at `addresses`, with the certificate authorities of
+/// connections to models. They are read only if an address needs them.
+pub(crate) fn webhook_notifier<'a>(
     keys: SigningKeys,
+    mut addresses: impl Iterator<Item = &'a str>,
     project: &Project,
     models: &ModelsFile,
     env: &Env,
 ) -> Result<WebhookNotifier, AppError> {
-    let mut notifier = WebhookNotifier::new(keys, SystemClock);
-    for (place, pem) in authorities(project, &models.trust, env)? {
-        let trusted = notifier.trust_authorities(&pem);
-        notifier = trusted
-            .map_err(|error| AppError::failure(format!("{place}: {}", error_chain(&error))))?;
+    let notifier = WebhookNotifier::new(keys, SystemClock);
+    // Without any authorities, the check of the webhook reports it.
+    let is_untrusting = models.trust == Trust::default().with_system(SystemAuthorities::Ignored);
+    let is_encrypted = |address: &str| {
+        let scheme = address.get(.."https:".len());
+        scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"))
+    };
+    if is_untrusting || !addresses.any(is_encrypted) {
+        return Ok(notifier);
     }
-    Ok(notifier)
+    let trust = models.trust.clone().resolve_in(project.root());
+    let authorities = trust
+        .read(&env.environment)
+        .map_err(|problem| AppError::failure(format!("`trust` of models.json: {problem}")))?;
+    Ok(notifier.with_authorities(authorities))
 }
 
 /// Returns the signing key `name`, if it is set.
@@ -208,30 +218,6 @@ pub fn missing_keys(registry: &StepsRegistry, env: &Env) -> Vec<String> {
     let variables: BTreeSet<_> = names.map(key_variable).collect();
     let is_missing = |variable: &String| env.variable(variable).is_none();
     variables.into_iter().filter(is_missing).collect()
-}
-
-/// Reads the certificate authorities for webhooks, with their locations. If there are none,
-/// building the flow reports it.
-fn authorities(
-    project: &Project,
-    trust: &Trust,
-    env: &Env,
-) -> Result<Vec<(String, Vec<u8>)>, AppError> {
-    let own = trust.files.iter().map(|file| project.root().join(file));
-    let system = match trust.system {
-        SystemAuthorities::Trusted => Trust::system_bundle(&env.environment),
-        SystemAuthorities::Ignored => None,
-    };
-    let mut found = Vec::new();
-    for file in own.chain(system) {
-        let place = file.display().to_string();
-        let pem = fs::read(&file)
-            .map_err(|error| AppError::failure(format!("{place} cannot be read: {error}")))?;
-        found.push((place, pem));
-    }
-    let pem = trust.pem.iter().map(|pem| pem.clone().into_bytes());
-    found.extend(pem.map(|pem| ("trust.pem of models.json".to_owned(), pem)));
-    Ok(found)
 }
 
 /// Returns the variable of the signing key `name`.

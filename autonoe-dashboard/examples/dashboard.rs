@@ -29,12 +29,12 @@ use tokio::sync::mpsc;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let feed = DashboardFeed::new(fleet());
-    let (intents, asked) = mpsc::channel(16);
+    let (intents, requests) = mpsc::channel(16);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let token = ViewToken::random()?;
     let server = serve(listener, token.clone(), feed.clone(), intents.clone())?;
     // The driver of the fleet carries out the user's intents, and pushes the results.
-    let working = tokio::spawn(work(feed.clone(), asked));
+    let working = tokio::spawn(work(feed.clone(), requests));
 
     if std::env::args().any(|argument| argument == "--live") {
         feed.update(|fleet| fleet.objective = format!("Open {}", server.url()));
@@ -96,11 +96,11 @@ fn fleet() -> Dashboard {
 }
 
 /// Carries out intents, and makes some progress otherwise.
-async fn work(feed: DashboardFeed, mut asked: mpsc::Receiver<FleetIntent>) {
+async fn work(feed: DashboardFeed, mut requests: mpsc::Receiver<FleetIntent>) {
     loop {
         let second = tokio::time::sleep(Duration::from_secs(1));
         let intent = tokio::select! {
-            intent = asked.recv() => match intent {
+            intent = requests.recv() => match intent {
                 Some(intent) => Some(intent),
                 None => return,
             },

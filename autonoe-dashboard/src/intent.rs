@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{MemberRowId, MemberRowStatus};
+use crate::{MemberRow, MemberRowId, MemberRowStatus};
 
 /// A user's request to act on a member. Views only emit intents; the caller of the view carries
 /// them out.
@@ -65,6 +65,13 @@ impl FleetAction {
         }
     }
 
+    /// Returns whether the action makes sense for `member` now. A member with a question can resume
+    /// without an answer.
+    pub(crate) fn is_accepted_by(&self, member: &MemberRow) -> bool {
+        let has_question = member.status == MemberRowStatus::Running && member.question.is_some();
+        self.is_valid_for(member.status) || (has_question && *self == Self::Resume)
+    }
+
     /// Returns the name that URLs and messages use.
     pub fn name(&self) -> &'static str {
         match self {
@@ -94,7 +101,7 @@ mod tests {
             let all = [Pending, Running, Paused, Completed, Failed, Stopped];
             all.map(|status| action.is_valid_for(status))
         };
-        let told = FleetAction::Instruct { text: "go".into() };
+        let instruct = FleetAction::Instruct { text: "go".into() };
 
         assert_eq!(
             fits(FleetAction::Pause),
@@ -104,7 +111,7 @@ mod tests {
             fits(FleetAction::Resume),
             [false, false, true, false, false, false]
         );
-        for action in [FleetAction::Stop, FleetAction::Kill, told] {
+        for action in [FleetAction::Stop, FleetAction::Kill, instruct] {
             assert_eq!(fits(action), [true, true, true, false, false, false]);
         }
     }

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_snapshot_stays_when_the_feed_is_gone() {
+    fn the_last_snapshot_stays_when_the_feed_is_dropped() {
         let feed = DashboardFeed::new(Dashboard::new("a", "race"));
         let watch = feed.watch();
         drop(feed);

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_itself_and_nothing_else() {
+    fn a_secret_matches_only_itself() {
         let token = Token::random().expect("there is randomness");
         let other = Token::random().expect("there is randomness");
         let text = token.reveal();
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_not_shown() {
+    fn a_secret_is_not_in_debug_output() {
         let token = Token::random().expect("there is randomness");
 
         assert!(!format!("{token:?}").contains(token.reveal()));

@@ -116,11 +116,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
 fn show(event: &RunEvent<'_>) {
     match &event.kind {
         RunEventKind::SessionStarted { instruction, .. } => println!("{instruction}:"),
-        RunEventKind::ModelStarted { request: asked } => {
+        RunEventKind::ModelStarted { request } => {
             println!(
                 "  {} is asked, with {} messages",
-                asked.model,
-                asked.messages.count()
+                request.model,
+                request.messages.count()
             );
         }
         RunEventKind::ModelEnded { answer } => {

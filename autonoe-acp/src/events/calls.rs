@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn all_reported_paths_are_kept() {
+    fn all_reported_paths_are_in_the_input() {
         let mut calls = Calls::default();
         let touching = |path: &str| CallUpdate {
             paths: vec![path.to_owned()],

@@ -32,13 +32,13 @@ impl DescribedCall {
     /// gate sees where it runs.
     pub(crate) fn with_directory(mut self, project: &Path) -> Self {
         let folders = ["cwd", "workdir", "dir_path", "directory"];
-        let given = folders.iter().filter_map(|name| self.input[name].as_str());
-        let elsewhere: Vec<_> = given
+        let requested = folders.iter().filter_map(|name| self.input[name].as_str());
+        let directories: Vec<_> = requested
             .filter(|folder| project.join(folder) != project)
             .map(str::to_owned)
             .collect();
         if let ToolKind::Shell { command } = &mut self.kind {
-            for folder in elsewhere {
+            for folder in directories {
                 *command = format!("cd {} && {command}", shell_quote(&folder));
             }
         }
@@ -112,8 +112,8 @@ impl Dialect {
     }
 
     fn shell(self, call_update: &CallUpdate) -> ToolKind {
-        let given = call_update.input.as_ref().map(|input| &input["command"]);
-        let command = match (given, self) {
+        let command_input = call_update.input.as_ref().map(|input| &input["command"]);
+        let command = match (command_input, self) {
             (Some(Value::String(command)), _) => Some(command.clone()),
             // Some agents send the command as a list of words. Their quoting is unknown.
             (Some(_), _) | (None, Self::Plain) => None,
@@ -235,12 +235,11 @@ fn input(call_update: &CallUpdate, kind: &ToolKind) -> Value {
         ToolKind::Write { paths } | ToolKind::Read { paths } => json!({"paths": paths}),
         // Gemini CLI shows the input of such a tool as text, when it is short.
         ToolKind::Mcp { .. } => {
-            let mut parsed = call_update.texts.iter().flatten();
-            let parsed = parsed
-                .next()
-                .and_then(|text| serde_json::from_str(text).ok());
-            let parsed = parsed.filter(Value::is_object);
-            parsed.unwrap_or_else(|| json!({}))
+            let first_text = call_update.texts.iter().flatten().next();
+            first_text
+                .and_then(|text| serde_json::from_str(text).ok())
+                .filter(Value::is_object)
+                .unwrap_or_else(|| json!({}))
         }
         _ => json!({"title": call_update.title}),
     }
@@ -379,15 +378,15 @@ mod tests {
 
     #[test]
     fn a_command_is_prefixed_with_its_directory() {
-        let shell = |shown: &str| {
+        let shell = |title: &str| {
             let mut call = call_update("run_shell_command__1", "execute", "rm x");
-            call.texts = Some(vec![shown.to_owned()]);
+            call.texts = Some(vec![title.to_owned()]);
             Dialect::Gemini.describe(&call, &[]).kind
         };
         let runs = |command: &str| ToolKind::Shell {
             command: command.to_owned(),
         };
-        for (shown, command) in [
+        for (title, command) in [
             ("[current working directory /srv/project]", "rm x"),
             (
                 "[current working directory /srv/project] (see [in a])",
@@ -397,11 +396,11 @@ mod tests {
             ("[in a b] (takes it away) [background]", "cd 'a b' && rm x"),
             ("[in it's] [background]", r"cd 'it'\''s' && rm x"),
         ] {
-            assert_eq!(shell(shown), runs(command), "{shown}");
+            assert_eq!(shell(title), runs(command), "{title}");
         }
-        for shown in ["[in a] (b] (c)", "[in a", "[in a](b)"] {
-            let kind = shell(shown);
-            assert!(matches!(kind, ToolKind::Malformed { .. }), "{shown}");
+        for title in ["[in a] (b] (c)", "[in a", "[in a](b)"] {
+            let kind = shell(title);
+            assert!(matches!(kind, ToolKind::Malformed { .. }), "{title}");
         }
     }
 
@@ -427,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_kind_is_not_taken_for_a_known_tool() {
+    fn an_unknown_kind_maps_to_no_known_tool() {
         for sort in ["Bash", "Write", "mcp__autonoe__create", "tomorrow"] {
             let described = Dialect::Plain.describe(&call_update("c", sort, "rm -r /"), &servers());
 

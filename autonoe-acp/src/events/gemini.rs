@@ -31,8 +31,10 @@ pub(super) fn working_directory(call_update: &CallUpdate) -> Result<Option<&str>
         return Ok(None);
     };
     let rest = rest.strip_suffix(" [background]").unwrap_or(rest);
-    let ends = rest.match_indices(']').map(|(at, _)| rest.split_at(at));
-    let mut ends = ends.filter(|(_, tail)| *tail == "]" || tail.starts_with("] ("));
+    let mut ends = rest
+        .match_indices(']')
+        .map(|(at, _)| rest.split_at(at))
+        .filter(|(_, tail)| *tail == "]" || tail.starts_with("] ("));
     match (ends.next(), ends.next()) {
         (Some((folder, _)), None) => Ok(Some(folder)),
         _ => Err("the request does not make clear in which directory the command would run"),

@@ -133,9 +133,9 @@ impl Translator {
 
     /// Reports the running calls that were not reported yet and whose ids are `is_selected`.
     fn report_pending_calls(&mut self, is_selected: impl Fn(&str) -> bool) -> Vec<StreamEvent> {
-        let unseen = self.calls.unreported().into_iter();
-        let unseen = unseen.filter(|call_update| is_selected(&call_update.id));
-        unseen
+        let unreported = self.calls.unreported().into_iter();
+        unreported
+            .filter(|call_update| is_selected(&call_update.id))
             .filter_map(|call_update| self.report_call(&call_update))
             .collect()
     }
@@ -197,30 +197,31 @@ mod tests {
     #[test]
     fn recorded_lines_are_translated_to_events() {
         let mut translator = Translator::new(Dialect::Gemini, vec!["autonoe".to_owned()]);
-        let (mut told, mut spending) = (Vec::new(), UsageTracker::new());
+        let (mut stream_events, mut spending) = (Vec::new(), UsageTracker::new());
         for line in RECORDED.lines() {
             let message: Value = serde_json::from_str(line).expect("JSON");
             match message["method"].as_str() {
                 Some("session/update") => {
-                    told.extend(translator.observe(Update::parse(&message["params"])));
+                    stream_events.extend(translator.observe(Update::parse(&message["params"])));
                 }
                 Some(_) => {
-                    let asked = Permission::parse(&message["params"]);
-                    assert!(asked.can_allow_once(), "{line}");
-                    let (_, events) = translator.permission_requested(&asked.call.expect("a call"));
-                    told.extend(events);
+                    let permission = Permission::parse(&message["params"]);
+                    assert!(permission.can_allow_once(), "{line}");
+                    let (_, events) =
+                        translator.permission_requested(&permission.call.expect("a call"));
+                    stream_events.extend(events);
                 }
                 None => {
                     assert!(!translator.ends_without_text(&message["result"]));
                     let tokens = spending.turn_usage(&message["result"]);
-                    told.push(StreamEvent::usage(tokens.expect("they are told"), None));
-                    told.extend(translator.end_turn());
+                    stream_events.push(StreamEvent::usage(tokens.expect("they are told"), None));
+                    stream_events.extend(translator.end_turn());
                     translator.start_turn();
                 }
             }
         }
 
-        insta::assert_json_snapshot!(told);
+        insta::assert_json_snapshot!(stream_events);
     }
 
     #[test]
@@ -292,23 +293,23 @@ mod tests {
                 ..CallUpdate::default()
             })
         };
-        let begun = || call(serde_json::json!({}), Some(CallStatus::Open));
-        let shown = |input: Value| StreamEvent::tool_invocation("c", "Bash", input);
+        let without_input = || call(serde_json::json!({}), Some(CallStatus::Open));
+        let invocation = |input: Value| StreamEvent::tool_invocation("c", "Bash", input);
         let mut translator = Translator::new(Dialect::Plain, Vec::new());
-        assert_eq!(translator.observe(begun()), []);
+        assert_eq!(translator.observe(without_input()), []);
 
         let input = serde_json::json!({"command": "ls"});
         let events = translator.observe(call(input.clone(), None));
 
-        assert_eq!(events, [shown(input)]);
+        assert_eq!(events, [invocation(input)]);
 
         // The agent's silence limits the wait for it.
         let mut translator = Translator::new(Dialect::Plain, Vec::new());
-        translator.observe(begun());
+        translator.observe(without_input());
         let events = translator.observe(Update::Text("x".to_owned()));
-        assert_eq!(events[0], shown(serde_json::json!({})));
+        assert_eq!(events[0], invocation(serde_json::json!({})));
         let mut translator = Translator::new(Dialect::Plain, Vec::new());
-        translator.observe(begun());
+        translator.observe(without_input());
         assert_eq!(translator.end_turn().len(), 2);
     }
 }

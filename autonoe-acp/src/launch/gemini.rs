@@ -10,7 +10,7 @@ use autonoe_core::{AgentError, SessionSpec};
 use autonoe_process::add_git_setting;
 use serde::Deserialize;
 
-use super::{AcpOptions, HomeFolder, Preset};
+use super::options::{API_KEY, AcpOptions, HomeFolder, Preset};
 
 /// The folder of a home or of a project with settings. In a trusted project these start servers and
 /// allow tools without permission requests, and an agent can write them.
@@ -18,13 +18,6 @@ pub(super) const SETTINGS: &str = ".gemini";
 
 /// The file in the folder of a session with the settings that win over all others.
 pub(super) const SYSTEM_SETTINGS: &str = "system-settings.json";
-
-/// Variables with the credentials of Gemini CLI, which its tools do not need.
-pub(super) const GEMINI_KEYS: [&str; 3] =
-    [API_KEY, "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"];
-
-/// The variable with the API key.
-pub(super) const API_KEY: &str = "GEMINI_API_KEY";
 
 /// The method of authentication by an API key.
 pub(crate) const BY_API_KEY: &str = "gemini-api-key";
@@ -234,13 +227,13 @@ mod tests {
 
     #[test]
     fn the_git_identity_is_passed_behind_other_settings_of_git() {
-        let given = [
+        let variables = [
             ("GIT_AUTHOR_NAME", "Ada"),
             ("GIT_AUTHOR_EMAIL", "ada@example.org"),
             ("GIT_CONFIG_COUNT", "1"),
-        ];
-        let given = given.map(|(name, value)| (name.into(), value.into()));
-        let mut environment = BTreeMap::from(given);
+        ]
+        .map(|(name, value)| (name.into(), value.into()));
+        let mut environment = BTreeMap::from(variables);
 
         set_environment(&mut environment, Path::new("/session"), None);
 

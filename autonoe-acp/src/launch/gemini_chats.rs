@@ -29,28 +29,28 @@ pub(super) fn home_dir(home: &Path) -> PathBuf {
     home.join(SETTINGS).join("tmp")
 }
 
-/// Creates `kept` and links it to the place where the program looks for conversations in `home`.
-pub(super) fn link(home: &Path, kept: &Path) -> io::Result<()> {
+/// Creates `target` and links it to the place where the program looks for conversations in `home`.
+pub(super) fn link(home: &Path, target: &Path) -> io::Result<()> {
     // Each folder is created separately: a symlink at any of them is refused.
-    if let Some(conversations) = kept.parent() {
+    if let Some(conversations) = target.parent() {
         create_private_folder(conversations)?;
     }
-    create_private_folder(kept)?;
+    create_private_folder(target)?;
     fs::create_dir_all(home.join(SETTINGS))?;
-    symlink(kept, home_dir(home))
+    symlink(target, home_dir(home))
 }
 
-/// Renames the conversation `session` in `kept` as if it had started long ago.
+/// Renames the conversation `session` in `chats_dir` as if it had started long ago.
 ///
 /// The program overwrites a conversation that is resumed in the minute in which it started: it
 /// starts another file of the same ID, and then appends to the file that it resumes. This function
 /// deletes that other file. Other conversations stay, because other sessions may use them. The
 /// agent can write to this folder, so symlinks are not followed.
-pub(super) fn backdate(kept: &Path, session: &AgentSessionId) {
-    if !is_folder(kept) {
+pub(super) fn backdate(chats_dir: &Path, session: &AgentSessionId) {
+    if !is_folder(chats_dir) {
         return;
     }
-    for project in entries(kept) {
+    for project in entries(chats_dir) {
         let chats = project.join("chats");
         if !is_folder(&project) || !is_folder(&chats) {
             continue;
@@ -104,17 +104,17 @@ mod tests {
     fn a_symlink_in_the_place_of_a_folder_is_refused() {
         for name in ["flow", "flow/gemini"] {
             let dir = tempfile::tempdir().expect("a directory");
-            let (home, elsewhere) = (dir.path().join("home"), dir.path().join("elsewhere"));
-            fs::create_dir(&elsewhere).expect("made");
+            let (home, outside_dir) = (dir.path().join("home"), dir.path().join("elsewhere"));
+            fs::create_dir(&outside_dir).expect("made");
             let link_path = dir.path().join(name);
             fs::create_dir_all(link_path.parent().expect("a folder")).expect("made");
-            symlink(&elsewhere, &link_path).expect("linked");
+            symlink(&outside_dir, &link_path).expect("linked");
 
             let linked = link(&home, &conversations_dir(&dir.path().join("flow")));
 
             assert!(linked.is_err(), "{name}");
             assert_eq!(
-                fs::read_dir(&elsewhere).expect("readable").count(),
+                fs::read_dir(&outside_dir).expect("readable").count(),
                 0,
                 "{name}"
             );
@@ -143,29 +143,29 @@ mod tests {
     #[test]
     fn conversations_behind_symlinks_stay() {
         let dir = tempfile::tempdir().expect("a directory");
-        let (kept, elsewhere) = (dir.path().join("kept"), dir.path().join("elsewhere"));
+        let (chats_dir, outside_dir) = (dir.path().join("kept"), dir.path().join("elsewhere"));
         let name = "session-2026-11-18T02-05-1f3a9c2e.json";
-        fs::create_dir_all(elsewhere.join("chats")).expect("made");
-        fs::create_dir_all(kept.join("a/chats")).expect("made");
-        fs::create_dir(kept.join("c")).expect("made");
-        for folder in [kept.join("a"), elsewhere.clone()] {
+        fs::create_dir_all(outside_dir.join("chats")).expect("made");
+        fs::create_dir_all(chats_dir.join("a/chats")).expect("made");
+        fs::create_dir(chats_dir.join("c")).expect("made");
+        for folder in [chats_dir.join("a"), outside_dir.clone()] {
             fs::write(folder.join("chats").join(name), "{}").expect("written");
         }
-        symlink(&elsewhere, kept.join("b")).expect("linked");
-        symlink(elsewhere.join("chats"), kept.join("c/chats")).expect("linked");
+        symlink(&outside_dir, chats_dir.join("b")).expect("linked");
+        symlink(outside_dir.join("chats"), chats_dir.join("c/chats")).expect("linked");
         let outside = dir.path().join("outside");
         fs::create_dir_all(outside.join("d/chats")).expect("made");
         fs::write(outside.join("d/chats").join(name), "{}").expect("written");
         let linked = dir.path().join("linked");
         symlink(&outside, &linked).expect("linked");
 
-        backdate(&kept, &session());
+        backdate(&chats_dir, &session());
         backdate(&linked, &session());
 
         assert!(outside.join("d/chats").join(name).exists());
 
-        assert!(elsewhere.join("chats").join(name).exists());
-        assert!(!kept.join("a/chats").join(name).exists());
+        assert!(outside_dir.join("chats").join(name).exists());
+        assert!(!chats_dir.join("a/chats").join(name).exists());
     }
 
     #[test]
@@ -175,15 +175,15 @@ mod tests {
         fs::create_dir_all(&chats).expect("made");
         let whole = chats.join("session-2000-01-01T00-00-1f3a9c2e.jsonl");
         fs::write(&whole, "all of it").expect("written");
-        let begun = chats.join("session-2026-11-18T02-05-1f3a9c2e.jsonl");
-        fs::write(&begun, "its first line").expect("written");
+        let resumed_file = chats.join("session-2026-11-18T02-05-1f3a9c2e.jsonl");
+        fs::write(&resumed_file, "its first line").expect("written");
         let folder = chats.join("session-2026-11-19T02-05-1f3a9c2e.jsonl");
         fs::create_dir(&folder).expect("made");
 
         backdate(dir.path(), &session());
 
         assert_eq!(fs::read(&whole).expect("it is there"), b"all of it");
-        assert!(!begun.exists());
+        assert!(!resumed_file.exists());
         assert!(folder.exists());
     }
 }

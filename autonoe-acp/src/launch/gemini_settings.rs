@@ -10,7 +10,8 @@ use autonoe_core::agent::CredentialFilter;
 use autonoe_core::project::write_new_file;
 use serde_json::{Value, json};
 
-use super::gemini::{BY_API_KEY, GEMINI_KEYS, login};
+use super::gemini::{BY_API_KEY, login};
+use super::options::GEMINI_KEYS;
 
 /// Files and folders of `.gemini` in a home that change the permissions of the program. Its tools
 /// must not change them for the next session.
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_program_redacts_unless_a_variable_is_allowed_and_its_own_key_is_elsewhere() {
+    fn redaction_is_on_unless_a_variable_is_allowed_without_the_programs_own_key() {
         let none = CredentialFilter::default();
         let some = none.clone().allow("NPM_TOKEN");
         for (login, filter, redacts) in [
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_settings_are_kept_and_are_an_error() {
+    fn invalid_settings_are_an_error_and_stay_unchanged() {
         let home = tempfile::tempdir().expect("a directory can be made");
         let folder = home.path().join(".gemini");
         fs::create_dir(&folder).expect("it can be made");
@@ -175,8 +176,8 @@ mod tests {
         let error = write(home.path(), &json!({}), "one").expect_err("it is no JSON");
 
         assert!(error.to_string().contains("settings.json"), "{error}");
-        let kept = fs::read_to_string(folder.join("settings.json"));
-        assert_eq!(kept.expect("it is there"), "// mine");
+        let content = fs::read_to_string(folder.join("settings.json"));
+        assert_eq!(content.expect("it is there"), "// mine");
     }
 
     #[test]

@@ -46,8 +46,7 @@ fn find(project: &Path) -> Option<PathBuf> {
     let above = project
         .ancestors()
         .skip(1)
-        .take_while(|folder| repository.is_some_and(|repository| folder.starts_with(repository)));
-    let above = above
+        .take_while(|folder| repository.is_some_and(|repository| folder.starts_with(repository)))
         .map(|folder| folder.join(NAME))
         .find(|file| is_there(file));
     above.or_else(|| find_below(project))

@@ -12,8 +12,14 @@ use autonoe_core::tool::McpServer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::gemini::GEMINI_KEYS;
 use crate::events::Dialect;
+
+/// Variables with the credentials of Gemini CLI, which its tools do not need.
+pub(super) const GEMINI_KEYS: [&str; 3] =
+    [API_KEY, "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"];
+
+/// The variable with the API key.
+pub(super) const API_KEY: &str = "GEMINI_API_KEY";
 
 /// Options of an agent that are the same for all sessions.
 ///

@@ -18,6 +18,7 @@ use autonoe_core::{AgentError, Capabilities, SessionSpec};
 use autonoe_process::Launch;
 use serde_json::Value;
 
+use super::options::API_KEY;
 use super::{AcpOptions, HomeFolder, Preset, gemini, gemini_chats, gemini_settings, memory_files};
 
 /// The prefix of the names of session folders.
@@ -107,12 +108,12 @@ pub(crate) fn claims(options: &AcpOptions) -> Capabilities {
             FRESH_HOME,
         ),
     ];
-    let remedies = remedies
+    remedies
         .into_iter()
-        .filter(|(_, is_claimed, _)| !is_claimed);
-    remedies.fold(claims, |claims, (field, _, remedy)| {
-        claims.with_remedy(field, remedy)
-    })
+        .filter(|(_, is_claimed, _)| !is_claimed)
+        .fold(claims, |claims, (field, _, remedy)| {
+            claims.with_remedy(field, remedy)
+        })
 }
 
 /// Returns the capabilities of the agent with these options and this `answer` to `initialize`.
@@ -160,24 +161,28 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
         sandbox_config
             .readable
             .push(place.path().join(gemini::SYSTEM_SETTINGS));
-        if let HomeFolder::Persistent(kept) = &options.home {
+        if let HomeFolder::Persistent(home) = &options.home {
             // Its entries are protected from being moved only if the folder itself is writable.
-            inside.writable.push(kept.join(gemini::SETTINGS));
+            inside.writable.push(home.join(gemini::SETTINGS));
             let fixed =
-                gemini_settings::read_only_paths(kept).map_err(|error| home_error(kept, error))?;
+                gemini_settings::read_only_paths(home).map_err(|error| home_error(home, error))?;
             sandbox_config.readable.extend(fixed);
         }
-        let kept = kept_chats(options, spec);
-        if let (Some(session), Some(chats)) = (&spec.resume, chats_dir(options, kept.as_deref())) {
+        let conversation_dir = conversation_dir(options, spec);
+        if let (Some(session), Some(chats)) = (
+            &spec.resume,
+            chats_dir(options, conversation_dir.as_deref()),
+        ) {
             gemini_chats::backdate(&chats, session);
         }
-        inside.writable.extend(kept);
+        inside.writable.extend(conversation_dir);
         inside.hidden.push(spec.cwd.join(gemini::SETTINGS));
     }
     let launch = sandbox_config
         .launch(spec, &claims(options), place, &inside)
-        .await?;
-    let launch = launch.args(options.args.clone()).envs(environment);
+        .await?
+        .args(options.args.clone())
+        .envs(environment);
     Ok(match (&options.model_argument, model(options, spec)) {
         (Some(argument), Some(model)) => launch.arg(argument).arg(model),
         _ => launch,
@@ -196,7 +201,7 @@ fn session_variables(options: &AcpOptions, spec: &SessionSpec) -> BTreeMap<OsStr
     let mut environment = options.program.environment.clone();
     environment.retain(|name, _| is_needed(name) || !filter.withholds(name));
     add_session_environment(&mut environment, spec);
-    let api_key = OsStr::new(gemini::API_KEY);
+    let api_key = OsStr::new(API_KEY);
     if is_sent && !filter.allows(api_key) {
         environment.remove(api_key);
     }
@@ -207,11 +212,12 @@ fn session_variables(options: &AcpOptions, spec: &SessionSpec) -> BTreeMap<OsStr
 /// servers, which it starts.
 fn readable(options: &AcpOptions, spec: &SessionSpec) -> Vec<PathBuf> {
     let servers = options.servers(&spec.mcp_servers).into_values();
-    let commands = servers.filter_map(|server| match server {
-        McpServer::Stdio { command, .. } => Some(PathBuf::from(command)),
-        _ => None,
-    });
-    let commands = commands.filter(|path| path.is_absolute() && path.exists());
+    let commands = servers
+        .filter_map(|server| match server {
+            McpServer::Stdio { command, .. } => Some(PathBuf::from(command)),
+            _ => None,
+        })
+        .filter(|path| path.is_absolute() && path.exists());
     options.package().into_iter().chain(commands).collect()
 }
 
@@ -253,27 +259,27 @@ fn create_session_directory(
         if options.preset == Preset::Gemini {
             write_settings(folder, home.as_deref(), options, spec)?;
         }
-        let kept = spec.and_then(|spec| kept_chats(options, spec));
-        if let (Some(home), Some(kept)) = (home, kept) {
-            gemini_chats::link(&home, &kept)?;
+        let conversation_dir = spec.and_then(|spec| conversation_dir(options, spec));
+        if let (Some(home), Some(conversation_dir)) = (home, conversation_dir) {
+            gemini_chats::link(&home, &conversation_dir)?;
         }
         Ok(())
     })
 }
 
 /// Returns the folder of the session's conversation, if it is not in the home of the agent.
-fn kept_chats(options: &AcpOptions, spec: &SessionSpec) -> Option<PathBuf> {
-    let is_kept_apart = options.preset == Preset::Gemini && options.home == HomeFolder::PerSession;
-    let conversations = spec.conversations.as_ref().filter(|_| is_kept_apart)?;
+fn conversation_dir(options: &AcpOptions, spec: &SessionSpec) -> Option<PathBuf> {
+    let is_separate = options.preset == Preset::Gemini && options.home == HomeFolder::PerSession;
+    let conversations = spec.conversations.as_ref().filter(|_| is_separate)?;
     Some(gemini_chats::conversations_dir(conversations))
 }
 
 /// Returns the folder of the conversations that a session can resume, if it is not in the user's
-/// home. `kept` is the folder outside of the home.
-fn chats_dir(options: &AcpOptions, kept: Option<&Path>) -> Option<PathBuf> {
+/// home. `conversation_dir` is the folder outside of the home.
+fn chats_dir(options: &AcpOptions, conversation_dir: Option<&Path>) -> Option<PathBuf> {
     match &options.home {
         HomeFolder::Persistent(home) => Some(gemini_chats::home_dir(home)),
-        HomeFolder::User | HomeFolder::PerSession => kept.map(Path::to_owned),
+        HomeFolder::User | HomeFolder::PerSession => conversation_dir.map(Path::to_owned),
     }
 }
 
@@ -282,7 +288,7 @@ fn home(options: &AcpOptions, folder: &Path) -> Option<PathBuf> {
     match &options.home {
         HomeFolder::User => None,
         HomeFolder::PerSession => Some(folder.join("home")),
-        HomeFolder::Persistent(kept) => Some(kept.clone()),
+        HomeFolder::Persistent(home) => Some(home.clone()),
     }
 }
 
@@ -304,8 +310,9 @@ fn write_settings(
     spec: Option<&SessionSpec>,
 ) -> io::Result<()> {
     let max_turns = spec.and_then(|spec| spec.max_turns);
-    let filter = spec.map(|spec| spec.credential_filter.clone());
-    let filter = filter.unwrap_or_default();
+    let filter = spec
+        .map(|spec| spec.credential_filter.clone())
+        .unwrap_or_default();
     let settings = gemini_settings::settings(&options.program.environment, &filter, max_turns);
     let system = folder.join(gemini::SYSTEM_SETTINGS);
     write_new_file(&system, settings.to_string().as_bytes())?;
@@ -342,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_what_lifts_it() {
+    fn a_refusal_names_its_remedy() {
         use HomeFolder::{PerSession, User};
         for (options, field, way) in [
             (plain(), SessionField::Model, "`modelArgument`"),
@@ -373,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn the_remedy_does_not_suggest_a_kept_home_to_an_agent_that_cannot_load_sessions() {
+    fn the_remedy_suggests_no_persistent_home_to_an_agent_that_cannot_load_sessions() {
         let options = gemini(HomeFolder::PerSession);
         let answer = json!({"agentCapabilities": {"loadSession": false}});
 

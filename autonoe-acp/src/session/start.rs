@@ -7,22 +7,18 @@ use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema::{
     Implementation, InitializeRequest, LoadSessionRequest, NewSessionRequest,
 };
-use autonoe_backend::{
-    AfterQuery, CommandQueue, Program, ProgramOptions, Query, ready_within, run_turn,
-    shutdown_program, wait_for_exit,
-};
+use autonoe_backend::{ready_within, wait_for_exit};
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::time::AgentSessionId;
-use autonoe_core::{AgentError, SessionSpec, StreamEvent};
+use autonoe_core::{AgentError, SessionSpec};
 use autonoe_process::{Launch, Process, ShutdownAction, ShutdownPolicy, Signal, StartedProcess};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::answers::Answers;
 use super::connection::{Connection, Incoming, PendingAnswer};
-use super::turn::AcpTurn;
 use crate::events::{Translator, UsageTracker};
-use crate::launch::{AcpOptions, BY_API_KEY, FOLDER, answered_claims, api_key, launch};
+use crate::launch::{AcpOptions, BY_API_KEY, answered_claims, api_key};
 use crate::outcome::{Ending, decide};
 use crate::wire::{Permission, mcp_servers};
 
@@ -34,60 +30,6 @@ pub(crate) struct RunningAgent {
     pub(super) spending: UsageTracker,
     pub(super) session: Option<AgentSessionId>,
     pub(super) model: Option<String>,
-}
-
-impl Program for RunningAgent {
-    type Options = AcpOptions;
-
-    const NAME: &str = "the agent";
-
-    const NO_STEERING: Option<&str> =
-        Some("the Agent Client Protocol cannot send messages to an agent during its turn");
-
-    const FOLDER: &str = FOLDER;
-
-    fn program_options(options: &AcpOptions) -> &ProgramOptions {
-        &options.program
-    }
-
-    async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
-        let servers = options.servers(&spec.mcp_servers).into_keys().collect();
-        let translator = Translator::new(options.preset.dialect(), servers);
-        Self::start(options, launch(options, spec).await?, translator).await
-    }
-
-    async fn ready(&mut self, options: &AcpOptions, spec: &SessionSpec) -> Result<(), AgentError> {
-        within_start_limit(options, async {
-            let answer = self.initialize(options).await?;
-            self.authenticate(options, spec).await?;
-            self.begin(options, spec, &answer).await
-        })
-        .await
-    }
-
-    async fn turn(
-        &mut self,
-        options: &AcpOptions,
-        spec: &SessionSpec,
-        query: Query,
-        commands: &mut CommandQueue,
-    ) -> AfterQuery {
-        let Some(session) = self.session.clone() else {
-            let message = "the agent has no session";
-            query.end(Err(AgentError::new(AgentErrorKind::Protocol, message)));
-            return AfterQuery::Unusable;
-        };
-        let model = self.model.clone();
-        query.send([StreamEvent::started(session.clone(), model)]);
-        let turn = AcpTurn::start(self, options, spec, session, &query.prompt);
-        run_turn(turn, query, commands).await
-    }
-
-    async fn end(self) {
-        // Without answers, nothing is allowed any more.
-        drop(self.connection);
-        shutdown_program(Self::NAME, self.process, shutdown_ladder()).await;
-    }
 }
 
 impl RunningAgent {
@@ -150,7 +92,7 @@ impl RunningAgent {
     }
 
     /// Sends the API key to the agent, if its environment does not have it.
-    async fn authenticate(
+    pub(super) async fn authenticate(
         &mut self,
         options: &AcpOptions,
         spec: &SessionSpec,
@@ -163,7 +105,7 @@ impl RunningAgent {
         self.answer(answer).await.map(drop)
     }
 
-    async fn begin(
+    pub(super) async fn begin(
         &mut self,
         options: &AcpOptions,
         spec: &SessionSpec,
@@ -241,9 +183,9 @@ impl RunningAgent {
 
     /// Converts an error answer to the end of a turn.
     pub(super) async fn ending(&self, error: Error) -> Ending {
-        let is_gone = agent_client_protocol::is_incoming_transport_closed(&error)
+        let is_disconnected = agent_client_protocol::is_incoming_transport_closed(&error)
             || agent_client_protocol::is_connection_terminated(&error);
-        if is_gone {
+        if is_disconnected {
             return self.exited_ending().await;
         }
         Ending::Refused {
@@ -255,8 +197,8 @@ impl RunningAgent {
 
     /// Returns the end of an agent that closed its output.
     pub(super) async fn exited_ending(&self) -> Ending {
-        let how = match self.connection.read_error() {
-            Some(why) => format!("the output of the agent cannot be read: {why}"),
+        let description = match self.connection.read_error() {
+            Some(error) => format!("the output of the agent cannot be read: {error}"),
             None => match wait_for_exit(&self.process).await {
                 Some(exit) => format!("the agent {exit}"),
                 None => "the agent closed its output and is still running".to_owned(),
@@ -265,15 +207,15 @@ impl RunningAgent {
         let stderr = self.process.stderr_tail();
         if let Some(last) = stderr.lines().rev().find(|line| !line.trim().is_empty()) {
             let last: String = last.chars().take(300).collect();
-            let how = format!("{how}; the last line of its standard error: {last}");
-            return Ending::Exited { description: how };
+            let description = format!("{description}; the last line of its standard error: {last}");
+            return Ending::Exited { description };
         }
-        Ending::Exited { description: how }
+        Ending::Exited { description }
     }
 }
 
 /// Returns the shutdown policy of an agent. Closing its input ends most agents, but not always.
-fn shutdown_ladder() -> ShutdownPolicy {
+pub(super) fn shutdown_ladder() -> ShutdownPolicy {
     ShutdownPolicy::kill_at_once()
         .then(ShutdownAction::CloseStdin, Duration::from_secs(3))
         .then(

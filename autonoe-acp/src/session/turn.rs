@@ -7,7 +7,10 @@ use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{
     CancelNotification, ContentBlock, PromptRequest, TextContent,
 };
-use autonoe_backend::{DeniedCall, ProgramTurn, TurnEnd, TurnStep};
+use autonoe_backend::{
+    AfterQuery, CommandQueue, DeniedCall, Program, ProgramTurn, Query, TurnEnd, TurnStep,
+    run_turn, shutdown_program,
+};
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::time::AgentSessionId;
 use autonoe_core::{AgentError, SessionSpec, StreamEvent};
@@ -17,8 +20,9 @@ use tokio::time::{Instant, timeout};
 
 use super::answers::Answers;
 use super::connection::{Incoming, PendingAnswer};
-use super::start::RunningAgent;
-use crate::launch::AcpOptions;
+use super::start::{RunningAgent, shutdown_ladder, within_start_limit};
+use crate::events::Translator;
+use crate::launch::{AcpOptions, FOLDER, launch};
 use crate::outcome::{Ending, decide};
 use crate::wire::{Permission, Update, is_about};
 
@@ -104,13 +108,15 @@ impl<'l> AcpTurn<'l> {
                     Answers::refuse(&request, *responder);
                     return;
                 };
-                let (described, asked_events) =
+                let (described, new_events) =
                     self.live.translator.permission_requested(call_update);
-                events.extend(asked_events);
+                events.extend(new_events);
                 let described = described.with_directory(&self.spec.cwd);
                 let (name, input) = (described.name, described.input);
-                let call = self.spec.tool_call(&call_update.id, name, input);
-                let call = call.with_kind(described.kind);
+                let call = self
+                    .spec
+                    .tool_call(&call_update.id, name, input)
+                    .with_kind(described.kind);
                 self.answers.answer(request, call, *responder);
             }
             // Handled by the caller.
@@ -208,8 +214,8 @@ impl ProgramTurn for AcpTurn<'_> {
             TurnEnding::Answered(Err(error)) => (self.live.ending(error).await, None),
             TurnEnding::Closed => (self.live.exited_ending().await, None),
             TurnEnding::NotStopped => {
-                let how = "the agent did not end its turn".to_owned();
-                (Ending::Exited { description: how }, None)
+                let description = "the agent did not end its turn".to_owned();
+                (Ending::Exited { description }, None)
             }
             TurnEnding::Silent => {
                 let limit = self.options.program.silence_limit;
@@ -255,6 +261,60 @@ fn escape_command(prompt: &str) -> Cow<'_, str> {
         Cow::Owned(format!("Task:\n{prompt}"))
     } else {
         Cow::Borrowed(prompt)
+    }
+}
+
+impl Program for RunningAgent {
+    type Options = AcpOptions;
+
+    const NAME: &str = "the agent";
+
+    const NO_STEERING: Option<&str> =
+        Some("the Agent Client Protocol cannot send messages to an agent during its turn");
+
+    const FOLDER: &str = FOLDER;
+
+    fn program_options(options: &AcpOptions) -> &ProgramOptions {
+        &options.program
+    }
+
+    async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
+        let servers = options.servers(&spec.mcp_servers).into_keys().collect();
+        let translator = Translator::new(options.preset.dialect(), servers);
+        Self::start(options, launch(options, spec).await?, translator).await
+    }
+
+    async fn ready(&mut self, options: &AcpOptions, spec: &SessionSpec) -> Result<(), AgentError> {
+        within_start_limit(options, async {
+            let answer = self.initialize(options).await?;
+            self.authenticate(options, spec).await?;
+            self.begin(options, spec, &answer).await
+        })
+        .await
+    }
+
+    async fn turn(
+        &mut self,
+        options: &AcpOptions,
+        spec: &SessionSpec,
+        query: Query,
+        commands: &mut CommandQueue,
+    ) -> AfterQuery {
+        let Some(session) = self.session.clone() else {
+            let message = "the agent has no session";
+            query.end(Err(AgentError::new(AgentErrorKind::Protocol, message)));
+            return AfterQuery::Unusable;
+        };
+        let model = self.model.clone();
+        query.send([StreamEvent::started(session.clone(), model)]);
+        let turn = AcpTurn::start(self, options, spec, session, &query.prompt);
+        run_turn(turn, query, commands).await
+    }
+
+    async fn end(self) {
+        // Without answers, nothing is allowed any more.
+        drop(self.connection);
+        shutdown_program(Self::NAME, self.process, shutdown_ladder()).await;
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use agent_client_protocol::v1::schema::{
-    EnvVariable, HttpHeader, McpServer as Told, McpServerHttp, McpServerSse, McpServerStdio,
+    EnvVariable, HttpHeader, McpServer as ServerEntry, McpServerHttp, McpServerSse, McpServerStdio,
 };
 use autonoe_core::tool::{McpServer, RemoteTransport};
 
@@ -21,7 +21,7 @@ pub(crate) struct NotReachable {
 pub(crate) fn mcp_servers(
     servers: &BTreeMap<String, McpServer>,
     initialized: &serde_json::Value,
-) -> Result<Vec<Told>, NotReachable> {
+) -> Result<Vec<ServerEntry>, NotReachable> {
     let supports = |transport: &str| supports(initialized, transport);
     let server = |(name, server): (&String, &McpServer)| {
         let refuse = |transport| NotReachable {
@@ -38,23 +38,24 @@ pub(crate) fn mcp_servers(
                 let stdio = McpServerStdio::new(name, command)
                     .args(args.clone())
                     .env(env.collect());
-                Ok(Told::Stdio(stdio))
+                Ok(ServerEntry::Stdio(stdio))
             }
             McpServer::Remote {
                 transport,
                 url,
                 headers,
             } => {
-                let headers = headers.iter();
-                let headers = headers.map(|(name, value)| HttpHeader::new(name, value));
-                let headers = headers.collect();
+                let headers = headers
+                    .iter()
+                    .map(|(name, value)| HttpHeader::new(name, value))
+                    .collect();
                 match transport {
-                    RemoteTransport::Http if supports("http") => {
-                        Ok(Told::Http(McpServerHttp::new(name, url).headers(headers)))
-                    }
-                    RemoteTransport::Sse if supports("sse") => {
-                        Ok(Told::Sse(McpServerSse::new(name, url).headers(headers)))
-                    }
+                    RemoteTransport::Http if supports("http") => Ok(ServerEntry::Http(
+                        McpServerHttp::new(name, url).headers(headers),
+                    )),
+                    RemoteTransport::Sse if supports("sse") => Ok(ServerEntry::Sse(
+                        McpServerSse::new(name, url).headers(headers),
+                    )),
                     RemoteTransport::Http => Err(refuse("HTTP")),
                     RemoteTransport::Sse => Err(refuse("server-sent events")),
                 }

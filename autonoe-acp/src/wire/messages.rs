@@ -255,10 +255,10 @@ mod tests {
     use super::*;
 
     fn permission(kinds: &[&str]) -> Permission {
-        let options = kinds
+        let options: Vec<_> = kinds
             .iter()
-            .map(|kind| json!({"optionId": format!("id-{kind}"), "name": kind, "kind": kind}));
-        let options: Vec<_> = options.collect();
+            .map(|kind| json!({"optionId": format!("id-{kind}"), "name": kind, "kind": kind}))
+            .collect();
         Permission::parse(&json!({"options": options, "toolCall": {"toolCallId": "c"}}))
     }
 
@@ -289,9 +289,9 @@ mod tests {
             (["reject_once", "allow_once"], Answer::Reject),
         ] {
             let options = kinds.map(|kind| json!({"optionId": "x", "name": kind, "kind": kind}));
-            let asked = Permission::parse(&json!({"options": options}));
+            let permission = Permission::parse(&json!({"options": options}));
 
-            let response = serde_json::to_value(asked.response(answer)).expect("JSON");
+            let response = serde_json::to_value(permission.response(answer)).expect("JSON");
 
             assert_eq!(response, json!({"outcome": {"outcome": "cancelled"}}));
         }
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_updates_are_kept_and_are_no_error() {
+    fn unknown_updates_are_no_error() {
         for update in [
             json!(null),
             json!({"update": 5}),
@@ -315,8 +315,8 @@ mod tests {
             json!({"update": {"sessionUpdate": "tool_call", "title": "without an id"}}),
             json!({"update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "image"}}}),
         ] {
-            let kept = Update::Other(update["update"].clone());
-            assert_eq!(Update::parse(&update), kept, "{update}");
+            let expected = Update::Other(update["update"].clone());
+            assert_eq!(Update::parse(&update), expected, "{update}");
         }
     }
 

@@ -119,8 +119,8 @@ impl Fixture {
             run: RunId::new("run"),
             number: 1,
         };
-        let rules = ["Bash(ls:*)", "Write(./**)", "Other"];
-        let rules = rules.map(|rule| rule.parse::<PermissionRule>().expect("a rule"));
+        let rules = ["Bash(ls:*)", "Write(./**)", "Other"]
+            .map(|rule| rule.parse::<PermissionRule>().expect("a rule"));
         let grants = Grants::none().with_rules(rules);
         let gate = Gate::new(ProjectPaths::new(&self.project), grants);
         let mut spec = SessionSpec::new(key, &self.project, gate, Toolbox::new([]));
@@ -164,9 +164,9 @@ impl Fixture {
     /// Plays one turn in a session of its own.
     pub(crate) async fn turn(&self) -> TurnOutput {
         let mut client = self.client();
-        let heard = TurnOutput::collect(client.as_mut()).await;
+        let output = TurnOutput::collect(client.as_mut()).await;
         self.end(client).await;
-        heard
+        output
     }
 
     /// Waits until the agent has written the file `name`.

@@ -24,14 +24,14 @@ async fn an_agent_that_dies_at_any_stage_has_crashed() {
         Agent::prompted("kill -9 $$"),
     ];
     for agent in agents {
-        let talk = agent.start();
+        let fixture = agent.start();
 
-        let heard = talk.turn().await;
+        let output = fixture.turn().await;
 
         assert_eq!(
-            heard.error_kind(),
+            output.error_kind(),
             Some(AgentErrorKind::Crashed),
-            "{heard:?}"
+            "{output:?}"
         );
     }
 }
@@ -60,13 +60,13 @@ async fn an_agent_with_another_protocol_version_in_a_later_session_is_refused() 
 
 #[tokio::test]
 async fn an_agent_that_dies_between_turns_has_crashed() {
-    let talk = Agent::prompted("say One.; finish; exit 3").start();
-    let mut client = talk.client();
+    let fixture = Agent::prompted("say One.; finish; exit 3").start();
+    let mut client = fixture.client();
 
     let first = TurnOutput::collect(client.as_mut()).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
     let second = TurnOutput::collect(client.as_mut()).await;
-    talk.end(client).await;
+    fixture.end(client).await;
 
     assert!(first.is_completed(), "{first:?}");
     assert_eq!(
@@ -79,14 +79,14 @@ async fn an_agent_that_dies_between_turns_has_crashed() {
 #[tokio::test]
 async fn an_agent_that_closes_its_output_and_lives_is_ended() {
     for close in ["exec >&-; sleep 600", "say One.; exec >&-; sleep 600"] {
-        let talk = Agent::prompted(close).start();
+        let fixture = Agent::prompted(close).start();
 
-        let heard = talk.turn().await;
+        let output = fixture.turn().await;
 
         assert_eq!(
-            heard.error_kind(),
+            output.error_kind(),
             Some(AgentErrorKind::Crashed),
-            "{heard:?}"
+            "{output:?}"
         );
     }
 }
@@ -104,14 +104,14 @@ async fn an_agent_without_a_version_or_a_session_id_is_refused() {
         },
     ];
     for agent in agents {
-        let talk = agent.start();
+        let fixture = agent.start();
 
-        let heard = talk.turn().await;
+        let output = fixture.turn().await;
 
         assert_eq!(
-            heard.error_kind(),
+            output.error_kind(),
             Some(AgentErrorKind::Protocol),
-            "{heard:?}"
+            "{output:?}"
         );
     }
 }
@@ -121,22 +121,22 @@ const STUBBORN: &str = "trap '' INT TERM HUP; say Hm.; : > begun; while :; do sl
 
 #[tokio::test]
 async fn an_agent_that_ignores_everything_is_interrupted_nevertheless() {
-    let talk = Agent::prompted(STUBBORN).start();
-    let mut client = talk.client();
+    let fixture = Agent::prompted(STUBBORN).start();
+    let mut client = fixture.client();
     let control = client.control();
 
     let interrupt = async {
-        talk.written("begun").await;
+        fixture.written("begun").await;
         control.interrupt().await.expect("it can be");
     };
-    let heard = async { tokio::join!(TurnOutput::collect(client.as_mut()), interrupt).0 };
-    let heard = timeout(TIME_LIMIT, heard).await.expect("it ends");
-    talk.end(client).await;
+    let turn = async { tokio::join!(TurnOutput::collect(client.as_mut()), interrupt).0 };
+    let turn = timeout(TIME_LIMIT, turn).await.expect("it ends");
+    fixture.end(client).await;
 
     assert_eq!(
-        heard.outcome(),
+        turn.outcome(),
         Some(&SessionOutcome::Interrupted),
-        "{heard:?}"
+        "{turn:?}"
     );
 }
 
@@ -146,27 +146,27 @@ async fn an_agent_that_never_starts_can_be_interrupted() {
         greeting: ": > begun; sleep 600",
         ..Agent::prompted("")
     };
-    let talk = agent.start();
-    let mut client = talk.client();
+    let fixture = agent.start();
+    let mut client = fixture.client();
     let control = client.control();
 
     let interrupt = async {
-        talk.written("begun").await;
+        fixture.written("begun").await;
         control.interrupt().await.expect("it can be");
     };
-    let heard = async { tokio::join!(TurnOutput::collect(client.as_mut()), interrupt).0 };
-    let heard = timeout(TIME_LIMIT, heard).await.expect("it ends");
-    talk.end(client).await;
+    let turn = async { tokio::join!(TurnOutput::collect(client.as_mut()), interrupt).0 };
+    let turn = timeout(TIME_LIMIT, turn).await.expect("it ends");
+    fixture.end(client).await;
 
     assert_eq!(
-        heard.outcome(),
+        turn.outcome(),
         Some(&SessionOutcome::Interrupted),
-        "{heard:?}"
+        "{turn:?}"
     );
 }
 
 #[tokio::test]
-async fn a_client_that_is_dropped_at_any_stage_takes_its_agent_with_it() {
+async fn dropping_a_client_at_any_stage_ends_its_agent() {
     for agent in [
         Agent {
             greeting: ": > begun; exec sleep 600",
@@ -178,39 +178,39 @@ async fn a_client_that_is_dropped_at_any_stage_takes_its_agent_with_it() {
         },
         Agent::prompted(": > begun; exec sleep 600"),
     ] {
-        let talk = agent.start();
-        let mut client = talk.client();
+        let fixture = agent.start();
+        let mut client = fixture.client();
         {
-            let heard = TurnOutput::collect(client.as_mut());
+            let turn = TurnOutput::collect(client.as_mut());
             tokio::select! {
-                heard = heard => panic!("{heard:?}"),
-                () = talk.written("begun") => {}
+                turn = turn => panic!("{turn:?}"),
+                () = fixture.written("begun") => {}
             }
         }
 
         drop(client);
 
-        timeout(TIME_LIMIT, talk.nothing_is_left())
+        timeout(TIME_LIMIT, fixture.nothing_is_left())
             .await
             .expect("it ends");
     }
 }
 
 #[tokio::test]
-async fn a_silent_agent_is_given_up() {
-    let talk = Agent::prompted("sleep 600").start();
-    let mut options = talk.options();
+async fn a_silent_agent_times_out() {
+    let fixture = Agent::prompted("sleep 600").start();
+    let mut options = fixture.options();
     options.program.silence_limit = Duration::from_millis(500);
     let mut client = AcpBackend::new(options)
-        .create(talk.spec())
+        .create(fixture.spec())
         .expect("it can be made");
 
-    let heard = TurnOutput::collect(client.as_mut()).await;
-    talk.end(client).await;
+    let output = TurnOutput::collect(client.as_mut()).await;
+    fixture.end(client).await;
 
     assert_eq!(
-        heard.error_kind(),
+        output.error_kind(),
         Some(AgentErrorKind::Timeout),
-        "{heard:?}"
+        "{output:?}"
     );
 }

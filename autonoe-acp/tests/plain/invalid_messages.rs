@@ -31,55 +31,55 @@ async fn invalid_messages_are_skipped() {
             ),
             ..agent
         };
-        let talk = agent.start();
+        let fixture = agent.start();
 
-        let heard = talk.turn().await;
+        let output = fixture.turn().await;
 
-        assert!(heard.is_completed(), "{noise}: {heard:?}");
-        assert_eq!(heard.texts(), ["Done."], "{noise}");
+        assert!(output.is_completed(), "{noise}: {output:?}");
+        assert_eq!(output.texts(), ["Done."], "{noise}");
     }
 }
 
 #[tokio::test]
-async fn a_line_without_an_end_is_not_kept_for_ever() {
-    let talk = Agent::prompted("tr '\\0' x < /dev/zero").start();
+async fn an_endless_line_fails_the_turn() {
+    let fixture = Agent::prompted("tr '\\0' x < /dev/zero").start();
 
-    let heard = talk.turn().await;
+    let output = fixture.turn().await;
 
-    let error = heard.error.expect("it is not kept");
+    let error = output.error.expect("it is not kept");
     assert!(error.to_string().contains("too long"), "{error}");
 }
 
 #[tokio::test]
 async fn a_prompt_that_is_answered_twice_is_one_turn() {
-    let talk =
+    let fixture =
         Agent::prompted("say Done.; finish; finish; refuse '{\"code\":1,\"message\":\"x\"}'")
             .start();
-    let mut client = talk.client();
+    let mut client = fixture.client();
 
     for _ in 0..2 {
-        let heard = TurnOutput::collect(client.as_mut()).await;
-        assert!(heard.is_completed(), "{heard:?}");
+        let output = TurnOutput::collect(client.as_mut()).await;
+        assert!(output.is_completed(), "{output:?}");
     }
-    talk.end(client).await;
+    fixture.end(client).await;
 }
 
 #[tokio::test]
 async fn messages_after_the_end_of_a_turn_are_not_part_of_the_next() {
     let script = "case $turn in 1) say One.; finish; say Late.; : > late ;; \
                   *) say Two.; finish ;; esac";
-    let talk = Agent::prompted(script).start();
-    let mut client = talk.client();
+    let fixture = Agent::prompted(script).start();
+    let mut client = fixture.client();
 
     let first = TurnOutput::collect(client.as_mut()).await;
-    talk.written("late").await;
+    fixture.written("late").await;
     // The client reads the line a moment after the agent has written it. Many short pauses give
     // its tasks many turns, even if the machine stalls during one of them.
     for _ in 0..30 {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
     let second = TurnOutput::collect(client.as_mut()).await;
-    talk.end(client).await;
+    fixture.end(client).await;
 
     assert_eq!(first.texts()[0], "One.");
     assert_eq!(second.texts(), ["Two."]);

@@ -13,9 +13,9 @@ use crate::agent::{Agent, Fixture, TurnOutput};
 
 /// Plays a turn in which the agent runs `script` and then succeeds.
 async fn run_script(script: &str) -> (Fixture, TurnOutput) {
-    let talk = Agent::prompted(format!("{script}; say Done.; finish")).start();
-    let heard = talk.turn().await;
-    (talk, heard)
+    let fixture = Agent::prompted(format!("{script}; say Done.; finish")).start();
+    let output = fixture.turn().await;
+    (fixture, output)
 }
 
 const LS: &str = r#"{"toolCallId":"c","kind":"execute","rawInput":{"command":"ls"}}"#;
@@ -24,11 +24,11 @@ const RM: &str = r#"{"toolCallId":"c","kind":"execute","rawInput":{"command":"rm
 #[tokio::test]
 async fn granted_calls_are_allowed_once_and_others_are_refused() {
     for (call, reply, end) in [(LS, "yes", "error"), (RM, "no", "denied")] {
-        let (talk, heard) = run_script(&format!("ask '{call}'")).await;
+        let (fixture, output) = run_script(&format!("ask '{call}'")).await;
 
-        assert_eq!(talk.replies(), [reply], "{heard:?}");
-        assert_eq!(heard.calls(), ["c: Bash".to_owned(), format!("c: {end}")]);
-        assert!(heard.is_completed(), "{heard:?}");
+        assert_eq!(fixture.replies(), [reply], "{output:?}");
+        assert_eq!(output.calls(), ["c: Bash".to_owned(), format!("c: {end}")]);
+        assert!(output.is_completed(), "{output:?}");
     }
 }
 
@@ -59,10 +59,10 @@ async fn ambiguous_options_are_not_used() {
     ] {
         let options = format!("[{}]", options.join(","));
 
-        let (talk, heard) = run_script(&format!("ask '{call}' '{options}'")).await;
+        let (fixture, output) = run_script(&format!("ask '{call}' '{options}'")).await;
 
-        assert_eq!(talk.replies(), ["cancelled"], "{options} {heard:?}");
-        assert_eq!(heard.calls(), ["c: Bash", "c: denied"], "{options}");
+        assert_eq!(fixture.replies(), ["cancelled"], "{options} {output:?}");
+        assert_eq!(output.calls(), ["c: Bash", "c: denied"], "{options}");
     }
 }
 
@@ -75,34 +75,34 @@ async fn a_permission_request_without_a_call_allows_nothing() {
         r#""c""#,
         r#"{"toolCallId":7}"#,
     ] {
-        let (talk, heard) = run_script(&format!("ask '{call}'")).await;
+        let (fixture, output) = run_script(&format!("ask '{call}'")).await;
 
-        assert_eq!(talk.replies(), ["no"], "{call}");
-        assert_eq!(heard.calls(), Vec::<String>::new(), "{call}");
+        assert_eq!(fixture.replies(), ["no"], "{call}");
+        assert_eq!(output.calls(), Vec::<String>::new(), "{call}");
     }
 }
 
 #[tokio::test]
 async fn messages_of_another_session_are_ignored() {
-    let told = r#"notify other '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Psst."}}'"#;
+    let notification = r#"notify other '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Psst."}}'"#;
     let call =
         r#"notify other '{"sessionUpdate":"tool_call","toolCallId":"x","status":"completed"}'"#;
-    let script = format!("{told}; {call}; ask_in other '{LS}' \"$once\"");
+    let script = format!("{notification}; {call}; ask_in other '{LS}' \"$once\"");
 
-    let (talk, heard) = run_script(&script).await;
+    let (fixture, output) = run_script(&script).await;
 
-    assert_eq!(talk.replies(), ["no"]);
-    assert_eq!((heard.texts(), heard.calls()), (vec!["Done."], vec![]));
+    assert_eq!(fixture.replies(), ["no"]);
+    assert_eq!((output.texts(), output.calls()), (vec!["Done."], vec![]));
 }
 
 #[tokio::test]
-async fn a_finished_call_is_not_allowed_again() {
-    let begun = r#"update '{"sessionUpdate":"tool_call","toolCallId":"c","kind":"execute","rawInput":{"command":"ls"},"status":"completed"}'"#;
+async fn a_finished_call_gets_no_second_permission() {
+    let finished_call = r#"update '{"sessionUpdate":"tool_call","toolCallId":"c","kind":"execute","rawInput":{"command":"ls"},"status":"completed"}'"#;
     for question in [LS, r#"{"toolCallId":"c","title":"rm -r x"}"#] {
-        let (talk, heard) = run_script(&format!("{begun}; ask '{question}'")).await;
+        let (fixture, output) = run_script(&format!("{finished_call}; ask '{question}'")).await;
 
-        assert_eq!(talk.replies(), ["no"], "{question}");
-        assert_eq!(heard.calls(), ["c: Bash", "c: ok"], "{question}");
+        assert_eq!(fixture.replies(), ["no"], "{question}");
+        assert_eq!(output.calls(), ["c: Bash", "c: ok"], "{question}");
     }
 }
 
@@ -114,14 +114,14 @@ async fn an_id_in_another_turn_is_another_call() {
           *) ask '{{"toolCallId":"c","kind":"execute","title":"rm -r x"}}'; ask '{RM}' ;;
         esac; say Done.; finish"#
     );
-    let talk = Agent::prompted(script).start();
-    let mut client = talk.client();
+    let fixture = Agent::prompted(script).start();
+    let mut client = fixture.client();
 
     let first = TurnOutput::collect(client.as_mut()).await;
     let second = TurnOutput::collect(client.as_mut()).await;
-    talk.end(client).await;
+    fixture.end(client).await;
 
-    assert_eq!(talk.replies(), ["yes", "no", "no"]);
+    assert_eq!(fixture.replies(), ["yes", "no", "no"]);
     assert_eq!(first.calls(), ["c: Bash", "c: ok"]);
     assert_eq!(second.calls(), ["c: Bash", "c: denied"]);
 }
@@ -138,10 +138,10 @@ async fn updates_in_the_wrong_order_are_one_call() {
     ];
     let script = news.map(|news| format!("update '{news}'")).join("; ");
 
-    let (_, heard) = run_script(&script).await;
+    let (_, output) = run_script(&script).await;
 
-    let [_, end] = &heard.calls()[..] else {
-        panic!("{heard:?}");
+    let [_, end] = &output.calls()[..] else {
+        panic!("{output:?}");
     };
     assert_eq!(end, "c: ok");
 }
@@ -154,11 +154,11 @@ async fn requests_for_unsupported_features_are_refused() {
         request terminal/create '{{"sessionId":"s","command":"touch","args":["trace"]}}'; request tomorrow/thing null"#
     );
 
-    let (talk, heard) = run_script(&script).await;
+    let (fixture, output) = run_script(&script).await;
 
-    assert_eq!(talk.replies(), ["error -32601"; 4], "{heard:?}");
-    assert!(!talk.file("trace").exists());
-    assert!(heard.is_completed(), "{heard:?}");
+    assert_eq!(fixture.replies(), ["error -32601"; 4], "{output:?}");
+    assert!(!fixture.file("trace").exists());
+    assert!(output.is_completed(), "{output:?}");
 }
 
 /// A hook that fails, or never finishes.
@@ -177,8 +177,8 @@ impl PreToolUseHook for BadHook {
     async fn check(&self, _: &ToolCall, _: &ProjectPaths) -> HookDecision {
         match self {
             Self::Panics => panic!("a hook that fails"),
-            Self::Thinks(asked) => {
-                asked.notify_one();
+            Self::Thinks(requested) => {
+                requested.notify_one();
                 std::future::pending().await
             }
         }
@@ -188,40 +188,42 @@ impl PreToolUseHook for BadHook {
 #[tokio::test]
 async fn a_hook_that_fails_or_never_answers_allows_nothing() {
     for hook in [BadHook::Panics, BadHook::Thinks(Arc::default())] {
-        let talk = Agent::prompted(format!("ask '{LS}'; say Done.; finish")).start();
-        let mut spec = talk.spec();
-        let gate = spec.gate.with_time_limit(Duration::from_millis(100));
-        let gate = gate.expect("a limit");
+        let fixture = Agent::prompted(format!("ask '{LS}'; say Done.; finish")).start();
+        let mut spec = fixture.spec();
+        let gate = spec
+            .gate
+            .with_time_limit(Duration::from_millis(100))
+            .expect("a limit");
         spec.gate = gate.with_hook(Arc::new(hook));
-        let mut client = talk.client_of(spec);
+        let mut client = fixture.client_of(spec);
 
-        let heard = TurnOutput::collect(client.as_mut()).await;
-        talk.end(client).await;
+        let output = TurnOutput::collect(client.as_mut()).await;
+        fixture.end(client).await;
 
-        assert_eq!(talk.replies(), ["no"]);
-        assert_eq!(heard.calls(), ["c: Bash", "c: denied"]);
+        assert_eq!(fixture.replies(), ["no"]);
+        assert_eq!(output.calls(), ["c: Bash", "c: denied"]);
     }
 }
 
 #[tokio::test]
 async fn an_open_permission_request_is_cancelled_when_the_turn_is_stopped() {
     let script = format!("ask '{LS}'; answer '{{\"stopReason\":\"cancelled\"}}'");
-    let talk = Agent::prompted(script).start();
-    let mut spec = talk.spec();
-    let asked = Arc::new(Notify::new());
-    let thinks = BadHook::Thinks(asked.clone());
+    let fixture = Agent::prompted(script).start();
+    let mut spec = fixture.spec();
+    let requested = Arc::new(Notify::new());
+    let thinks = BadHook::Thinks(requested.clone());
     spec.gate = spec.gate.with_hook(Arc::new(thinks));
-    let mut client = talk.client_of(spec);
+    let mut client = fixture.client_of(spec);
     let control = client.control();
 
     let interrupt = async {
-        asked.notified().await;
+        requested.notified().await;
         control.interrupt().await.expect("it can be");
     };
-    let (heard, ()) = tokio::join!(TurnOutput::collect(client.as_mut()), interrupt);
-    talk.end(client).await;
+    let (output, ()) = tokio::join!(TurnOutput::collect(client.as_mut()), interrupt);
+    fixture.end(client).await;
 
-    assert_eq!(talk.replies(), ["cancelled"]);
-    assert_eq!(heard.calls(), ["c: Bash", "c: denied"]);
-    assert_eq!(heard.outcome(), Some(&SessionOutcome::Interrupted));
+    assert_eq!(fixture.replies(), ["cancelled"]);
+    assert_eq!(output.calls(), ["c: Bash", "c: denied"]);
+    assert_eq!(output.outcome(), Some(&SessionOutcome::Interrupted));
 }

@@ -9,16 +9,16 @@ use autonoe_core::{AgentClientFactory, StreamEvent};
 use crate::agent::{Agent, Fixture, TurnOutput};
 
 async fn resumed(agent: Agent) -> (Fixture, TurnOutput) {
-    let talk = agent.start();
-    let mut spec = talk.spec();
+    let fixture = agent.start();
+    let mut spec = fixture.spec();
     spec.resume = Some(AgentSessionId::new("s"));
-    let mut options = talk.options();
+    let mut options = fixture.options();
     options.history_limit = Duration::from_secs(10);
     let agents = AcpBackend::new(options);
     let mut client = agents.create(spec).expect("it can be made");
-    let heard = TurnOutput::collect(client.as_mut()).await;
-    talk.end(client).await;
-    (talk, heard)
+    let output = TurnOutput::collect(client.as_mut()).await;
+    fixture.end(client).await;
+    (fixture, output)
 }
 
 #[tokio::test]
@@ -29,26 +29,26 @@ async fn history_is_discarded_and_its_permission_requests_are_refused() {
         ..Agent::prompted(format!("ask '{question}'; say Done.; finish"))
     };
 
-    let (talk, heard) = resumed(agent).await;
+    let (fixture, output) = resumed(agent).await;
 
-    assert_eq!(heard.texts(), ["Done."], "{heard:?}");
-    assert_eq!(talk.replies(), ["no", "yes"]);
+    assert_eq!(output.texts(), ["Done."], "{output:?}");
+    assert_eq!(fixture.replies(), ["no", "yes"]);
 }
 
 #[tokio::test]
-async fn earlier_usage_is_not_counted_again() {
+async fn earlier_usage_is_not_counted_twice() {
     let agent = Agent::prompted(
         r#"say Done.; answer '{"stopReason":"end_turn","usage":{"totalTokens":11000,"inputTokens":10000,"outputTokens":1000}}'"#,
     );
 
-    let (_, heard) = resumed(agent).await;
+    let (_, output) = resumed(agent).await;
 
-    let told = heard
+    let has_usage = output
         .events
         .iter()
         .any(|event| matches!(event, StreamEvent::Usage { .. }));
     assert!(
-        !told,
-        "nobody can tell how much of it was used before: {heard:?}"
+        !has_usage,
+        "nobody can tell how much of it was used before: {output:?}"
     );
 }

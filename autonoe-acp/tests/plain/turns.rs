@@ -22,27 +22,27 @@ async fn text_is_reported_and_unknown_updates_are_no_error() {
         )
     };
 
-    let heard = agent.start().turn().await;
+    let output = agent.start().turn().await;
 
-    assert_eq!(heard.texts(), ["Hello."]);
-    assert!(heard.is_completed(), "{heard:?}");
+    assert_eq!(output.texts(), ["Hello."]);
+    assert!(output.is_completed(), "{output:?}");
 }
 
 #[tokio::test]
 async fn a_turn_without_text_is_not_a_success() {
-    let heard = Agent::prompted("finish").start().turn().await;
+    let output = Agent::prompted("finish").start().turn().await;
 
-    let outcome = heard.outcome();
+    let outcome = output.outcome();
     let failed = matches!(outcome, Some(SessionOutcome::ExecutionError { .. }));
-    assert!(failed, "{heard:?}");
+    assert!(failed, "{output:?}");
 }
 
 #[tokio::test]
 async fn an_agent_that_exits_in_a_turn_has_crashed() {
-    let heard = Agent::prompted("say Hello.; exit 3").start().turn().await;
+    let output = Agent::prompted("say Hello.; exit 3").start().turn().await;
 
-    assert_eq!(heard.texts(), ["Hello."]);
-    assert_eq!(heard.error_kind(), Some(AgentErrorKind::Crashed));
+    assert_eq!(output.texts(), ["Hello."]);
+    assert_eq!(output.error_kind(), Some(AgentErrorKind::Crashed));
 }
 
 #[tokio::test]
@@ -63,38 +63,38 @@ async fn a_program_that_is_not_an_agent_is_an_error() {
 /// in the sandbox.
 #[tokio::test]
 async fn a_session_does_not_choose_the_folders_of_the_agent() {
-    let talk = Agent::prompted(r#"say "$HOME:$TMPDIR:$OTHER"; finish"#).start();
-    let mut spec = talk.spec();
+    let fixture = Agent::prompted(r#"say "$HOME:$TMPDIR:$OTHER"; finish"#).start();
+    let mut spec = fixture.spec();
     for name in ["HOME", "TMPDIR", "OTHER"] {
         spec.environment
             .insert(name.to_owned(), "/elsewhere".to_owned());
     }
     for home in [
         HomeFolder::PerSession,
-        HomeFolder::Persistent(talk.file("home")),
+        HomeFolder::Persistent(fixture.file("home")),
     ] {
-        let mut options = talk.options();
+        let mut options = fixture.options();
         options.home = home.clone();
         let agents = AcpBackend::new(options);
         let mut client = agents.create(spec.clone()).expect("it can be made");
 
-        let heard = TurnOutput::collect(client.as_mut()).await;
-        talk.end(client).await;
+        let output = TurnOutput::collect(client.as_mut()).await;
+        fixture.end(client).await;
 
-        let said = heard.texts().concat();
-        let is_chosen: Vec<_> = said.split(':').map(|path| path == "/elsewhere").collect();
-        assert_eq!(is_chosen, [false, false, true], "{home:?}: {said}");
+        let text = output.texts().concat();
+        let is_chosen: Vec<_> = text.split(':').map(|path| path == "/elsewhere").collect();
+        assert_eq!(is_chosen, [false, false, true], "{home:?}: {text}");
     }
 }
 
 /// The protocol has no setting that stops an agent from reading memory files.
 #[tokio::test]
 async fn a_session_without_project_memory_is_refused() {
-    let talk = Agent::prompted("say Hello.; finish").start();
-    let mut spec = talk.spec();
+    let fixture = Agent::prompted("say Hello.; finish").start();
+    let mut spec = fixture.spec();
     spec.project_memory = false;
 
-    let error = AcpBackend::new(talk.options())
+    let error = AcpBackend::new(fixture.options())
         .create(spec)
         .expect_err("it cannot be kept");
 
@@ -108,12 +108,12 @@ async fn a_session_without_project_memory_is_refused() {
 /// Plays a run in which the agent reports one call, and returns its end: the ID of the call, the
 /// tool, and the title of the result.
 async fn ended_call(call: &Value) -> Vec<Value> {
-    let talk = Agent {
+    let fixture = Agent {
         greeting: r#"answer '{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}'"#,
         ..Agent::prompted(format!("update '{call}'; say Done.; finish"))
     }
     .start();
-    let run = WatchedRun::in_planned_project(talk.project(), AcpBackend::new(talk.options()))
+    let run = WatchedRun::in_planned_project(fixture.project(), AcpBackend::new(fixture.options()))
         .configure(|run| {
             run.tool_server(HttpToolServer::new())
                 .outer_sandbox(OuterSandbox::bubblewrap())

@@ -28,10 +28,10 @@ impl AgentHarness for RealGemini {
     async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
         let scenario = scenario.clone();
         let script = ModelScript::from_fn(move |request| answer(&scenario, request));
-        let setting = Fixture::new(script).unverified();
+        let fixture = Fixture::new(script).unverified();
         Some(Arc::new(Served {
-            agents: setting.agents(),
-            _setting: setting,
+            agents: fixture.agents(),
+            _fixture: fixture,
         }))
     }
 
@@ -64,7 +64,7 @@ fn answer(scenario: &Scenario, request: &ReceivedPrompt) -> Turn {
 /// Agents that own their model server.
 struct Served {
     agents: AcpBackend,
-    _setting: Fixture,
+    _fixture: Fixture,
 }
 
 #[async_trait]
@@ -80,7 +80,7 @@ impl AgentClientFactory for Served {
 
 // Shows: framework/callbacks/acp-model-calls
 #[tokio::test]
-async fn the_contract_of_backends_is_kept() {
+async fn the_backend_conforms() {
     let project = tempfile::tempdir().expect("a directory can be made");
 
     let report = conformance::agent_client(&RealGemini { project }).await;

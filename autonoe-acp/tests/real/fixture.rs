@@ -186,12 +186,12 @@ impl TestFolders {
 }
 
 /// Plays one turn in a session of its own, and returns its events and its error.
-pub(crate) async fn one_turn(setting: &Fixture) -> (Vec<StreamEvent>, Option<AgentError>) {
-    let mut client = setting.client(setting.spec());
-    let heard = collect_events(client.as_mut(), "Go on.").await;
+pub(crate) async fn one_turn(fixture: &Fixture) -> (Vec<StreamEvent>, Option<AgentError>) {
+    let mut client = fixture.client(fixture.spec());
+    let output = collect_events(client.as_mut(), "Go on.").await;
     within(client.dispose()).await.expect("it ends");
-    setting.assert_nothing_is_left();
-    heard
+    fixture.assert_nothing_is_left();
+    output
 }
 
 /// Returns a model turn that runs a command.

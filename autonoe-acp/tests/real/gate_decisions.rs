@@ -16,51 +16,51 @@ use crate::fixture::{Fixture, collect_events, within};
 async fn a_command_in_another_folder_is_judged_there() {
     let input = json!({"command": "touch made.txt", "dir_path": "sub", "description": "makes it"});
     let command = Turn::tool("run_shell_command", input);
-    let setting = Fixture::new(ModelScript::new([command, Turn::text("Done.")]));
-    fs::create_dir(setting.file("sub")).expect("it can be made");
+    let fixture = Fixture::new(ModelScript::new([command, Turn::text("Done.")]));
+    fs::create_dir(fixture.file("sub")).expect("it can be made");
     let seen = Arc::new(Mutex::new(Vec::new()));
     let see = seen.clone();
-    let mut spec = setting.spec();
+    let mut spec = fixture.spec();
     let witness = hook_fn("witness", move |call, _| {
         see.lock().expect("nobody panics").push(call.kind.target());
         HookDecision::Pass
     });
     spec.gate = spec.gate.with_hook(witness);
-    let mut client = setting.client(spec);
+    let mut client = fixture.client(spec);
 
     collect_events(client.as_mut(), "Make it.").await;
     within(client.dispose()).await.expect("it ends");
 
-    assert!(setting.file("sub/made.txt").exists());
+    assert!(fixture.file("sub/made.txt").exists());
     let judged = Some("cd 'sub' && touch made.txt".to_owned());
     assert_eq!(*seen.lock().expect("nobody panics"), [judged]);
 }
 
 #[tokio::test]
 async fn unsupported_sessions_are_refused() {
-    let setting = Fixture::new(ModelScript::new::<Turn>([]));
+    let fixture = Fixture::new(ModelScript::new::<Turn>([]));
     let server = json!({"type": "http", "url": "http://127.0.0.1:1/mcp"});
     let server = serde_json::from_value(server).expect("a server");
-    let mut cut_off = setting.options();
+    let mut cut_off = fixture.options();
     cut_off.program.sandbox.network = SandboxNetwork::Off;
-    let mut with_tools = setting.spec();
+    let mut with_tools = fixture.spec();
     with_tools.outer_sandbox = Some(OuterSandbox::bubblewrap());
     with_tools.mcp_servers.insert("autonoe".to_owned(), server);
-    let kept = HomeFolder::Persistent(setting.folder.join("home"));
-    let mut limited = setting.spec();
+    let persistent = HomeFolder::Persistent(fixture.folder.join("home"));
+    let mut limited = fixture.spec();
     limited.max_turns = Some(2);
-    let mut without_memory = setting.spec();
+    let mut without_memory = fixture.spec();
     without_memory.project_memory = false;
 
     let max_turns = AgentErrorKind::Unclaimed(SessionField::MaxTurns);
     let project_memory = AgentErrorKind::Unclaimed(SessionField::ProjectMemory);
     let with_home = |home: &HomeFolder| {
-        let mut options = setting.options();
+        let mut options = fixture.options();
         options.home = home.clone();
         options
     };
     let user = || with_home(&HomeFolder::User);
-    let kept = || with_home(&kept);
+    let persistent = || with_home(&persistent);
     let fresh_home = "set `home` of the backend to \"perSession\"";
     for (options, spec, kind, remedy) in [
         (
@@ -69,9 +69,14 @@ async fn unsupported_sessions_are_refused() {
             AgentErrorKind::Unsupported,
             "set `network`",
         ),
-        (kept(), limited.clone(), max_turns, fresh_home),
+        (persistent(), limited.clone(), max_turns, fresh_home),
         (user(), limited, max_turns, fresh_home),
-        (kept(), without_memory.clone(), project_memory, fresh_home),
+        (
+            persistent(),
+            without_memory.clone(),
+            project_memory,
+            fresh_home,
+        ),
         (user(), without_memory, project_memory, fresh_home),
     ] {
         let error = AcpBackend::new(options)

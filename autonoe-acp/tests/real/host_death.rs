@@ -30,25 +30,25 @@ async fn as_host() -> bool {
     true
 }
 
-/// Starts `test` as the host of a session in `setting`.
-fn start_host(setting: &Fixture, test: &str, is_sandboxed: bool) -> Host {
+/// Starts `test` as the host of a session in `fixture`.
+fn start_host(fixture: &Fixture, test: &str, is_sandboxed: bool) -> Host {
     let walls = is_sandboxed.then_some((WALLS, "1".as_ref()));
     let variables = [
-        (FOLDER, setting.folder.as_os_str()),
-        (MODEL, setting.model.as_ref()),
+        (FOLDER, fixture.folder.as_os_str()),
+        (MODEL, fixture.model.as_ref()),
     ];
     let name = format!("host_death::{test}");
-    let log = setting.folder.join("host.log");
+    let log = fixture.folder.join("host.log");
     Host::start(&name, variables.into_iter().chain(walls), &log)
 }
 
 async fn nothing_is_left_of_a_killed_host(test: &str, is_sandboxed: bool) {
     let endless = shell("setsid sleep 500 & echo 1 > begun && sleep 600");
-    let setting = Fixture::new(ModelScript::new([endless, Turn::text("Hello.")]));
-    let host = start_host(&setting, test, is_sandboxed);
-    setting.written("begun").await;
+    let fixture = Fixture::new(ModelScript::new([endless, Turn::text("Hello.")]));
+    let host = start_host(&fixture, test, is_sandboxed);
+    fixture.written("begun").await;
     let sleeps = || {
-        let processes = setting.processes();
+        let processes = fixture.processes();
         processes.iter().filter(|it| it.name == "sleep").count()
     };
     eventually("the tools", || sleeps() == 2).await;
@@ -59,18 +59,18 @@ async fn nothing_is_left_of_a_killed_host(test: &str, is_sandboxed: bool) {
     // session cleans up what a dead host left.
     let is_tool = |name: &str| !is_sandboxed && ["bash", "sleep"].contains(&name);
     let only_tools = || {
-        setting
+        fixture
             .processes()
             .iter()
             .all(|process| is_tool(&process.name))
     };
     eventually("the end of the program", only_tools).await;
-    let mut client = setting.client(setting.spec());
+    let mut client = fixture.client(fixture.spec());
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     within(client.dispose()).await.expect("it ends");
     assert!(error.is_none(), "{error:?} {events:?}");
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]

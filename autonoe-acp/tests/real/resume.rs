@@ -11,21 +11,21 @@ use crate::fixture::{Fixture, collect_events, within};
 
 #[tokio::test]
 async fn a_resumed_conversation_does_not_repeat_its_history() {
-    let setting = Fixture::new(ModelScript::new([
+    let fixture = Fixture::new(ModelScript::new([
         Turn::text("First."),
         Turn::text("Second."),
     ]));
-    let mut options = setting.options();
-    options.home = HomeFolder::Persistent(setting.folder.join("home"));
+    let mut options = fixture.options();
+    options.home = HomeFolder::Persistent(fixture.folder.join("home"));
     options.history_limit = Duration::from_secs(10);
     let agents = AcpBackend::new(options);
-    let mut client = agents.create(setting.spec()).expect("it can be made");
+    let mut client = agents.create(fixture.spec()).expect("it can be made");
     let (events, _) = collect_events(client.as_mut(), "Remember the sunflower.").await;
     within(client.dispose()).await.expect("it ends");
     let Some(StreamEvent::Started { session, .. }) = events.first() else {
         panic!("{events:?}");
     };
-    let mut spec = setting.spec();
+    let mut spec = fixture.spec();
     spec.resume = Some(session.clone());
 
     let mut client = agents.create(spec).expect("it can be made");
@@ -45,25 +45,25 @@ async fn a_resumed_conversation_does_not_repeat_its_history() {
         events.last(),
         Some(&StreamEvent::end(SessionOutcome::Completed, None))
     );
-    let requests = setting.server.log().main_requests();
-    let asked = requests
+    let requests = fixture.server.log().main_requests();
+    let prompt = requests
         .last()
         .expect("there are some")
         .user_texts()
         .concat();
-    assert!(asked.contains("sunflower"), "{asked}");
-    setting.assert_nothing_is_left();
+    assert!(prompt.contains("sunflower"), "{prompt}");
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_conversation_is_resumed_twice_within_a_minute_from_its_directory() {
     let answers = ["First.", "Second.", "Third."].map(Turn::text);
-    let setting = Fixture::new(ModelScript::new(answers));
-    let agents = setting.agents();
-    let mut spec = setting.spec();
+    let fixture = Fixture::new(ModelScript::new(answers));
+    let agents = fixture.agents();
+    let mut spec = fixture.spec();
     spec.sandbox = Sandbox::Required;
     spec.outer_sandbox = Some(OuterSandbox::bubblewrap());
-    spec.conversations = Some(setting.project().join(".autonoe/conversations/flow"));
+    spec.conversations = Some(fixture.project().join(".autonoe/conversations/flow"));
     for prompt in ["Remember the sunflower.", "And the tulip.", "What was it?"] {
         let mut client = agents.create(spec.clone()).expect("it can be made");
         let (events, error) = collect_events(client.as_mut(), prompt).await;
@@ -76,22 +76,22 @@ async fn a_conversation_is_resumed_twice_within_a_minute_from_its_directory() {
         spec.resume = Some(session.clone());
     }
 
-    let requests = setting.server.log().main_requests();
+    let requests = fixture.server.log().main_requests();
     let last = requests.last().expect("there are some");
-    let asked = last.user_texts().concat();
+    let prompt = last.user_texts().concat();
     for word in ["sunflower", "tulip", "What was it?"] {
-        assert!(asked.contains(word), "{word}: {asked}");
+        assert!(prompt.contains(word), "{word}: {prompt}");
     }
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn resuming_without_a_persistent_home_is_refused() {
-    let setting = Fixture::new(ModelScript::new::<Turn>([]));
-    let mut spec = setting.spec();
+    let fixture = Fixture::new(ModelScript::new::<Turn>([]));
+    let mut spec = fixture.spec();
     spec.resume = Some(autonoe_core::time::AgentSessionId::new("some"));
 
-    let error = setting.agents().create(spec).expect_err("it cannot");
+    let error = fixture.agents().create(spec).expect_err("it cannot");
 
     assert_eq!(
         error.kind(),

@@ -47,9 +47,9 @@ fn calls(events: &[StreamEvent]) -> Vec<(String, serde_json::Value, Option<ToolS
 
 #[tokio::test]
 async fn the_program_is_found_and_claims_no_more_than_it_can() {
-    let setting = Fixture::new(ModelScript::new::<Turn>([]));
+    let fixture = Fixture::new(ModelScript::new::<Turn>([]));
 
-    let can = within(setting.agents().probe()).await.expect("it is there");
+    let can = within(fixture.agents().probe()).await.expect("it is there");
 
     assert_eq!(
         (can.backend.as_str(), can.version.as_deref()),
@@ -61,14 +61,14 @@ async fn the_program_is_found_and_claims_no_more_than_it_can() {
         (Support::No, Support::No)
     );
     assert_eq!((can.resume, can.cost), (Support::No, Support::No));
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn the_answers_that_a_probe_knows_are_those_of_the_program() {
-    let setting = Fixture::new(ModelScript::new::<Turn>([]));
-    let known = within(setting.agents().probe()).await.expect("it is there");
-    let mut options = setting.options();
+    let fixture = Fixture::new(ModelScript::new::<Turn>([]));
+    let known = within(fixture.agents().probe()).await.expect("it is there");
+    let mut options = fixture.options();
     // The probe cannot read the version of a script outside of the package.
     let folder = tempfile::tempdir().expect("a folder");
     let wrapper = folder.path().join("wrapper.mjs");
@@ -76,15 +76,15 @@ async fn the_answers_that_a_probe_knows_are_those_of_the_program() {
     std::fs::write(&wrapper, script).expect("writable");
     options.args[0] = wrapper.into();
 
-    let asked = within(autonoe_acp::AcpBackend::new(options).probe()).await;
+    let probed = within(autonoe_acp::AcpBackend::new(options).probe()).await;
 
-    assert_eq!(asked.expect("it answers"), known);
+    assert_eq!(probed.expect("it answers"), known);
 }
 
 #[tokio::test]
 async fn without_a_key_a_probe_reports_the_missing_credentials() {
-    let setting = Fixture::new(ModelScript::new::<Turn>([]));
-    let mut options = setting.options();
+    let fixture = Fixture::new(ModelScript::new::<Turn>([]));
+    let mut options = fixture.options();
     options
         .program
         .environment
@@ -103,12 +103,12 @@ async fn without_a_key_a_probe_reports_the_missing_credentials() {
 
 /// The prompt of the last turn looks like a command of the program, and must reach the model.
 #[tokio::test]
-async fn turns_report_text_thoughts_tokens_and_calls() {
-    let said = ScriptedMessage::new()
+async fn turns_report_text_thinking_tokens_and_calls() {
+    let greeting_answer = ScriptedMessage::new()
         .thinks("**Plan** first")
         .says("Good morning.");
-    let setting = Fixture::new(ModelScript::new([
-        said.into(),
+    let fixture = Fixture::new(ModelScript::new([
+        greeting_answer.into(),
         shell("echo hello"),
         write("made.txt", "hello\n"),
         shell("cat made.txt > copy.txt"),
@@ -116,7 +116,7 @@ async fn turns_report_text_thoughts_tokens_and_calls() {
         Turn::text("Done."),
         Turn::text("It is a path."),
     ]));
-    let mut client = setting.client(setting.spec());
+    let mut client = fixture.client(fixture.spec());
 
     let (greeting, _) = collect_events(client.as_mut(), "Greet.").await;
     let (working, _) = collect_events(client.as_mut(), "Go on.").await;
@@ -124,11 +124,11 @@ async fn turns_report_text_thoughts_tokens_and_calls() {
     within(client.dispose()).await.expect("it ends");
 
     assert_greets(&greeting);
-    let made = setting.file("made.txt");
+    let file = fixture.file("made.txt");
     let calls = calls(&working);
     let expected = [
         ("Bash", json!({"command": "echo hello"}), ToolStatus::Ok),
-        ("Write", json!({"file_path": made}), ToolStatus::Ok),
+        ("Write", json!({"file_path": file}), ToolStatus::Ok),
         (
             "Bash",
             json!({"command": "cat made.txt > copy.txt"}),
@@ -142,9 +142,9 @@ async fn turns_report_text_thoughts_tokens_and_calls() {
     for turn in [&working, &path] {
         assert_eq!(outcome(turn), Some(&SessionOutcome::Completed), "{turn:?}");
     }
-    assert_eq!(setting.names(), ["copy.txt", "made.txt"]);
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    assert_eq!(fixture.names(), ["copy.txt", "made.txt"]);
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 /// Asserts that a turn has one thought, one text and its tokens, and completes.
@@ -153,7 +153,7 @@ fn assert_greets(events: &[StreamEvent]) {
         panic!("{events:?}");
     };
     let model = "gemini-2.5-flash".to_owned();
-    assert!(matches!(started, StreamEvent::Started { model: Some(told), .. } if *told == model));
+    assert!(matches!(started, StreamEvent::Started { model: Some(name), .. } if *name == model));
     assert!(
         matches!(thought, StreamEvent::Thinking { .. }),
         "{thought:?}"
@@ -172,12 +172,12 @@ fn assert_greets(events: &[StreamEvent]) {
 // Shows: interfaces/hooks/reason
 #[tokio::test]
 async fn denied_calls_leave_no_files_and_turn_completes() {
-    let setting = Fixture::new(ModelScript::new([
+    let fixture = Fixture::new(ModelScript::new([
         shell("touch trace.txt"),
         write("trace.txt", "x"),
         Turn::text("Then not."),
     ]));
-    let mut client = setting.client(setting.spec_with(Grants::none()));
+    let mut client = fixture.client(fixture.spec_with(Grants::none()));
 
     let (events, error) = collect_events(client.as_mut(), "Leave a trace.").await;
     within(client.dispose()).await.expect("it ends");
@@ -186,9 +186,9 @@ async fn denied_calls_leave_no_files_and_turn_completes() {
     let statuses: Vec<_> = calls(&events).into_iter().map(|call| call.2).collect();
     assert_eq!(statuses, [Some(ToolStatus::Denied); 2], "{events:?}");
     assert_eq!(outcome(&events), Some(&SessionOutcome::Completed));
-    assert_eq!(setting.names(), Vec::<String>::new());
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    assert_eq!(fixture.names(), Vec::<String>::new());
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
@@ -206,8 +206,8 @@ async fn service_refusals_map_to_error_kinds() {
     let refusal = Arc::new(Mutex::new(refusals[0].0.clone()));
     let current = refusal.clone();
     let script = ModelScript::from_fn(move |_| current.lock().expect("no panic").clone().into());
-    let setting = Fixture::new(script).unverified();
-    let mut client = setting.client(setting.spec());
+    let fixture = Fixture::new(script).unverified();
+    let mut client = fixture.client(fixture.spec());
 
     for (next, expected) in refusals {
         *refusal.lock().expect("no panic") = next;
@@ -218,15 +218,15 @@ async fn service_refusals_map_to_error_kinds() {
         assert_eq!(error.kind(), expected, "{error}");
     }
     within(client.dispose()).await.expect("it ends");
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_spent_quota_is_reported() {
-    let setting =
+    let fixture =
         Fixture::new(ModelScript::from_fn(|_| Refusal::quota_spent().into())).unverified();
 
-    let (events, error) = one_turn(&setting).await;
+    let (events, error) = one_turn(&fixture).await;
 
     assert!(error.is_none(), "{error:?}");
     let is_quota = matches!(outcome(&events), Some(SessionOutcome::QuotaExceeded { .. }));
@@ -262,38 +262,38 @@ async fn an_incomplete_answer_is_not_a_success() {
             cut()
         }
     };
-    let what = Arc::new(Mutex::new(""));
-    let current = what.clone();
+    let mode = Arc::new(Mutex::new(""));
+    let current = mode.clone();
     let script = ModelScript::from_fn(move |request| match *current.lock().expect("no panic") {
         "cut" => cut(),
         "cut among its words" => cut_later(),
         "blocked" => blocked(),
         _ => cut_after_a_tool(request),
     });
-    let setting = Fixture::new(script).unverified();
-    let mut client = setting.client(setting.spec());
+    let fixture = Fixture::new(script).unverified();
+    let mut client = fixture.client(fixture.spec());
 
     for next in ["cut", "cut among its words", "blocked", "cut after a tool"] {
-        *what.lock().expect("no panic") = next;
+        *mode.lock().expect("no panic") = next;
 
         let (events, error) = collect_events(client.as_mut(), "Go on.").await;
 
         let completed = outcome(&events) == Some(&SessionOutcome::Completed);
         assert!(!completed, "{next}: {events:?} {error:?}");
-        let is_gone = error.is_some_and(|error| error.kind() == AgentErrorKind::Crashed);
-        assert!(!is_gone, "{next}: the program is not there any more");
+        let has_crashed = error.is_some_and(|error| error.kind() == AgentErrorKind::Crashed);
+        assert!(!has_crashed, "{next}: the program is not there any more");
     }
     within(client.dispose()).await.expect("it ends");
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
-async fn a_limit_of_turns_and_a_system_prompt_are_kept() {
-    let setting = Fixture::new(ModelScript::from_fn(|_| shell("echo more"))).unverified();
-    let mut spec = setting.spec();
+async fn turn_limit_and_system_prompt_apply() {
+    let fixture = Fixture::new(ModelScript::from_fn(|_| shell("echo more"))).unverified();
+    let mut spec = fixture.spec();
     spec.max_turns = Some(2);
     spec.system_prompt = Some("You are a very special agent.".to_owned());
-    let mut client = setting.client(spec);
+    let mut client = fixture.client(spec);
 
     let (events, error) = collect_events(client.as_mut(), "Go on for ever.").await;
     within(client.dispose()).await.expect("it ends");
@@ -304,7 +304,7 @@ async fn a_limit_of_turns_and_a_system_prompt_are_kept() {
         Some(&SessionOutcome::MaxTurns),
         "{events:?}"
     );
-    let requests = setting.server.log().main_requests();
+    let requests = fixture.server.log().main_requests();
     assert_eq!(requests.len(), 2);
     let system = requests[0].system_texts().concat();
     assert!(system.contains("You are a very special agent."), "{system}");
@@ -313,20 +313,20 @@ async fn a_limit_of_turns_and_a_system_prompt_are_kept() {
 #[tokio::test]
 async fn a_turn_that_is_interrupted_ends_its_tool() {
     let endless = shell("echo 1 > begun && sleep 600");
-    let setting = Fixture::new(ModelScript::new([endless, Turn::text("I am back.")]));
-    let mut client = setting.client(setting.spec());
+    let fixture = Fixture::new(ModelScript::new([endless, Turn::text("I am back.")]));
+    let mut client = fixture.client(fixture.spec());
     let control = client.control();
 
-    let heard = async {
+    let turn = async {
         let (events, error) = collect_events(client.as_mut(), "Wait.").await;
         assert!(error.is_none(), "{error:?}");
         events
     };
     let interrupt = async {
-        setting.written("begun").await;
+        fixture.written("begun").await;
         control.interrupt().await.expect("it can be");
     };
-    let (events, ()) = within(async { tokio::join!(heard, interrupt) }).await;
+    let (events, ()) = within(async { tokio::join!(turn, interrupt) }).await;
 
     assert_eq!(
         outcome(&events),
@@ -334,7 +334,7 @@ async fn a_turn_that_is_interrupted_ends_its_tool() {
         "{events:?}"
     );
     let sleeps = || {
-        setting
+        fixture
             .processes()
             .into_iter()
             .any(|process| process.name == "sleep")
@@ -347,25 +347,24 @@ async fn a_turn_that_is_interrupted_ends_its_tool() {
         "{events:?}"
     );
     within(client.dispose()).await.expect("it ends");
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_turn_that_waits_for_the_gate_can_be_interrupted() {
-    let setting = Fixture::new(ModelScript::new([shell("touch trace.txt")]));
-    let mut spec = setting.spec();
-    let asked = Arc::new(tokio::sync::Notify::new());
-    let told = asked.clone();
-    spec.gate = spec.gate.with_hook(Arc::new(Thinker(told)));
-    let mut client = setting.client(spec);
+    let fixture = Fixture::new(ModelScript::new([shell("touch trace.txt")]));
+    let mut spec = fixture.spec();
+    let requested = Arc::new(tokio::sync::Notify::new());
+    spec.gate = spec.gate.with_hook(Arc::new(Thinker(requested.clone())));
+    let mut client = fixture.client(spec);
     let control = client.control();
 
     let interrupt = async {
-        asked.notified().await;
+        requested.notified().await;
         control.interrupt().await.expect("it can be");
     };
-    let heard = collect_events(client.as_mut(), "Leave a trace.");
-    let ((events, error), ()) = within(async { tokio::join!(heard, interrupt) }).await;
+    let turn = collect_events(client.as_mut(), "Leave a trace.");
+    let ((events, error), ()) = within(async { tokio::join!(turn, interrupt) }).await;
     within(client.dispose()).await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
@@ -374,8 +373,8 @@ async fn a_turn_that_waits_for_the_gate_can_be_interrupted() {
         Some(&SessionOutcome::Interrupted),
         "{events:?}"
     );
-    assert_eq!(setting.names(), Vec::<String>::new());
-    setting.assert_nothing_is_left();
+    assert_eq!(fixture.names(), Vec::<String>::new());
+    fixture.assert_nothing_is_left();
 }
 
 /// A hook that never finishes.
@@ -398,34 +397,34 @@ impl autonoe_core::PreToolUseHook for Thinker {
 }
 
 #[tokio::test]
-async fn a_silent_agent_is_given_up_and_ended() {
+async fn a_silent_agent_times_out_and_is_killed() {
     let hang = ScriptedMessage::new()
         .says("Well..")
         .breaks(FaultPosition::AfterBlock(0), StreamFault::Hang);
-    let setting = Fixture::new(ModelScript::new([hang])).unverified();
-    let mut options = setting.options();
+    let fixture = Fixture::new(ModelScript::new([hang])).unverified();
+    let mut options = fixture.options();
     options.program.silence_limit = std::time::Duration::from_secs(3);
     let agents = autonoe_acp::AcpBackend::new(options);
-    let mut client = agents.create(setting.spec()).expect("it can be made");
+    let mut client = agents.create(fixture.spec()).expect("it can be made");
 
     let (_, error) = collect_events(client.as_mut(), "Go on.").await;
 
     assert_eq!(error.expect("it is silent").kind(), AgentErrorKind::Timeout);
     within(client.dispose()).await.expect("it ends");
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_stream_that_is_dropped_ends_the_tool() {
-    let setting =
+    let fixture =
         Fixture::new(ModelScript::new([shell("echo 1 > begun && sleep 600")])).unverified();
-    let mut client = setting.client(setting.spec());
+    let mut client = fixture.client(fixture.spec());
     let mut stream = client.query("Wait.".into());
     let listened = async { while stream.next().await.is_some() {} };
     within(async {
         tokio::select! {
             () = listened => panic!("it does not end by itself"),
-            () = setting.written("begun") => {}
+            () = fixture.written("begun") => {}
         }
     })
     .await;
@@ -434,7 +433,7 @@ async fn a_stream_that_is_dropped_ends_the_tool() {
     drop(client);
 
     crate::fixture::eventually("the end of all", || {
-        setting.processes().is_empty() && setting.session_folders().is_empty()
+        fixture.processes().is_empty() && fixture.session_folders().is_empty()
     })
     .await;
 }

@@ -22,13 +22,13 @@ fn sandboxed(mut spec: SessionSpec) -> SessionSpec {
 }
 
 /// Plays a session of one turn in the sandbox, and returns its events.
-async fn one_session(setting: &Fixture, options: AcpOptions, grants: Grants) -> Vec<StreamEvent> {
-    let spec = sandboxed(setting.spec_with(grants));
+async fn one_session(fixture: &Fixture, options: AcpOptions, grants: Grants) -> Vec<StreamEvent> {
+    let spec = sandboxed(fixture.spec_with(grants));
     let agents = AcpBackend::new(options);
     let mut client = agents.create(spec).expect("it can be made");
     let (events, _) = collect_events(client.as_mut(), "Go on.").await;
     within(client.dispose()).await.expect("it ends");
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
     events
 }
 
@@ -52,10 +52,10 @@ async fn an_env_file_does_not_change_where_the_key_is_sent() {
     let proxy_address = proxy.local_addr().expect("it is bound");
     let other =
         GeminiServer::start(ModelScript::from_fn(|_| Turn::text("Thank you."))).unverified();
-    let setting = Fixture::new(ModelScript::new::<Turn>([]));
+    let fixture = Fixture::new(ModelScript::new::<Turn>([]));
     let line = format!("GOOGLE_GEMINI_BASE_URL={}\n", other.url());
-    fs::write(setting.file(".env"), line).expect("writable");
-    let mut options = setting.options();
+    fs::write(fixture.file(".env"), line).expect("writable");
+    let mut options = fixture.options();
     let name = OsStr::new("GOOGLE_GEMINI_BASE_URL");
     options
         .program
@@ -71,7 +71,7 @@ async fn an_env_file_does_not_change_where_the_key_is_sent() {
         ),
         ("NO_PROXY".into(), "127.0.0.1".into()),
     ]);
-    let spec = sandboxed(setting.spec_with(Grants::none()));
+    let spec = sandboxed(fixture.spec_with(Grants::none()));
     let agents = AcpBackend::new(options);
     let mut client = agents.create(spec).expect("it can be made");
     let control = client.control();
@@ -85,24 +85,28 @@ async fn an_env_file_does_not_change_where_the_key_is_sent() {
     within(async { tokio::join!(turn, interrupted) }).await;
     within(client.dispose()).await.expect("it ends");
 
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
     assert!(other.log().main_requests().is_empty());
 }
 
 #[tokio::test]
 async fn tools_get_no_secrets_and_an_env_file_does_not_change_permissions() {
-    let look = shell("echo key=$GEMINI_API_KEY token=$NPM_TOKEN other=$OTHER");
+    let print_secrets = shell("echo key=$GEMINI_API_KEY token=$NPM_TOKEN other=$OTHER");
     let touch = shell("touch trace.txt");
-    let setting = Fixture::new(ModelScript::new([look, touch, Turn::text("Done.")]));
-    let policies = setting.file("home/.gemini/policies");
+    let fixture = Fixture::new(ModelScript::new([
+        print_secrets,
+        touch,
+        Turn::text("Done."),
+    ]));
+    let policies = fixture.file("home/.gemini/policies");
     fs::create_dir_all(&policies).expect("it can be made");
     let allow =
         "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"allow\"\npriority = 900\n";
     fs::write(policies.join("allow.toml"), allow).expect("writable");
-    let home = setting.file("home");
+    let home = fixture.file("home");
     let line = format!("GEMINI_CLI_HOME={}\n", home.display());
-    fs::write(setting.file(".env"), line).expect("writable");
-    let mut options = setting.options();
+    fs::write(fixture.file(".env"), line).expect("writable");
+    let mut options = fixture.options();
     for name in ["NPM_TOKEN", "OTHER"] {
         options
             .program
@@ -110,32 +114,32 @@ async fn tools_get_no_secrets_and_an_env_file_does_not_change_permissions() {
             .insert(name.into(), "told".into());
     }
 
-    let events = one_session(&setting, options, Grants::none()).await;
+    let events = one_session(&fixture, options, Grants::none()).await;
 
     assert_eq!(
         output(&events),
         Some("key= token= other=told"),
         "{events:?}"
     );
-    assert!(!setting.file("trace.txt").exists());
-    setting.server.verify();
+    assert!(!fixture.file("trace.txt").exists());
+    fixture.server.verify();
 }
 
 #[tokio::test]
-async fn a_project_with_an_env_file_is_refused_where_settings_are_not_ours() {
-    let setting = Fixture::new(ModelScript::new::<Turn>([]));
-    fs::write(setting.file(".env"), "A=b\n").expect("writable");
-    let mut options = setting.options();
+async fn a_project_with_an_env_file_is_refused_with_foreign_settings() {
+    let fixture = Fixture::new(ModelScript::new::<Turn>([]));
+    fs::write(fixture.file(".env"), "A=b\n").expect("writable");
+    let mut options = fixture.options();
     options.home = HomeFolder::User;
     let agents = AcpBackend::new(options);
-    let mut client = agents.create(setting.spec()).expect("it can be made");
+    let mut client = agents.create(fixture.spec()).expect("it can be made");
 
     let (_, error) = collect_events(client.as_mut(), "Look.").await;
     within(client.dispose()).await.expect("it ends");
 
     let error = error.expect("it is refused");
     assert_eq!(error.kind(), AgentErrorKind::Configuration);
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 fn output(events: &[StreamEvent]) -> Option<&str> {
@@ -156,10 +160,10 @@ async fn no_environment_has_the_key_and_an_allowed_variable_reaches_tools() {
             "echo npm=$NPM_TOKEN; env | grep -a {hush}; cat /proc/[0-9]*/environ 2>/dev/null | \
              tr '\\0' '\\n' | grep -a {hush}; grep -rs {hush} ~/.gemini/settings.json; echo end"
         ));
-        let setting = Fixture::new(ModelScript::new([search, Turn::text("Seen.")]));
-        let mut options = setting.options();
+        let fixture = Fixture::new(ModelScript::new([search, Turn::text("Seen.")]));
+        let mut options = fixture.options();
         if home == "kept" {
-            options.home = HomeFolder::Persistent(setting.folder.join("home"));
+            options.home = HomeFolder::Persistent(fixture.folder.join("home"));
         }
         for name in ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GITHUB_TOKEN"] {
             options
@@ -171,7 +175,7 @@ async fn no_environment_has_the_key_and_an_allowed_variable_reaches_tools() {
             .program
             .environment
             .insert("NPM_TOKEN".into(), "allowed".into());
-        let mut spec = setting.spec();
+        let mut spec = fixture.spec();
         spec.outer_sandbox = is_enclosed.then(OuterSandbox::bubblewrap);
         spec.credential_filter = CredentialFilter::default().allow("NPM_TOKEN");
         let agents = AcpBackend::new(options);
@@ -186,23 +190,23 @@ async fn no_environment_has_the_key_and_an_allowed_variable_reaches_tools() {
             Some("npm=allowed\nend"),
             "{home} {events:?}"
         );
-        let exchanges = setting.server.log().exchanges();
+        let exchanges = fixture.server.log().exchanges();
         let credentials = exchanges.iter().map(|it| it.headers.credential());
         assert!(
             credentials
                 .into_iter()
                 .any(|it| it == Some(Credential::ApiKey))
         );
-        setting.server.verify();
+        fixture.server.verify();
     }
 }
 
 #[tokio::test]
-async fn files_that_a_tool_leaves_in_a_kept_home_do_not_affect_the_next_session() {
+async fn files_that_a_tool_leaves_in_a_persistent_home_do_not_affect_the_next_session() {
     let settings = json!({"tools": {"allowed": ["run_shell_command"]}});
     let allow =
         r#"[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"allow\"\npriority = 900\n"#;
-    let setting = Fixture::new(ModelScript::new([
+    let fixture = Fixture::new(ModelScript::new([
         shell(&format!("echo '{settings}' > ~/.gemini/settings.json")),
         shell(&format!(
             "mkdir -p ~/.gemini/policies; printf \"{allow}\" > ~/.gemini/policies/a.toml"
@@ -212,18 +216,18 @@ async fn files_that_a_tool_leaves_in_a_kept_home_do_not_affect_the_next_session(
         shell("touch trace.txt"),
         Turn::text("Done."),
     ]));
-    let home = HomeFolder::Persistent(setting.folder.join("home"));
+    let home = HomeFolder::Persistent(fixture.folder.join("home"));
     let options = || {
-        let mut options = setting.options();
+        let mut options = fixture.options();
         options.home = home.clone();
         options
     };
     let bash = "Bash".parse().into_iter();
     let granted = Grants::none().with_rules(bash);
 
-    one_session(&setting, options(), granted).await;
-    one_session(&setting, options(), Grants::none()).await;
+    one_session(&fixture, options(), granted).await;
+    one_session(&fixture, options(), Grants::none()).await;
 
-    assert_eq!(setting.names(), ["begun"]);
-    setting.server.verify();
+    assert_eq!(fixture.names(), ["begun"]);
+    fixture.server.verify();
 }

@@ -194,7 +194,7 @@ impl WebhookSink {
             })?;
             keys = keys.with(name, found);
         }
-        let notifier = webhook_notifier(keys, project, models, env)?;
+        let notifier = webhook_notifier(keys, [address].into_iter(), project, models, env)?;
         let target = WebhookTarget {
             address: address.to_owned(),
             signing_key: key.map(str::to_owned),

@@ -17,12 +17,12 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanExporter as _};
+use rustls::RootCertStore;
 
-use super::TelemetrySection;
 use super::export_errors::{ExportErrors, RecordingExporter};
 use super::sender::Sender;
 use super::settings::{Receiver, Settings, SettingsSource};
-use crate::Env;
+use crate::{Env, ModelsFile};
 
 /// Number of retries of a request. It is small, so that the end of a run does not wait long for an
 /// unreachable receiver.
@@ -43,8 +43,8 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// Starts the exports that variables and `section` request; below `parent`, if that trace is
-    /// recorded.
+    /// Starts the exports that variables and `models` request; below `parent`, if that trace is
+    /// recorded. Encrypted connections trust the certificate authorities of connections to models.
     ///
     /// `instance` identifies this process among those that export metrics for the same service at
     /// the same time.
@@ -53,7 +53,7 @@ impl Telemetry {
     ///
     /// The settings are invalid. The error is a message for people.
     pub fn start(
-        section: &TelemetrySection,
+        models: &ModelsFile,
         project: &Path,
         env: &Env,
         parent: Option<&TraceContext>,
@@ -61,22 +61,32 @@ impl Telemetry {
     ) -> Result<Self, String> {
         let settings = Settings::resolve(SettingsSource {
             environment: &env.environment,
-            section,
+            section: &models.telemetry,
             folder: project,
         })?;
-        match settings {
-            None => Ok(Self::default()),
-            Some(settings) => Self::begin(settings, parent, instance),
-        }
+        let Some(settings) = settings else {
+            return Ok(Self::default());
+        };
+        // Reading the certificates takes time, which plain connections need not spend.
+        let authorities = if settings.is_encrypted() {
+            let trust = models.trust.clone().resolve_in(project);
+            trust
+                .read(&env.environment)
+                .map_err(|problem| format!("no certificate can be trusted: {problem}"))?
+        } else {
+            Arc::new(RootCertStore::empty())
+        };
+        Self::begin(settings, authorities, parent, instance)
     }
 
     fn begin(
         settings: Settings,
+        authorities: Arc<RootCertStore>,
         parent: Option<&TraceContext>,
         instance: Option<String>,
     ) -> Result<Self, String> {
         let recent_errors = Arc::new(ExportErrors::default());
-        let sender = Sender::start(settings.is_encrypted(), recent_errors.clone())
+        let sender = Sender::start(authorities, recent_errors.clone())
             .map_err(|error| format!("the exporter cannot start: {error}"))?;
         let pipeline = ExportPipeline {
             sender,

@@ -6,14 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use autonoe_model::transport::Connector;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
-use rustls::crypto::ring;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::RootCertStore;
 use tokio::runtime::{Builder, Handle};
 
 use super::export_errors::ExportErrors;
@@ -22,39 +20,41 @@ use crate::error::error_chain;
 /// Maximum size of a response.
 const LONGEST_ANSWER: usize = 64 << 10;
 
+/// Time limit for establishing a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// Sends requests to receivers.
 ///
 /// Exporters call it from threads without a runtime, and the runtime of the run is busy. Therefore
 /// requests have their own thread.
 #[derive(Clone)]
 pub(super) struct Sender {
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    client: Client<Connector, Full<Bytes>>,
     runtime: Handle,
     limit: Duration,
     recent_errors: Arc<ExportErrors>,
 }
 
 impl Sender {
-    /// Starts the thread. It ends with the process.
+    /// Starts the thread. It ends with the process. `authorities` are the certificate authorities
+    /// for encrypted connections.
     ///
     /// # Errors
     ///
-    /// The thread cannot be started, or `is_encrypted` and the system has no trusted certificates.
-    pub(super) fn start(is_encrypted: bool, recent_errors: Arc<ExportErrors>) -> io::Result<Self> {
-        let mut http = HttpConnector::new();
-        http.enforce_http(false);
-        let https = HttpsConnectorBuilder::new()
-            .with_tls_config(tls(is_encrypted)?)
-            .https_or_http()
-            .enable_http1()
-            .wrap_connector(http);
+    /// The thread cannot be started, or TLS cannot be set up.
+    pub(super) fn start(
+        authorities: Arc<RootCertStore>,
+        recent_errors: Arc<ExportErrors>,
+    ) -> io::Result<Self> {
+        let connector =
+            Connector::direct(authorities, CONNECT_TIMEOUT).map_err(io::Error::other)?;
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
         std::thread::Builder::new()
             .name("telemetry".to_owned())
             .spawn(move || runtime.block_on(std::future::pending::<()>()))?;
         Ok(Self {
-            client: Client::builder(TokioExecutor::new()).build(https),
+            client: Client::builder(TokioExecutor::new()).build(connector),
             runtime: handle,
             limit: Duration::MAX,
             recent_errors,
@@ -66,19 +66,6 @@ impl Sender {
         self.limit = limit;
         self
     }
-}
-
-fn tls(is_encrypted: bool) -> io::Result<ClientConfig> {
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(io::Error::other)?;
-    // Reading the system's certificates takes time, which plain connections need not spend.
-    let config = if is_encrypted {
-        config.with_native_roots()?
-    } else {
-        config.with_root_certificates(RootCertStore::empty())
-    };
-    Ok(config.with_no_client_auth())
 }
 
 #[async_trait]

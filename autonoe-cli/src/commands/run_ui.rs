@@ -61,8 +61,7 @@ impl RunUi {
         let screen = Screen::new(env, detail == Detail::Normal);
         let presenter = Arc::new(Presenter::new(screen.clone(), detail));
         let trace = parent_trace(env);
-        let section = &models.telemetry;
-        let telemetry = Telemetry::start(section, project.root(), env, trace.as_ref(), None);
+        let telemetry = Telemetry::start(models, project.root(), env, trace.as_ref(), None);
         let telemetry = telemetry.unwrap_or_else(|error| {
             presenter.warn(&format!("telemetry is off: {error}"));
             Telemetry::default()

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn money_is_rounded_to_cents_and_never_to_nothing() {
+    fn costs_are_rounded_to_cents_and_never_to_zero() {
         for (dollars, words) in [
             ("0", "$0.00"),
             ("0.000000000001", "< $0.01"),

@@ -7,8 +7,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Progress;
-use crate::FleetAction;
+use super::progress::Progress;
 
 /// Identifies a member. Unique within a snapshot.
 #[derive(
@@ -151,13 +150,6 @@ impl MemberRow {
             unreachable: None,
             log: Vec::new(),
         }
-    }
-
-    /// Returns whether the action makes sense for the member now. A member that asks a person can
-    /// resume without an answer.
-    pub(crate) fn accepts(&self, action: &FleetAction) -> bool {
-        let asks = self.status == MemberRowStatus::Running && self.question.is_some();
-        action.is_valid_for(self.status) || (asks && *action == FleetAction::Resume)
     }
 }
 

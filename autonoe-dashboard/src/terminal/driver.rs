@@ -162,7 +162,7 @@ struct Rows {
 
 impl Rows {
     fn new(height: u16, pane: &Pane, dashboard: &Dashboard) -> Self {
-        let shown_from = |least: u16| u16::from(height >= least);
+        let rows_from = |least: u16| u16::from(height >= least);
         let alerts = u16::try_from(dashboard.alerts.len()).unwrap_or(u16::MAX);
         let pane = match (pane, height) {
             // The user opened this pane explicitly.
@@ -172,11 +172,11 @@ impl Rows {
             (_, _) => (alerts.clamp(1, 8) + 1).min(height / 3),
         };
         Self {
-            objective: shown_from(6),
-            standing: shown_from(8),
-            totals: shown_from(4),
+            objective: rows_from(6),
+            standing: rows_from(8),
+            totals: rows_from(4),
             pane,
-            keys: shown_from(5),
+            keys: rows_from(5),
         }
     }
 }

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_selected_row_is_always_among_those_shown() {
+    fn the_selected_row_is_always_visible() {
         for members in 0..40 {
             for rows in 1..12 {
                 for selected in 0..members {

@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn control_characters_are_neutralized() {
-        for (text, shown) in [
+        for (text, expected) in [
             ("plain ü 日本", "plain ü 日本"),
             ("\u{1b}[2Jgone", " [2Jgone"),
             ("a\u{1b}]0;title\u{7}b", "a ]0;title b"),
@@ -57,7 +57,7 @@ mod tests {
                 "e\u{301}\u{301}\u{301}\u{301}x",
             ),
         ] {
-            assert_eq!(sanitize(text), shown, "{text:?}");
+            assert_eq!(sanitize(text), expected, "{text:?}");
         }
     }
 

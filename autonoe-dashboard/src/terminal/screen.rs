@@ -118,7 +118,7 @@ mod tests {
         let key =
             |code, modifiers| ViewInput::from_event(&Event::Key(KeyEvent::new(code, modifiers)));
         let none = KeyModifiers::NONE;
-        for (code, held, meant) in [
+        for (code, held, expected) in [
             (KeyCode::Char('q'), none, Some(Key::Char('q'))),
             (
                 KeyCode::Char('?'),
@@ -139,7 +139,7 @@ mod tests {
         ] {
             assert_eq!(
                 key(code, held),
-                meant.map(ViewInput::Key),
+                expected.map(ViewInput::Key),
                 "{code:?} {held:?}"
             );
         }

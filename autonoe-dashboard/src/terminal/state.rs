@@ -171,8 +171,8 @@ fn act(action: FleetAction, dashboard: &Dashboard, state: ViewState) -> (ViewSta
     let Some(member) = state.member(dashboard) else {
         return no_reaction(state.with_note("this fleet has no members"));
     };
-    if let Some(why) = refusal(&action, member) {
-        return no_reaction(state.with_note(why));
+    if let Some(reason) = refusal(&action, member) {
+        return no_reaction(state.with_note(reason));
     }
     match action {
         FleetAction::Kill => {
@@ -190,7 +190,7 @@ fn confirm(key: Key, dashboard: &Dashboard, state: ViewState) -> (ViewState, Rea
     let member = dashboard.member(id);
     match (key, member) {
         (Key::Char('y' | 'Y'), Some(member)) => match refusal(&FleetAction::Kill, member) {
-            Some(why) => no_reaction(show_pane(state, Pane::Fleet).with_note(why)),
+            Some(reason) => no_reaction(show_pane(state, Pane::Fleet).with_note(reason)),
             None => request(
                 FleetAction::Kill,
                 member,
@@ -207,7 +207,7 @@ fn confirm(key: Key, dashboard: &Dashboard, state: ViewState) -> (ViewState, Rea
 /// Returns the reason why an action makes no sense for a member.
 fn refusal(action: &FleetAction, member: &MemberRow) -> Option<String> {
     let MemberRow { id, status, .. } = member;
-    (!member.accepts(action)).then(|| format!("cannot {action} {id}: it is {status}"))
+    (!action.is_accepted_by(member)).then(|| format!("cannot {action} {id}: it is {status}"))
 }
 
 fn request(action: FleetAction, member: &MemberRow, state: ViewState) -> (ViewState, Reaction) {

@@ -35,8 +35,9 @@ pub(super) fn authenticate(
 ) -> Result<TokenSource, StatusCode> {
     // DNS rebinding can make a browser resolve a foreign name to this machine. The `Host` header
     // still carries the foreign name.
-    let host = header_text(headers, &HOST).filter(|host| is_allowed_host(host, exposure));
-    let host = host.ok_or(StatusCode::FORBIDDEN)?;
+    let host = header_text(headers, &HOST)
+        .filter(|host| is_allowed_host(host, exposure))
+        .ok_or(StatusCode::FORBIDDEN)?;
 
     let (entrance, presented) = secret(folder, uri, headers).ok_or(StatusCode::UNAUTHORIZED)?;
     if !token.matches(presented.as_bytes()) {

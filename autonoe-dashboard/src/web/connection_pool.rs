@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_ends_makes_room_in_its_kind() {
+    fn a_closed_connection_frees_a_slot_of_its_kind() {
         let pool = ConnectionPool::new(1, 1);
         let first = pool.add();
         assert!(first.authenticate());

@@ -50,12 +50,12 @@ pub(super) async fn answer(
         Ok((entrance, route)) => serve(state, entrance, route, request).await,
         Err(refused) => Err(refused),
     };
-    answered.unwrap_or_else(|(status, why)| {
+    answered.unwrap_or_else(|(status, reason)| {
         tracing::debug!(
             status = status.as_u16(),
             "a request for the dashboard is refused"
         );
-        refusal(status, &why)
+        refusal(status, &reason)
     })
 }
 
@@ -224,8 +224,13 @@ fn run_text(action: RunPageAction, headers: &HeaderMap, body: &[u8]) -> Result<S
 }
 
 fn is_json(kind: Option<&HeaderValue>) -> bool {
-    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
+    let kind = kind
+        .and_then(|kind| kind.to_str().ok())
+        .unwrap_or_default()
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim();
     kind.eq_ignore_ascii_case("application/json")
 }
 
@@ -240,12 +245,12 @@ fn send_intent(
     let Some(found) = fleet.member(&member) else {
         return Err(refused(StatusCode::NOT_FOUND, "unknown member"));
     };
-    if !found.accepts(&action) {
-        let why = format!("cannot {action} this member: it is {}", found.status);
-        return Err((StatusCode::CONFLICT, why));
+    if !action.is_accepted_by(found) {
+        let reason = format!("cannot {action} this member: it is {}", found.status);
+        return Err((StatusCode::CONFLICT, reason));
     }
-    if let Some(why) = &found.unreachable {
-        return Err((StatusCode::CONFLICT, why.clone()));
+    if let Some(reason) = &found.unreachable {
+        return Err((StatusCode::CONFLICT, reason.clone()));
     }
     let intent = FleetIntent { member, action };
     let accepted = serde_json::to_string(&intent)
@@ -260,8 +265,8 @@ fn send_run_intent(state: &ServerState, intent: RunIntent) -> Result<Response<Bo
     let view = part.view.borrow().clone();
     if !view.actions.contains(&intent.action) {
         let (action, phase) = (intent.action.name(), view.phase.name());
-        let why = format!("cannot {action} this run: it is {phase}");
-        return Err((StatusCode::CONFLICT, why));
+        let reason = format!("cannot {action} this run: it is {phase}");
+        return Err((StatusCode::CONFLICT, reason));
     }
     let accepted = serde_json::to_string(&intent)
         .map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
@@ -272,11 +277,11 @@ fn send_run_intent(state: &ServerState, intent: RunIntent) -> Result<Response<Bo
 /// Queues an intent for the receiver of the view.
 fn queue<T>(intents: &mpsc::Sender<T>, intent: T, closed: &str) -> Result<(), Refusal> {
     intents.try_send(intent).map_err(|error| {
-        let why = match error {
+        let reason = match error {
             TrySendError::Full(_) => "too many requests are waiting",
             TrySendError::Closed(_) => closed,
         };
-        refused(StatusCode::SERVICE_UNAVAILABLE, why)
+        refused(StatusCode::SERVICE_UNAVAILABLE, reason)
     })
 }
 
@@ -284,6 +289,6 @@ fn not_found() -> Refusal {
     refused(StatusCode::NOT_FOUND, "not found")
 }
 
-fn refused(status: StatusCode, why: &str) -> Refusal {
-    (status, why.to_owned())
+fn refused(status: StatusCode, reason: &str) -> Refusal {
+    (status, reason.to_owned())
 }

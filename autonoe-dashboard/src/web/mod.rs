@@ -25,9 +25,12 @@ mod handler;
 mod origin;
 mod response;
 mod server;
+mod site;
 mod stream;
 mod token;
 
 pub use connection_pool::ServeLimits;
-pub use server::{DashboardServer, Exposure, ServeError, Site, serve, serve_with_limits};
+pub use origin::Exposure;
+pub use server::{DashboardServer, ServeError, serve, serve_with_limits};
+pub use site::Site;
 pub use token::{InvalidToken, ViewToken};

@@ -6,8 +6,22 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::{Method, StatusCode};
 use percent_encoding::percent_decode_str;
 
-use super::Exposure;
 use crate::{MemberRowId, RunPageAction};
+
+/// Machines that can reach the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Exposure {
+    /// Only this machine.
+    #[default]
+    Loopback,
+    /// The network. The connection is not encrypted, so anyone with access to it can read the
+    /// token.
+    Network {
+        /// Host names under which browsers may address the server, besides IP addresses and the
+        /// names of the loopback interface.
+        names: Vec<String>,
+    },
+}
 
 /// Host names of the loopback interface. No other site can claim them.
 const LOOPBACK_NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
@@ -138,7 +152,7 @@ pub(super) enum Verb {
 ///
 /// `NOT_FOUND` for an unknown address, or `METHOD_NOT_ALLOWED` for a known one.
 pub(super) fn route(method: &Method, path: &str) -> Result<Route, StatusCode> {
-    let (known, wanted) = match path {
+    let (known, expected_method) = match path {
         "/" => (Route::Page, Method::GET),
         "/api/dashboard" => (Route::Dashboard, Method::GET),
         "/api/events" => (Route::Events, Method::GET),
@@ -150,7 +164,7 @@ pub(super) fn route(method: &Method, path: &str) -> Result<Route, StatusCode> {
         "/api/run/instruct" => (Route::ActOnRun(RunPageAction::Instruct), Method::POST),
         _ => (act(path).ok_or(StatusCode::NOT_FOUND)?, Method::POST),
     };
-    if *method == wanted {
+    if *method == expected_method {
         Ok(known)
     } else {
         Err(StatusCode::METHOD_NOT_ALLOWED)
@@ -180,7 +194,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_name_but_ours_is_ours(name in "[a-zA-Z0-9.:\\[\\]-]{0,24}") {
+        fn only_loopback_host_names_are_accepted(name in "[a-zA-Z0-9.:\\[\\]-]{0,24}") {
             let bare = name.rsplit_once(':').map_or(name.as_str(), |(bare, _)| bare);
             let known =
                 |text: &str| LOOPBACK_NAMES.iter().any(|it| it.eq_ignore_ascii_case(text));
@@ -190,7 +204,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn on_the_network_only_addresses_and_listed_names_are_ours(
+        fn on_the_network_only_addresses_and_listed_names_are_accepted(
             name in "[a-zA-Z0-9.:\\[\\]-]{0,24}",
         ) {
             let exposure = Exposure::Network { names: vec!["phone.home".to_owned()] };

@@ -60,8 +60,8 @@ pub(super) fn json(status: StatusCode, text: String) -> Response<Body> {
 }
 
 /// Refuses a request and closes the connection. Further bytes of the connection are not read.
-pub(super) fn refusal(status: StatusCode, why: &str) -> Response<Body> {
-    let mut response = whole(status, "text/plain; charset=utf-8", why.to_owned());
+pub(super) fn refusal(status: StatusCode, reason: &str) -> Response<Body> {
+    let mut response = whole(status, "text/plain; charset=utf-8", reason.to_owned());
     let headers = response.headers_mut();
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
     match status {
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_has_one_script_one_style_and_nothing_from_elsewhere() {
+    fn the_page_has_one_script_one_style_and_no_external_resources() {
         for (part, count) in [
             ("<script", 1),
             ("%FOLDER%", 1),

@@ -1,6 +1,5 @@
-//! [`DashboardServer`]: listener of the web view, and [`Site`]: its content.
+//! [`DashboardServer`]: listener of the web view.
 
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::future::pending;
 use std::io;
@@ -13,7 +12,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
@@ -22,9 +21,11 @@ use tokio_util::task::TaskTracker;
 use super::auth::folder;
 use super::connection_pool::{ConnectionPool, PooledConnection};
 use super::handler::{ServerState, answer};
+use super::origin::Exposure;
 use super::response::Page;
+use super::site::Site;
 use super::{ServeLimits, ViewToken};
-use crate::{Dashboard, DashboardSource, FleetIntent, RunFeed, RunIntent, RunPage};
+use crate::{DashboardSource, FleetIntent};
 
 /// Delay before the next `accept` after a failure, such as too many open files.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
@@ -94,8 +95,26 @@ pub fn serve_with_limits(
     start(site, listener, token, Exposure::Loopback, limits)
 }
 
-/// Starts serving `site`.
-pub(super) fn start(
+impl Site {
+    /// Serves the site until the returned server is dropped or shut down. Must be called in a Tokio
+    /// runtime.
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError::NotLoopback`] if other machines could reach the listener, and `exposure` does
+    /// not allow it.
+    pub fn serve(
+        self,
+        listener: TcpListener,
+        token: ViewToken,
+        exposure: Exposure,
+        limits: ServeLimits,
+    ) -> Result<DashboardServer, ServeError> {
+        start(self, listener, token, exposure, limits)
+    }
+}
+
+fn start(
     site: Site,
     listener: TcpListener,
     token: ViewToken,
@@ -275,128 +294,4 @@ async fn serve_requests(connection: TcpStream, state: &ServerState, place: &Pool
         // Clients may disconnect at any time.
         tracing::debug!(%error, "a connection for the dashboard ended early");
     }
-}
-
-/// Content of the web server: a run, a fleet, or both, on one page.
-///
-/// ```
-/// use autonoe_dashboard::web::{Exposure, ServeLimits, Site, ViewToken};
-/// use autonoe_dashboard::{RunFeed, RunPage};
-///
-/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-/// let feed = RunFeed::new(RunPage::new("shop"));
-/// let (intents, _performed) = tokio::sync::mpsc::channel(16);
-/// let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-///
-/// let site = Site::new().run(&feed, intents);
-/// let token = ViewToken::random()?;
-/// let server = site.serve(listener, token, Exposure::Loopback, ServeLimits::default())?;
-/// assert!(server.url().starts_with("http://127.0.0.1:"));
-///
-/// server.shutdown().await;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// # })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Default)]
-pub struct Site {
-    pub(super) fleet: Option<FleetPart>,
-    pub(super) run: Option<RunPart>,
-    pub(super) style: Cow<'static, str>,
-}
-
-/// Fleet of a site.
-pub(super) struct FleetPart {
-    pub(super) source: Arc<dyn DashboardSource>,
-    pub(super) intents: mpsc::Sender<FleetIntent>,
-}
-
-/// Run of a site.
-pub(super) struct RunPart {
-    pub(super) view: watch::Receiver<Arc<RunPage>>,
-    pub(super) intents: mpsc::Sender<RunIntent>,
-}
-
-impl Site {
-    /// Creates a site without content.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Shows a fleet. The user's requests are sent to `intents`.
-    #[must_use]
-    pub fn fleet(
-        mut self,
-        source: impl DashboardSource + 'static,
-        intents: mpsc::Sender<FleetIntent>,
-    ) -> Self {
-        let source = Arc::new(source);
-        self.fleet = Some(FleetPart { source, intents });
-        self
-    }
-
-    /// Shows a run. The user's requests are sent to `intents`.
-    #[must_use]
-    pub fn run(mut self, feed: &RunFeed, intents: mpsc::Sender<RunIntent>) -> Self {
-        let view = feed.watch();
-        self.run = Some(RunPart { view, intents });
-        self
-    }
-
-    /// Sets the style sheet of the documents of runs. It must be trusted.
-    #[must_use]
-    pub fn style(mut self, style: impl Into<Cow<'static, str>>) -> Self {
-        self.style = style.into();
-        self
-    }
-
-    /// Serves the site until the returned server is dropped or shut down. Must be called in a Tokio
-    /// runtime.
-    ///
-    /// # Errors
-    ///
-    /// [`ServeError::NotLoopback`] if other machines could reach the listener, and `exposure` does
-    /// not allow it.
-    pub fn serve(
-        self,
-        listener: TcpListener,
-        token: ViewToken,
-        exposure: Exposure,
-        limits: ServeLimits,
-    ) -> Result<DashboardServer, ServeError> {
-        start(self, listener, token, exposure, limits)
-    }
-
-    /// Returns the newest snapshot of the fleet, if there is one.
-    pub(super) fn newest_fleet(&self) -> Option<Arc<Dashboard>> {
-        self.fleet.as_ref().map(|fleet| fleet.source.newest())
-    }
-
-    /// Returns the newest snapshot of the run, if there is one.
-    pub(super) fn newest_run(&self) -> Option<Arc<RunPage>> {
-        self.run.as_ref().map(|run| run.view.borrow().clone())
-    }
-}
-
-impl std::fmt::Debug for Site {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Site")
-            .field("fleet", &self.fleet.is_some())
-            .field("run", &self.run.is_some())
-            .finish_non_exhaustive()
-    }
-}
-
-/// Machines that can reach the server.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Exposure {
-    /// Only this machine.
-    #[default]
-    Loopback,
-    /// The network. The connection is not encrypted, so anyone with access to it can read the token.
-    Network {
-        /// Host names under which browsers may address the server, besides IP addresses and the
-        /// names of the loopback interface.
-        names: Vec<String>,
-    },
 }

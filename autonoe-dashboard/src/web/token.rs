@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_itself_and_nothing_else() {
+    fn a_secret_matches_only_itself() {
         let token = ViewToken::random().expect("there is randomness");
         let other = ViewToken::random().expect("there is randomness");
         let text = token.reveal();

@@ -55,9 +55,9 @@ fn pictures() -> PathBuf {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dashboard_is_readable_on_mobile_and_desktop_in_light_and_dark_mode() {
-    let mut setting = Fixture::start(fleet()).await;
-    let url = setting.server.url();
-    let browser = &mut setting.browser;
+    let mut fixture = Fixture::start(fleet()).await;
+    let url = fixture.server.url();
+    let browser = &mut fixture.browser;
     for (scheme, background) in [("light", "rgb(246, 245, 242)"), ("dark", "rgb(18, 20, 23)")] {
         for width in [360, 1280] {
             let case = format!("{scheme}-{width}");
@@ -67,7 +67,7 @@ async fn dashboard_is_readable_on_mobile_and_desktop_in_light_and_dark_mode() {
             let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
             browser.call("Emulation.setEmulatedMedia", &media);
             browser.open(&url);
-            browser.until_shown("live");
+            browser.wait_for_text("live");
 
             assert_eq!(
                 browser.evaluate(OVERFLOW),
@@ -92,19 +92,20 @@ async fn dashboard_is_readable_on_mobile_and_desktop_in_light_and_dark_mode() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_screen_reader_has_headings_rows_bars_and_names_of_buttons() {
-    let mut setting = Fixture::seen(fleet()).await;
+    let mut fixture = Fixture::seen(fleet()).await;
 
-    let tree = setting
+    let tree = fixture
         .browser
         .call("Accessibility.getFullAXTree", &json!({}));
 
     let nodes = tree["nodes"].as_array().expect("it has nodes");
-    let heard = nodes.iter().filter(|node| node["ignored"] == false);
-    let heard: Vec<_> = heard
+    let accessible: Vec<_> = nodes
+        .iter()
+        .filter(|node| node["ignored"] == false)
         .map(|node| (&node["role"]["value"], &node["name"]["value"]))
         .collect();
     let of = |role: &str| -> Vec<&str> {
-        let named = heard.iter().filter(|(found, _)| *found == role);
+        let named = accessible.iter().filter(|(found, _)| *found == role);
         named
             .map(|(_, name)| name.as_str().unwrap_or_default())
             .collect()
@@ -112,10 +113,10 @@ async fn a_screen_reader_has_headings_rows_bars_and_names_of_buttons() {
     assert_eq!(of("heading"), ["Build the shop", "Members", "Alerts"]);
     assert_eq!(of("table"), ["Members"]);
     assert_eq!(of("columnheader")[..2], ["Member", "Status"]);
-    assert!(of("rowheader")[0].starts_with("api"), "{heard:?}");
+    assert!(of("rowheader")[0].starts_with("api"), "{accessible:?}");
     assert_eq!(of("progressbar")[0], "Progress of api");
-    assert!(of("button").contains(&"Pause api"), "{heard:?}");
-    assert!(!of("button").contains(&"Kill docs"), "{heard:?}");
+    assert!(of("button").contains(&"Pause api"), "{accessible:?}");
+    assert!(!of("button").contains(&"Kill docs"), "{accessible:?}");
     assert_eq!(of("main").len(), 1);
     assert_eq!(of("status").len(), 1);
     assert_eq!(of("searchbox"), ["Show only"]);

@@ -134,14 +134,14 @@ impl Chromium {
 
     /// Returns the value of a JavaScript expression; of a promise, its result.
     pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
-        let asked = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
-        let answer = self.call("Runtime.evaluate", &asked);
+        let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        let answer = self.call("Runtime.evaluate", &params);
         assert!(answer["exceptionDetails"].is_null(), "{answer}");
         answer["result"]["value"].clone()
     }
 
     /// Waits until an expression is true.
-    pub(crate) fn until(&mut self, expression: &str) {
+    pub(crate) fn wait_until(&mut self, expression: &str) {
         let deadline = Instant::now() + STEP_TIMEOUT;
         while self.evaluate(expression) != true {
             if Instant::now() > deadline {
@@ -153,9 +153,9 @@ impl Chromium {
     }
 
     /// Waits until the page shows a text.
-    pub(crate) fn until_shown(&mut self, text: &str) {
+    pub(crate) fn wait_for_text(&mut self, text: &str) {
         let text = Value::from(text);
-        self.until(&format!("document.body.innerText.includes({text})"));
+        self.wait_until(&format!("document.body.innerText.includes({text})"));
     }
 
     /// Returns the visible text of the page.
@@ -204,18 +204,18 @@ impl Chromium {
             .collect()
     }
 
-    /// Waits until there are `count` events of one method that `is_wanted` accepts, or for too long.
+    /// Waits until there are `count` events of one method that `matches` accepts, or for too long.
     /// The browser sends events about a request independently of the response to the page.
     pub(crate) fn until_events(
         &mut self,
         method: &str,
         count: usize,
-        is_wanted: impl Fn(&Value) -> bool,
+        matches: impl Fn(&Value) -> bool,
     ) {
         let deadline = Instant::now() + STEP_TIMEOUT;
         let found = |browser: &Self| {
             let events = browser.events(method).into_iter();
-            events.filter(|event| is_wanted(event)).count()
+            events.filter(|event| matches(event)).count()
         };
         while found(self) < count && Instant::now() < deadline {
             self.evaluate("true");

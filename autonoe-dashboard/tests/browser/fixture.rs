@@ -18,7 +18,7 @@ const SECRET: &str = "0123456789abcdef0123456789abcdef";
 pub(crate) struct Fixture {
     pub(crate) server: DashboardServer,
     pub(crate) feed: DashboardFeed,
-    pub(crate) asked: mpsc::Receiver<FleetIntent>,
+    pub(crate) intents: mpsc::Receiver<FleetIntent>,
     pub(crate) browser: Chromium,
 }
 
@@ -27,32 +27,32 @@ pub(crate) async fn serve_at(
     address: SocketAddr,
     feed: &DashboardFeed,
 ) -> (DashboardServer, mpsc::Receiver<FleetIntent>) {
-    let (intents, asked) = mpsc::channel(16);
+    let (sender, intents) = mpsc::channel(16);
     let listener = TcpListener::bind(address).await.expect("a port");
     let token = ViewToken::new(SECRET).expect("long enough");
-    let server = serve(listener, token, Arc::new(feed.clone()), intents);
-    (server.expect("it serves"), asked)
+    let server = serve(listener, token, Arc::new(feed.clone()), sender);
+    (server.expect("it serves"), intents)
 }
 
 impl Fixture {
     /// Serves a fleet; the browser has not opened the page yet.
     pub(crate) async fn start(fleet: Dashboard) -> Self {
         let feed = DashboardFeed::new(fleet);
-        let (server, asked) = serve_at(([127, 0, 0, 1], 0).into(), &feed).await;
+        let (server, intents) = serve_at(([127, 0, 0, 1], 0).into(), &feed).await;
         Self {
             server,
             feed,
-            asked,
+            intents,
             browser: Chromium::start(),
         }
     }
 
     /// Serves a fleet, and opens it in the browser.
     pub(crate) async fn seen(fleet: Dashboard) -> Self {
-        let mut setting = Self::start(fleet).await;
-        setting.browser.open(&setting.server.url());
-        setting.browser.until_shown("live");
-        setting
+        let mut fixture = Self::start(fleet).await;
+        fixture.browser.open(&fixture.server.url());
+        fixture.browser.wait_for_text("live");
+        fixture
     }
 
     /// Returns the URL without the secret.
@@ -62,8 +62,8 @@ impl Fixture {
 
     /// Returns the next intent.
     pub(crate) async fn next_intent(&mut self) -> FleetIntent {
-        let asked = timeout(Duration::from_secs(120), self.asked.recv()).await;
-        asked
+        let intent = timeout(Duration::from_secs(120), self.intents.recv()).await;
+        intent
             .expect("it is asked for in time")
             .expect("the server is there")
     }

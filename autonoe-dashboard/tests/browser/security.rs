@@ -9,7 +9,7 @@ use crate::browser::fixture::Fixture;
 use crate::browser::sample::{EVIL, fleet};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_that_an_agent_wrote_runs() {
+async fn markup_from_agents_is_not_executed() {
     let mut fleet = fleet();
     fleet.objective = EVIL.to_owned();
     fleet.strategy = EVIL.to_owned();
@@ -31,8 +31,8 @@ async fn nothing_that_an_agent_wrote_runs() {
             .cloned()
             .map(|alert: AlertLine| alert.member(EVIL));
     }
-    let mut setting = Fixture::seen(fleet.clone()).await;
-    let seen = setting.browser.text();
+    let mut fixture = Fixture::seen(fleet.clone()).await;
+    let seen = fixture.browser.text();
     assert!(
         seen.contains("<script>document.title='owned'</script>"),
         "{seen}"
@@ -40,34 +40,34 @@ async fn nothing_that_an_agent_wrote_runs() {
     assert!(seen.contains("<img src=x onerror="), "{seen}");
 
     // The kill confirmation shows the text, too.
-    setting
+    fixture
         .browser
         .click("#members button[data-action=kill]:not([hidden])");
-    setting.browser.until("ask.open");
-    setting.browser.click("#yes");
+    fixture.browser.wait_until("ask.open");
+    fixture.browser.click("#yes");
 
-    let killed = setting.next_intent().await;
+    let killed = fixture.next_intent().await;
     assert_eq!(
         killed.member, fleet.members[0].id,
         "any name finds its member"
     );
-    assert_eq!(setting.browser.evaluate("document.images.length"), 0);
-    assert_eq!(setting.browser.evaluate("document.scripts.length"), 1);
-    let title = setting.browser.evaluate("document.title");
+    assert_eq!(fixture.browser.evaluate("document.images.length"), 0);
+    assert_eq!(fixture.browser.evaluate("document.scripts.length"), 1);
+    let title = fixture.browser.evaluate("document.title");
     assert!(
         title
             .as_str()
             .is_some_and(|title| title.starts_with("running: ")),
         "{title}"
     );
-    assert_eq!(setting.browser.complaints(), Vec::<&Value>::new());
+    assert_eq!(fixture.browser.complaints(), Vec::<&Value>::new());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn content_policy_blocks_injected_scripts() {
-    let mut setting = Fixture::seen(fleet()).await;
+    let mut fixture = Fixture::seen(fleet()).await;
 
-    let tried = setting.browser.evaluate(
+    let tried = fixture.browser.evaluate(
         "(() => { \
             try { document.body.innerHTML += '<img src=x onerror=\"window.owned=1\">'; } catch (e) { return e.name; } \
             return 'it was let in'; })()",
@@ -76,7 +76,7 @@ async fn content_policy_blocks_injected_scripts() {
     assert_eq!(tried, "TypeError");
     let script = "(() => { const s = document.createElement('script'); \
         try { s.textContent = 'window.owned = 1'; document.body.append(s); } catch {} return !!window.owned; })()";
-    assert_eq!(setting.browser.evaluate(script), false);
+    assert_eq!(fixture.browser.evaluate(script), false);
 }
 
 /// Serves an empty page of another origin on this machine.
@@ -96,7 +96,7 @@ async fn page_of_another_port() -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_on_another_port_never_sees_the_cookie() {
-    let mut setting = Fixture::seen(fleet()).await;
+    let mut fixture = Fixture::seen(fleet()).await;
     let other = page_of_another_port().await;
 
     for address in [
@@ -104,41 +104,46 @@ async fn a_server_on_another_port_never_sees_the_cookie() {
         format!("{other}api/dashboard"),
         format!("{other}v/"),
     ] {
-        setting.browser.open(&address);
+        fixture.browser.open(&address);
 
         let sent = "Network.requestWillBeSentExtraInfo";
-        setting.browser.until_events(sent, 1, |_| true);
-        let sent = setting.browser.events(sent);
+        fixture.browser.until_events(sent, 1, |_| true);
+        let sent = fixture.browser.events(sent);
         assert!(!sent.is_empty());
         assert!(
-            sent.iter().all(|told| told["headers"]["Cookie"].is_null()),
+            sent.iter()
+                .all(|request| request["headers"]["Cookie"].is_null()),
             "{sent:?}"
         );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_of_another_port_can_neither_read_nor_act_even_if_the_cookie_went_with_it() {
-    let mut setting = Fixture::seen(fleet()).await;
+async fn a_page_of_another_port_is_refused_even_with_the_cookie() {
+    let mut fixture = Fixture::seen(fleet()).await;
     // As if the page had learnt the unguessable folder.
-    let target = setting.browser.evaluate("location.href");
-    let target = target.as_str().expect("an address").to_owned();
+    let target = fixture
+        .browser
+        .evaluate("location.href")
+        .as_str()
+        .expect("an address")
+        .to_owned();
     let other = page_of_another_port().await;
-    setting.browser.open(&other);
+    fixture.browser.open(&other);
 
-    let read = setting.browser.evaluate(&format!(
+    let read = fixture.browser.evaluate(&format!(
         "fetch('{target}api/dashboard', {{credentials: 'include'}}).then(a => a.text()).catch(() => 'failed')"
     ));
-    let watched = setting.browser.evaluate(&format!(
+    let watched = fixture.browser.evaluate(&format!(
         "new Promise(done => {{ const e = new EventSource('{target}api/events', {{withCredentials: true}}); \
          e.addEventListener('snapshot', () => done('read')); e.onerror = () => {{ e.close(); done('failed'); }}; }})"
     ));
-    setting.browser.evaluate(&format!(
+    fixture.browser.evaluate(&format!(
         "fetch('{target}api/members/api/kill', {{method: 'POST', mode: 'no-cors', credentials: 'include'}}).catch(() => 'not told')"
     ));
 
     assert_eq!((read, watched), ("failed".into(), "failed".into()));
-    assert!(setting.asked.try_recv().is_err(), "nothing was asked for");
+    assert!(fixture.intents.try_recv().is_err(), "nothing was asked for");
     // All three requests were sent with the valid cookie, and were refused.
     let (sent, received) = (
         "Network.requestWillBeSentExtraInfo",
@@ -146,10 +151,10 @@ async fn a_page_of_another_port_can_neither_read_nor_act_even_if_the_cookie_went
     );
     let with_cookie = |event: &Value| event["headers"]["Cookie"].is_string();
     let refused = |event: &Value| event["statusCode"] == 403;
-    setting.browser.until_events(sent, 3, with_cookie);
-    setting.browser.until_events(received, 3, refused);
-    let sent = setting.browser.events(sent);
-    let received = setting.browser.events(received);
+    fixture.browser.until_events(sent, 3, with_cookie);
+    fixture.browser.until_events(received, 3, refused);
+    let sent = fixture.browser.events(sent);
+    let received = fixture.browser.events(received);
     let counts = (
         sent.iter().filter(|event| with_cookie(event)).count(),
         received.iter().filter(|event| refused(event)).count(),

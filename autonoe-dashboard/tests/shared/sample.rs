@@ -53,7 +53,7 @@ pub(crate) fn fleet() -> Dashboard {
     fleet.phase = FleetPhase::Running;
     fleet.started_at = Some("2026-01-31T17:00:00Z".parse().expect("a time"));
     fleet.elapsed = Duration::from_secs(3605);
-    let begun = AlertLine::new(AlertSeverity::Info, "began", "four agents", at);
-    fleet.alerts = vec![stuck.member("tests"), begun];
+    let began = AlertLine::new(AlertSeverity::Info, "began", "four agents", at);
+    fleet.alerts = vec![stuck.member("tests"), began];
     fleet
 }

@@ -28,11 +28,11 @@ fn alert() -> impl Strategy<Value = AlertLine> {
         option::of(any::<String>()),
     );
     (severity, texts, -9_999_999_999_i64..9_999_999_999).prop_map(
-        |(severity, (kind, message, whose), seconds)| {
+        |(severity, (kind, message, member), seconds)| {
             let at = jiff::Timestamp::from_second(seconds).expect("in range");
             let alert = AlertLine::new(severity, kind, message, at);
-            match whose {
-                Some(whose) => alert.member(whose),
+            match member {
+                Some(member) => alert.member(member),
                 None => alert,
             }
         },
@@ -107,7 +107,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn any_fleet_in_any_view_on_any_area_is_drawn_and_commands_nothing(
+    fn any_fleet_is_drawn_in_any_view_and_area_without_escape_sequences(
         before in dashboard(),
         after in dashboard(),
         keys in vec(key(), 0..6),
@@ -128,7 +128,7 @@ proptest! {
     }
 
     #[test]
-    fn any_fleet_comes_back_from_json_as_it_was(fleet in dashboard()) {
+    fn any_fleet_survives_a_json_round_trip(fleet in dashboard()) {
         let mut fleet = fleet;
         // JSON has whole milliseconds that fit in 64 bits.
         fleet.elapsed = fleet.elapsed.min(Duration::from_millis(u64::MAX / 2));

@@ -28,7 +28,7 @@ async fn a_moment() {
 #[tokio::test(start_paused = true)]
 async fn key_presses_send_intents_until_quit() {
     let feed = DashboardFeed::new(fleet());
-    let (intents, mut asked) = mpsc::channel(4);
+    let (intents, mut requests) = mpsc::channel(4);
     let (keys, inputs) = unbounded();
     press(&keys, Key::Char('p'));
     press(&keys, Key::Down);
@@ -38,24 +38,24 @@ async fn key_presses_send_intents_until_quit() {
     let end = show(&mut terminal(), &feed, inputs, &intents).await;
 
     assert_eq!(end, Ok(ViewEnd::Quit));
-    let first = asked.recv().await.expect("it was asked for");
+    let first = requests.recv().await.expect("it was asked for");
     assert_eq!(
         (first.member.as_str(), first.action),
         ("api", FleetAction::Pause)
     );
-    let second = asked.recv().await.expect("it was asked for");
+    let second = requests.recv().await.expect("it was asked for");
     assert_eq!(
         (second.member.as_str(), second.action),
         ("pages", FleetAction::Resume)
     );
     drop(intents);
-    assert_eq!(asked.recv().await, None);
+    assert_eq!(requests.recv().await, None);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_snapshot_is_shown_without_a_key() {
+async fn a_new_snapshot_is_drawn_without_a_key() {
     let feed = DashboardFeed::new(fleet());
-    let (intents, _asked) = mpsc::channel(4);
+    let (intents, _receiver) = mpsc::channel(4);
     let (keys, inputs) = unbounded();
     let mut terminal = terminal();
     let pushed = feed.clone();
@@ -74,7 +74,7 @@ async fn a_new_snapshot_is_shown_without_a_key() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_feed_that_is_gone_leaves_the_last_snapshot() {
+async fn a_closed_feed_leaves_the_last_snapshot() {
     struct Once(std::sync::Mutex<Option<DashboardFeed>>);
     impl autonoe_dashboard::DashboardSource for Once {
         fn watch(
@@ -85,7 +85,7 @@ async fn a_feed_that_is_gone_leaves_the_last_snapshot() {
         }
     }
     let source = Once(Some(DashboardFeed::new(fleet())).into());
-    let (intents, _asked) = mpsc::channel(4);
+    let (intents, _receiver) = mpsc::channel(4);
     let (keys, inputs) = unbounded();
     let mut terminal = terminal();
     let person = async move {
@@ -103,13 +103,13 @@ async fn a_feed_that_is_gone_leaves_the_last_snapshot() {
 
 #[tokio::test(start_paused = true)]
 async fn undelivered_intents_show_a_message() {
-    for (room, taker, said) in [
+    for (room, taker, expected) in [
         (1, true, "too many requests"),
         (4, false, "the fleet accepts no more requests"),
     ] {
         let feed = DashboardFeed::new(fleet());
-        let (intents, asked) = mpsc::channel(room);
-        let asked = taker.then_some(asked);
+        let (intents, receiver) = mpsc::channel(room);
+        let receiver = taker.then_some(receiver);
         let (keys, inputs) = unbounded();
         press(&keys, Key::Char('p'));
         press(&keys, Key::Char('p'));
@@ -120,15 +120,15 @@ async fn undelivered_intents_show_a_message() {
 
         assert_eq!(end, Ok(ViewEnd::InputEnded));
         let seen = terminal.backend().to_string();
-        assert!(seen.contains(said), "{seen}");
-        drop(asked);
+        assert!(seen.contains(expected), "{seen}");
+        drop(receiver);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_fleet_that_changes_all_the_time_does_not_keep_keys_waiting() {
     let feed = DashboardFeed::new(fleet());
-    let (intents, _asked) = mpsc::channel(4);
+    let (intents, _receiver) = mpsc::channel(4);
     let (keys, inputs) = unbounded();
     let pushed = feed.clone();
     let busy = async move {

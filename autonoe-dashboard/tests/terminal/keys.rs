@@ -16,7 +16,7 @@ fn after(fleet: &Dashboard, keys: &[Key]) -> Reaction {
     reaction
 }
 
-fn asks(member: &str, action: FleetAction) -> Reaction {
+fn requests(member: &str, action: FleetAction) -> Reaction {
     Reaction::Intent(FleetIntent {
         member: member.into(),
         action,
@@ -32,19 +32,22 @@ fn keys_become_intents_for_the_selected_member() {
         (&[Interrupt], Reaction::Quit),
         (&[Char('?'), Char('q')], Reaction::Quit),
         (&[Char('k'), Interrupt], Reaction::Quit),
-        (&[Char('p')], asks("api", FleetAction::Pause)),
-        (&[Char('s')], asks("api", FleetAction::Stop)),
-        (&[Enter, Char('p')], asks("api", FleetAction::Pause)),
-        (&[Down, Char('r')], asks("pages", FleetAction::Resume)),
-        (&[Up, Up, Char('p')], asks("api", FleetAction::Pause)),
-        (&[End, Home, Char('p')], asks("api", FleetAction::Pause)),
+        (&[Char('p')], requests("api", FleetAction::Pause)),
+        (&[Char('s')], requests("api", FleetAction::Stop)),
+        (&[Enter, Char('p')], requests("api", FleetAction::Pause)),
+        (&[Down, Char('r')], requests("pages", FleetAction::Resume)),
+        (&[Up, Up, Char('p')], requests("api", FleetAction::Pause)),
+        (&[End, Home, Char('p')], requests("api", FleetAction::Pause)),
         (
             &[PageDown, PageUp, Char('p')],
-            asks("api", FleetAction::Pause),
+            requests("api", FleetAction::Pause),
         ),
-        (&[End, Up, Up, Char('s')], asks("pages", FleetAction::Stop)),
+        (
+            &[End, Up, Up, Char('s')],
+            requests("pages", FleetAction::Stop),
+        ),
         (&[Char('k')], Reaction::Nothing),
-        (&[Char('k'), Char('y')], asks("api", FleetAction::Kill)),
+        (&[Char('k'), Char('y')], requests("api", FleetAction::Kill)),
         (&[Char('k'), Char('n')], Reaction::Nothing),
         (&[Char('k'), Enter], Reaction::Nothing),
         (&[Char('k'), Char('k')], Reaction::Nothing),
@@ -64,7 +67,7 @@ fn keys_become_intents_for_the_selected_member() {
 }
 
 #[test]
-fn without_members_no_key_asks_for_anything() {
+fn without_members_no_key_sends_an_intent() {
     let empty = Dashboard::new("Nothing", "race");
     for key in ['p', 'r', 's', 'k', 'y'] {
         let keys = [Key::Down, Key::Enter, Key::Char('k'), Key::Char(key)];
@@ -80,27 +83,27 @@ fn kill_affects_the_confirmed_member_even_if_the_selection_changed() {
     let mut moved = before.clone();
     moved.members.rotate_left(1);
     let (_, reaction) = press(Key::Char('y'), &moved, &view);
-    assert_eq!(reaction, asks("api", FleetAction::Kill));
+    assert_eq!(reaction, requests("api", FleetAction::Kill));
 
     let mut ended = before.clone();
     ended.members[0] = member("api", MemberRowStatus::Completed, 1.0);
     let (_, reaction) = press(Key::Char('y'), &ended, &view);
     assert_eq!(reaction, Reaction::Nothing);
 
-    let mut gone = before;
-    gone.members.remove(0);
-    let (_, reaction) = press(Key::Char('y'), &gone, &view);
+    let mut without_first = before;
+    without_first.members.remove(0);
+    let (_, reaction) = press(Key::Char('y'), &without_first, &view);
     assert_eq!(reaction, Reaction::Nothing);
 }
 
 #[test]
-fn a_member_that_asks_is_resumed_without_an_answer() {
+fn a_member_with_a_question_can_be_resumed_without_an_answer() {
     let mut fleet = fleet();
     assert_eq!(after(&fleet, &[Key::Char('r')]), Reaction::Nothing);
 
     fleet.members[0].question = Some("Which port?".to_owned());
 
-    let resume = asks("api", FleetAction::Resume);
+    let resume = requests("api", FleetAction::Resume);
     assert_eq!(after(&fleet, &[Key::Char('r')]), resume);
     fleet.members[0].status = MemberRowStatus::Completed;
     assert_eq!(after(&fleet, &[Key::Char('r')]), Reaction::Nothing);
@@ -109,12 +112,12 @@ fn a_member_that_asks_is_resumed_without_an_answer() {
 #[test]
 fn status_line_shows_result_of_last_action() {
     let fleet = fleet();
-    for (keys, said) in [
+    for (keys, expected) in [
         (&[Key::Char('r')][..], "cannot resume api: it is running"),
         (&[Key::Char('p')], "sent to api: pause"),
         (&[Key::Char('k'), Key::Char('n')], "not killed"),
     ] {
         let seen = picture(&fleet, keys, (80, 24));
-        assert!(seen.contains(said), "{seen}");
+        assert!(seen.contains(expected), "{seen}");
     }
 }

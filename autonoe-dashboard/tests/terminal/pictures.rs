@@ -29,7 +29,7 @@ fn a_wide_terminal_shows_everything() {
 }
 
 #[test]
-fn a_usual_terminal_shows_what_matters() {
+fn a_usual_terminal_shows_the_fleet() {
     insta::assert_snapshot!(picture(&fleet(), &[], (80, 24)));
 }
 
@@ -49,7 +49,7 @@ fn details_show_the_member_and_the_end_of_its_log() {
 }
 
 #[test]
-fn details_of_a_failed_member_say_why() {
+fn details_of_a_failed_member_include_the_reason() {
     let keys = [Key::Down, Key::Down, Key::Enter];
     insta::assert_snapshot!(picture(&fleet(), &keys, (80, 24)));
 }
@@ -70,11 +70,15 @@ fn shows_a_question_in_the_table_and_in_full_in_the_details() {
         table.contains("asks: The task handlers is stuck"),
         "{table}"
     );
-    let lines = details.lines().map(|line| line.trim_matches(['"', ' ']));
-    let lines: Vec<_> = lines.collect();
-    let asks = lines.iter().position(|line| line.starts_with("asks "));
-    let asks = asks.unwrap_or_else(|| panic!("{details}"));
-    let whole = lines[asks..asks + 3].join(" ");
+    let lines: Vec<_> = details
+        .lines()
+        .map(|line| line.trim_matches(['"', ' ']))
+        .collect();
+    let question_row = lines
+        .iter()
+        .position(|line| line.starts_with("asks "))
+        .unwrap_or_else(|| panic!("{details}"));
+    let whole = lines[question_row..question_row + 3].join(" ");
     let words: Vec<_> = whole.split_whitespace().skip(1).collect();
     assert_eq!(
         words.join(" "),
@@ -88,7 +92,7 @@ fn shows_the_key_bindings() {
 }
 
 #[test]
-fn a_kill_is_asked_for_over_everything_else() {
+fn the_kill_confirmation_covers_everything_else() {
     insta::assert_snapshot!(picture(&fleet(), &[Key::Char('k')], (80, 24)));
 }
 
@@ -98,7 +102,7 @@ fn empty_fleet_is_rendered() {
 }
 
 #[test]
-fn of_many_members_the_selected_one_is_always_seen() {
+fn the_selected_member_of_many_is_always_visible() {
     let fleet = many(300);
     let mut keys = Vec::new();
     for expected in [10, 20, 30, 40] {

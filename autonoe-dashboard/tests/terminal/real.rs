@@ -85,7 +85,7 @@ impl Window {
     }
 
     /// Waits until the screen and the whole output satisfy a condition.
-    fn until(&self, what: &str, is_so: impl Fn(&vt100::Screen, &str) -> bool) {
+    fn wait_until(&self, description: &str, is_so: impl Fn(&vt100::Screen, &str) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let (screen, all) = {
@@ -98,14 +98,14 @@ impl Window {
             let contents = screen.contents();
             assert!(
                 Instant::now() < deadline,
-                "waited in vain for {what}:\n{contents}"
+                "waited in vain for {description}:\n{contents}"
             );
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 
-    fn until_shown(&self, text: &str) {
-        self.until(text, |screen, _| screen.contents().contains(text));
+    fn wait_for_text(&self, text: &str) {
+        self.wait_until(text, |screen, _| screen.contents().contains(text));
     }
 
     fn end(&mut self) -> u32 {
@@ -131,21 +131,21 @@ impl Drop for Window {
 fn terminal_session_sends_intent_and_restores_screen() {
     let mut window = Window::open();
 
-    window.until_shown("Build the shop");
-    window.until("another screen", |screen, _| screen.alternate_screen());
+    window.wait_for_text("Build the shop");
+    window.wait_until("another screen", |screen, _| screen.alternate_screen());
     window.press("p");
-    window.until_shown("sent to api: pause");
+    window.wait_for_text("sent to api: pause");
     window.press("\u{1b}[B\r");
-    window.until_shown("▸ pages");
-    window.until_shown("backend   codex");
+    window.wait_for_text("▸ pages");
+    window.wait_for_text("backend   codex");
     window.press("q");
 
     // In a restored terminal, a line break returns to the left edge.
-    window.until("its last words", |_, all| {
+    window.wait_until("its last words", |_, all| {
         all.contains("asked: api pause\r\n")
     });
     assert_eq!(window.end(), 0);
-    window.until("the old screen", |screen, _| {
+    window.wait_until("the old screen", |screen, _| {
         !screen.alternate_screen() && !screen.hide_cursor()
     });
 }
@@ -153,7 +153,7 @@ fn terminal_session_sends_intent_and_restores_screen() {
 #[test]
 fn a_terminal_that_grows_is_filled_and_control_c_leaves() {
     let mut window = Window::open();
-    window.until_shown("Build the shop");
+    window.wait_for_text("Build the shop");
 
     let side = |length| NonZero::new(length).expect("it is not");
     let mut seen = window.seen.lock().expect("nobody panics");
@@ -164,7 +164,7 @@ fn a_terminal_that_grows_is_filled_and_control_c_leaves() {
         .resize(size(30, 140))
         .expect("it can be resized");
 
-    window.until_shown("claude sonnet");
+    window.wait_for_text("claude sonnet");
     window.press("\u{3}");
     assert_eq!(window.end(), 0);
 }
@@ -179,17 +179,17 @@ fn child_process_shows_a_fleet() {
         .enable_all()
         .build()
         .expect("a runtime");
-    let asked = runtime.block_on(async {
+    let intent = runtime.block_on(async {
         let feed = DashboardFeed::new(fleet());
-        let (intents, mut asked) = mpsc::channel(4);
+        let (intents, mut receiver) = mpsc::channel(4);
         let keys = EventStream::new();
         let inputs = keys.filter_map(|event| async { ViewInput::from_event(&event.ok()?) });
         let mut screen = FullScreen::enter(std::io::stdout()).expect("a terminal");
-        let shown = show(screen.terminal(), &feed, Box::pin(inputs), &intents).await;
-        shown.expect("it is drawn");
-        asked.try_recv().ok()
+        let ended = show(screen.terminal(), &feed, Box::pin(inputs), &intents).await;
+        ended.expect("it is drawn");
+        receiver.try_recv().ok()
     });
-    if let Some(asked) = asked {
-        println!("asked: {} {}", asked.member, asked.action);
+    if let Some(intent) = intent {
+        println!("asked: {} {}", intent.member, intent.action);
     }
 }

@@ -6,8 +6,8 @@ use crate::web::fixture::Fixture;
 
 #[tokio::test]
 async fn accepted_actions_are_delivered_and_confirmed() {
-    let mut setting = Fixture::new().await;
-    let told = FleetAction::Instruct {
+    let mut fixture = Fixture::new().await;
+    let instruct = FleetAction::Instruct {
         text: "Use \"postgres\"\nplease".to_owned(),
     };
     for (line, body, member, action) in [
@@ -35,25 +35,25 @@ async fn accepted_actions_are_delivered_and_confirmed() {
             "POST /api/members/api/instruct",
             r#"{"text": "Use \"postgres\"\nplease"}"#,
             "api",
-            told,
+            instruct,
         ),
     ] {
-        let answer = setting.ask_as_program(line, body).await;
+        let answer = fixture.ask_as_program(line, body).await;
 
         assert_eq!(answer.status, 202, "{line}: {answer:?}");
         let expected = FleetIntent {
             member: member.into(),
             action,
         };
-        let taken: FleetIntent = serde_json::from_str(&answer.body).expect("an intent");
-        assert_eq!(taken, expected, "{line}");
-        assert_eq!(setting.asked.recv().await, Some(expected), "{line}");
+        let accepted: FleetIntent = serde_json::from_str(&answer.body).expect("an intent");
+        assert_eq!(accepted, expected, "{line}");
+        assert_eq!(fixture.intents.recv().await, Some(expected), "{line}");
     }
 }
 
 #[tokio::test]
 async fn a_page_of_this_server_may_ask_with_its_cookie() {
-    let mut setting = Fixture::new().await;
+    let mut fixture = Fixture::new().await;
     let head = [
         "POST {folder}/api/members/api/pause HTTP/1.1",
         "Host: {host}",
@@ -63,18 +63,18 @@ async fn a_page_of_this_server_may_ask_with_its_cookie() {
         "Content-Length: 0",
     ];
 
-    assert_eq!(setting.request(&head, "").await.status, 202);
+    assert_eq!(fixture.request(&head, "").await.status, 202);
 
-    let asked = setting.asked.recv().await.expect("it was asked for");
+    let intent = fixture.intents.recv().await.expect("it was asked for");
     assert_eq!(
-        (asked.member.as_str(), asked.action),
+        (intent.member.as_str(), intent.action),
         ("api", FleetAction::Pause)
     );
 }
 
 #[tokio::test]
 async fn bodies_that_do_not_fit_are_refused() {
-    let mut setting = Fixture::new().await;
+    let mut fixture = Fixture::new().await;
     let long = format!(r#"{{"text": "{}"}}"#, "x".repeat(70_000));
     for (line, body, status) in [
         ("POST /api/members/api/pause", "now", 400),
@@ -90,7 +90,7 @@ async fn bodies_that_do_not_fit_are_refused() {
         ),
         ("POST /api/members/api/instruct", "{", 400),
     ] {
-        let answer = setting.ask_as_program(line, body).await;
+        let answer = fixture.ask_as_program(line, body).await;
         assert_eq!(answer.status, status, "{line} {body}: {answer:?}");
     }
     // A declared length above the limit is refused without reading the body.
@@ -101,27 +101,27 @@ async fn bodies_that_do_not_fit_are_refused() {
         "Content-Type: application/json",
         "Content-Length: 70010",
     ];
-    assert_eq!(setting.request(&head, "").await.status, 413);
+    assert_eq!(fixture.request(&head, "").await.status, 413);
     // A body without a declared length is read up to the limit.
     let head = [&head[..4], &["Transfer-Encoding: chunked"]].concat();
     let chunk = format!("{}\r\n\r\n{:x}\r\n{long}", head.join("\r\n"), long.len());
-    let mut events = setting.send_and_read(&chunk).await;
+    let mut events = fixture.send_and_read(&chunk).await;
     assert!(events.until("413").await);
-    assert!(setting.asked.try_recv().is_err(), "nothing was asked for");
+    assert!(fixture.intents.try_recv().is_err(), "nothing was asked for");
 }
 
 #[tokio::test]
 async fn undelivered_actions_are_answered_with_503() {
-    let mut setting = Fixture::new().await;
+    let mut fixture = Fixture::new().await;
     for expected in [202, 202, 503] {
-        let answer = setting
+        let answer = fixture
             .ask_as_program("POST /api/members/api/pause", "")
             .await;
         assert_eq!(answer.status, expected, "there is room for two: {answer:?}");
     }
 
-    setting.asked.close();
-    let answer = setting
+    fixture.intents.close();
+    let answer = fixture
         .ask_as_program("POST /api/members/api/pause", "")
         .await;
 

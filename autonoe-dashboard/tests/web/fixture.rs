@@ -24,7 +24,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct Fixture {
     pub(crate) server: DashboardServer,
     pub(crate) feed: DashboardFeed,
-    pub(crate) asked: mpsc::Receiver<FleetIntent>,
+    pub(crate) intents: mpsc::Receiver<FleetIntent>,
 }
 
 impl Fixture {
@@ -34,15 +34,15 @@ impl Fixture {
 
     pub(crate) async fn within(limits: ServeLimits) -> Self {
         let feed = DashboardFeed::new(fleet());
-        let (intents, asked) = mpsc::channel(2);
+        let (sender, intents) = mpsc::channel(2);
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let token = ViewToken::new(SECRET).expect("long enough");
         let source = Arc::new(feed.clone());
-        let server = serve_with_limits(limits, listener, token, source, intents);
+        let server = serve_with_limits(limits, listener, token, source, sender);
         Self {
             server: server.expect("it serves"),
             feed,
-            asked,
+            intents,
         }
     }
 
@@ -145,17 +145,17 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Reads until `wanted` arrives; `false` if the stream ended before.
-    pub(crate) async fn until(&mut self, wanted: &str) -> bool {
-        self.up_to(wanted).await.is_some()
+    /// Reads until `expected` arrives; `false` if the stream ended before.
+    pub(crate) async fn until(&mut self, expected: &str) -> bool {
+        self.up_to(expected).await.is_some()
     }
 
-    /// Reads until `wanted` arrives, and returns everything up to there.
-    pub(crate) async fn up_to(&mut self, wanted: &str) -> Option<String> {
+    /// Reads until `expected` arrives, and returns everything up to there.
+    pub(crate) async fn up_to(&mut self, expected: &str) -> Option<String> {
         let search = async {
             loop {
-                if let Some(place) = self.read.find(wanted) {
-                    return Some(self.read.drain(..place + wanted.len()).collect());
+                if let Some(place) = self.read.find(expected) {
+                    return Some(self.read.drain(..place + expected.len()).collect());
                 }
                 let mut bytes = [0; 4096];
                 match self.connection.read(&mut bytes).await {

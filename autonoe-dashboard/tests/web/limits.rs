@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use crate::web::fixture::{Fixture, PATIENCE, SECRET};
 
 /// A request that keeps the connection open.
-const KEPT_OPEN: &str = "GET /api/dashboard HTTP/1.1\r\nHost: {host}\r\n\
+const KEEP_ALIVE_REQUEST: &str = "GET /api/dashboard HTTP/1.1\r\nHost: {host}\r\n\
     Authorization: Bearer {secret}\r\nConnection: keep-alive\r\n\r\n";
 
 #[tokio::test]
@@ -17,16 +17,16 @@ async fn only_so_many_pages_watch_at_a_time() {
     let mut limits = ServeLimits::default();
     limits.streams = 2;
     limits.heartbeat = Duration::from_millis(20);
-    let setting = Fixture::within(limits).await;
-    let mut first = setting.watch().await;
-    let mut second = setting.watch().await;
+    let fixture = Fixture::within(limits).await;
+    let mut first = fixture.watch().await;
+    let mut second = fixture.watch().await;
     assert!(first.until("event: snapshot").await);
     assert!(second.until("event: snapshot").await);
 
-    let mut third = setting.watch().await;
+    let mut third = fixture.watch().await;
     assert!(third.until("503").await);
     assert_eq!(
-        setting
+        fixture
             .ask_as_program("GET /api/dashboard", "")
             .await
             .status,
@@ -35,12 +35,14 @@ async fn only_so_many_pages_watch_at_a_time() {
 
     // The slot of a disconnected page is free again, once this is noticed.
     drop(first);
-    let again = async {
-        while !setting.watch().await.until("event: snapshot").await {
+    let reconnect = async {
+        while !fixture.watch().await.until("event: snapshot").await {
             tokio::task::yield_now().await;
         }
     };
-    timeout(PATIENCE, again).await.expect("there is a place");
+    timeout(PATIENCE, reconnect)
+        .await
+        .expect("there is a place");
 }
 
 #[tokio::test]
@@ -50,16 +52,16 @@ async fn a_page_that_reads_nothing_loses_its_place() {
     limits.snapshot_interval = Duration::ZERO;
     limits.heartbeat = Duration::from_millis(20);
     limits.write_time = Duration::from_millis(200);
-    let setting = Fixture::within(limits).await;
+    let fixture = Fixture::within(limits).await;
     // More than the buffers on the way can hold.
     let long = "x".repeat(16 * 1024 * 1024);
-    setting.feed.update(|fleet| fleet.objective = long);
-    let mut stalled = setting.watch().await;
+    fixture.feed.update(|fleet| fleet.objective = long);
+    let mut stalled = fixture.watch().await;
     assert!(stalled.until("event: snapshot").await);
 
     let other = async {
         loop {
-            let mut watcher = setting.watch().await;
+            let mut watcher = fixture.watch().await;
             if watcher.until("event: snapshot").await {
                 return;
             }
@@ -80,19 +82,19 @@ async fn connections_without_the_token_block_no_other_client() {
     limits.head_time = Duration::from_secs(3600);
     limits.read_time = Duration::from_secs(3600);
     let (most, all) = (limits.unauthenticated, limits.connections);
-    let setting = Fixture::within(limits).await;
-    let mut page = setting.watch().await;
+    let fixture = Fixture::within(limits).await;
+    let mut page = fixture.watch().await;
     assert!(page.until("event: snapshot").await);
 
     let mut idle = Vec::new();
     for _ in 0..most + all {
-        idle.push(setting.send("").await);
-        idle.push(setting.send("GET / HTTP/1.1\r\nHos").await);
+        idle.push(fixture.send("").await);
+        idle.push(fixture.send("GET / HTTP/1.1\r\nHos").await);
     }
-    let answer = setting.ask_as_program("GET /api/dashboard", "").await;
+    let answer = fixture.ask_as_program("GET /api/dashboard", "").await;
 
     assert_eq!(answer.status, 200);
-    setting
+    fixture
         .feed
         .update(|fleet| fleet.objective = "Changed".to_owned());
     assert!(page.until("Changed").await, "a page that watches stays");
@@ -106,11 +108,11 @@ async fn connections_without_the_token_are_closed_soon() {
     let mut limits = ServeLimits::default();
     limits.head_time = Duration::from_millis(50);
     limits.read_time = Duration::from_secs(3600);
-    let setting = Fixture::within(limits).await;
+    let fixture = Fixture::within(limits).await;
     // On a busy machine, authentication may take longer than that.
     let known = async {
         loop {
-            let mut connection = setting.send(KEPT_OPEN).await;
+            let mut connection = fixture.send(KEEP_ALIVE_REQUEST).await;
             let mut start = [0; 12];
             if connection.read_exact(&mut start).await.is_ok() && &start == b"HTTP/1.1 200" {
                 return connection;
@@ -124,7 +126,7 @@ async fn connections_without_the_token_are_closed_soon() {
         "GET / HTTP/1.1\r\nHos",
         "GET / HTTP/1.1\r\nHost: {host}\r\n\r\n",
     ] {
-        let mut connection = setting.send(request).await;
+        let mut connection = fixture.send(request).await;
         let mut rest = Vec::new();
         // The connection may be reset.
         let ended = timeout(PATIENCE, connection.read_to_end(&mut rest)).await;
@@ -132,8 +134,8 @@ async fn connections_without_the_token_are_closed_soon() {
         assert!(!rest.starts_with(b"HTTP/1.1 200"), "{rest:?}");
     }
     // An authenticated connection is older than all of them, and stays.
-    let request = KEPT_OPEN.replace("{host}", &setting.host());
-    let request = request
+    let request = KEEP_ALIVE_REQUEST
+        .replace("{host}", &fixture.host())
         .replace("{secret}", SECRET)
         .replace("keep-alive", "close");
     known
@@ -150,21 +152,21 @@ async fn connections_without_the_token_are_closed_soon() {
 async fn authenticated_connection_above_limit_gets_503() {
     let mut limits = ServeLimits::default();
     limits.connections = 1;
-    let setting = Fixture::within(limits).await;
-    let mut page = setting.watch().await;
+    let fixture = Fixture::within(limits).await;
+    let mut page = fixture.watch().await;
     assert!(page.until("event: snapshot").await);
 
-    let answer = setting.ask_as_program("GET /api/dashboard", "").await;
+    let answer = fixture.ask_as_program("GET /api/dashboard", "").await;
 
     assert_eq!(answer.status, 503);
     assert!(answer.body.contains("too many connections"), "{answer:?}");
 }
 
 #[tokio::test]
-async fn a_body_that_does_not_come_is_not_waited_for_forever() {
+async fn a_missing_body_times_out() {
     let mut limits = ServeLimits::default();
     limits.read_time = Duration::from_millis(200);
-    let setting = Fixture::within(limits).await;
+    let fixture = Fixture::within(limits).await;
     let head = [
         "POST /api/members/api/pause HTTP/1.1",
         "Host: {host}",
@@ -172,15 +174,15 @@ async fn a_body_that_does_not_come_is_not_waited_for_forever() {
         "Content-Length: 2",
     ];
 
-    assert_eq!(setting.request(&head, "").await.status, 408);
+    assert_eq!(fixture.request(&head, "").await.status, 408);
 }
 
 #[tokio::test]
 async fn a_head_that_is_too_long_is_refused() {
-    let setting = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let long = format!("X-Long: {}", "x".repeat(64 * 1024));
 
-    let answer = setting
+    let answer = fixture
         .request(&["GET / HTTP/1.1", "Host: {host}", &long], "")
         .await;
 

@@ -17,7 +17,7 @@ async fn a_port_that_other_machines_reach_is_not_served() {
             assert_ne!(address, "0.0.0.0:0", "there is always such a port");
             continue;
         };
-        let (intents, _asked) = mpsc::channel(1);
+        let (intents, _receiver) = mpsc::channel(1);
         let token = ViewToken::random().expect("there is randomness");
         let source = Arc::new(DashboardFeed::new(fleet()));
 
@@ -35,7 +35,7 @@ const BEARER: &str = "Authorization: Bearer {secret}";
 
 #[tokio::test]
 async fn invalid_requests_get_their_status() {
-    let mut setting = Fixture::new().await;
+    let mut fixture = Fixture::new().await;
     for (status, head) in [
         // Without the secret, for any path.
         (401, &["GET / HTTP/1.1", "Host: {host}"][..]),
@@ -181,20 +181,20 @@ async fn invalid_requests_get_their_status() {
             ],
         ),
     ] {
-        let answer = setting.request(head, "").await;
+        let answer = fixture.request(head, "").await;
 
         assert_eq!(answer.status, status, "{head:?}: {answer:?}");
-        for told in ["Build the shop", "api", "<title>"] {
-            assert!(!answer.body.contains(told), "{head:?}: {answer:?}");
+        for text in ["Build the shop", "api", "<title>"] {
+            assert!(!answer.body.contains(text), "{head:?}: {answer:?}");
         }
         assert_eq!(answer.header("set-cookie"), None, "{head:?}");
     }
-    assert!(setting.asked.try_recv().is_err(), "nothing was asked for");
+    assert!(fixture.intents.try_recv().is_err(), "nothing was asked for");
 }
 
 #[tokio::test]
 async fn any_bytes_leave_the_server_as_it_was() {
-    let setting = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let mut state = 7_u64;
     for round in 0..64 {
         let mut request = String::from(if round % 2 == 0 { "" } else { "GET /" });
@@ -204,10 +204,10 @@ async fn any_bytes_leave_the_server_as_it_was() {
                 .wrapping_add(1);
             request.push(char::from((state >> 33) as u8 & 0x7f));
         }
-        drop(setting.send(&request).await);
+        drop(fixture.send(&request).await);
     }
 
-    let answer = setting.ask_as_program("GET /api/dashboard", "").await;
+    let answer = fixture.ask_as_program("GET /api/dashboard", "").await;
 
     assert_eq!(answer.status, 200);
 }

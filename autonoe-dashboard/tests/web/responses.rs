@@ -10,10 +10,10 @@ use crate::web::fixture::{FOLDER, Fixture, SECRET};
 
 #[tokio::test]
 async fn the_first_visit_brings_the_page_and_a_cookie() {
-    let setting = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let head = ["GET /?token={secret} HTTP/1.1", "Host: {host}"];
 
-    let answer = setting.request(&head, "").await;
+    let answer = fixture.request(&head, "").await;
 
     assert_eq!(answer.status, 200);
     assert!(answer.body.contains("<title>"), "{}", answer.body);
@@ -26,24 +26,24 @@ async fn the_first_visit_brings_the_page_and_a_cookie() {
 }
 
 #[tokio::test]
-async fn with_the_cookie_the_page_comes_without_another() {
-    let setting = Fixture::new().await;
+async fn a_request_with_the_cookie_gets_no_new_one() {
+    let fixture = Fixture::new().await;
     let head = [
         "GET {folder}/ HTTP/1.1",
         "Host: {host}",
         "Cookie: other=1; autonoe-dashboard={secret}",
     ];
 
-    let answer = setting.request(&head, "").await;
+    let answer = fixture.request(&head, "").await;
 
     assert_eq!((answer.status, answer.header("set-cookie")), (200, None));
 }
 
 #[tokio::test]
-async fn the_page_may_run_its_own_script_and_nothing_else() {
-    let setting = Fixture::new().await;
+async fn the_page_may_run_only_its_own_script() {
+    let fixture = Fixture::new().await;
 
-    let answer = setting.ask_as_program("GET /", "").await;
+    let answer = fixture.ask_as_program("GET /", "").await;
 
     let policy = answer.header("content-security-policy").expect("a policy");
     assert!(
@@ -72,12 +72,12 @@ async fn the_page_may_run_its_own_script_and_nothing_else() {
 
 #[tokio::test]
 async fn the_newest_snapshot_is_json() {
-    let setting = Fixture::new().await;
-    setting
+    let fixture = Fixture::new().await;
+    fixture
         .feed
         .update(|fleet| fleet.objective = "Build two shops".to_owned());
 
-    let answer = setting.ask_as_program("GET /api/dashboard", "").await;
+    let answer = fixture.ask_as_program("GET /api/dashboard", "").await;
 
     assert_eq!(answer.status, 200);
     assert_eq!(answer.header("content-type"), Some("application/json"));
@@ -85,22 +85,22 @@ async fn the_newest_snapshot_is_json() {
     assert_eq!(read.objective, "Build two shops");
     assert_eq!(
         read,
-        *autonoe_dashboard::DashboardSource::newest(&setting.feed)
+        *autonoe_dashboard::DashboardSource::newest(&fixture.feed)
     );
 }
 
 #[tokio::test]
-async fn snapshots_come_as_they_change_and_signs_of_life_between() {
+async fn each_change_is_a_snapshot_with_heartbeats_in_between() {
     let mut limits = ServeLimits::default();
     limits.heartbeat = Duration::from_millis(50);
-    let setting = Fixture::within(limits).await;
-    let mut events = setting.watch().await;
+    let fixture = Fixture::within(limits).await;
+    let mut events = fixture.watch().await;
 
     assert!(events.until("content-type: text/event-stream").await);
     assert!(events.until("event: snapshot").await);
     assert!(events.until("Build the shop").await);
     assert!(events.until("event: alive").await);
-    setting
+    fixture
         .feed
         .update(|fleet| fleet.objective = "Build two shops".to_owned());
     assert!(events.until("event: snapshot").await);
@@ -111,31 +111,31 @@ async fn snapshots_come_as_they_change_and_signs_of_life_between() {
 async fn many_changes_at_once_become_few_snapshots_with_the_last_among_them() {
     let mut limits = ServeLimits::default();
     limits.heartbeat = Duration::from_secs(3600);
-    let setting = Fixture::within(limits).await;
-    let mut events = setting.watch().await;
+    let fixture = Fixture::within(limits).await;
+    let mut events = fixture.watch().await;
     assert!(events.until("Build the shop").await);
 
     for number in 0..1000 {
-        setting
+        fixture
             .feed
             .update(|fleet| fleet.objective = format!("Build {number} shops"));
         tokio::task::yield_now().await;
     }
 
-    let said = events
+    let received = events
         .up_to("Build 999 shops")
         .await
         .expect("the last comes");
-    let snapshots = said.matches("event: snapshot").count();
+    let snapshots = received.matches("event: snapshot").count();
     assert!((1..100).contains(&snapshots), "{snapshots} of 1000");
 }
 
 #[tokio::test]
 async fn no_text_of_an_agent_makes_an_event_of_its_own() {
-    let setting = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let text = format!("a\n\nevent: end\ndata: x\r\r\u{2028}{EVIL}");
-    setting.feed.update(|fleet| fleet.objective = text.clone());
-    let mut events = setting.watch().await;
+    fixture.feed.update(|fleet| fleet.objective = text.clone());
+    let mut events = fixture.watch().await;
     assert!(events.until("event: snapshot\ndata: ").await);
 
     let data = events.up_to("\n\n").await.expect("it ends");

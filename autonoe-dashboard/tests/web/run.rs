@@ -22,23 +22,23 @@ async fn serve_run(
         document: "<!DOCTYPE html><p data-part=\"a\">the document</p>".into(),
         ..RunPage::new("shop")
     });
-    let (intents, wanted) = mpsc::channel(1);
+    let (intents, run_intents) = mpsc::channel(1);
     let listener = TcpListener::bind(address).await.expect("a port");
     let token = ViewToken::new(SECRET).expect("long enough");
     let site = Site::new().run(&feed, intents).style("p { color: red; }");
     let server = site.serve(listener, token, exposure, ServeLimits::default());
-    let (_, asked) = mpsc::channel(1);
+    let (_, fleet_intents) = mpsc::channel(1);
     let fixture = Fixture {
         server: server.expect("it serves"),
         feed: DashboardFeed::new(Dashboard::new("", "")),
-        asked,
+        intents: fleet_intents,
     };
-    (fixture, feed, wanted)
+    (fixture, feed, run_intents)
 }
 
 #[tokio::test]
 async fn the_state_and_the_document_of_a_run_are_served() {
-    let (fixture, _feed, _wanted) = serve_run(Exposure::Loopback, "127.0.0.1:0").await;
+    let (fixture, _feed, _run_intents) = serve_run(Exposure::Loopback, "127.0.0.1:0").await;
 
     let state = fixture.ask_as_program("GET /api/run", "").await;
     let document = fixture.ask_as_program("GET /run.html", "").await;
@@ -68,13 +68,13 @@ async fn the_state_and_the_document_of_a_run_are_served() {
 
 #[tokio::test]
 async fn an_action_is_sent_only_if_the_run_accepts_it_now() {
-    let (fixture, feed, mut wanted) = serve_run(Exposure::Loopback, "127.0.0.1:0").await;
+    let (fixture, feed, mut run_intents) = serve_run(Exposure::Loopback, "127.0.0.1:0").await;
 
     let message = fixture
         .ask_as_program("POST /api/run/instruct", r#"{"text": "Use tabs."}"#)
         .await;
     let full = fixture.ask_as_program("POST /api/run/pause", "").await;
-    let sent = wanted.recv().await.expect("a message");
+    let sent = run_intents.recv().await.expect("a message");
     let stop = fixture.ask_as_program("POST /api/run/stop", "").await;
     let kill = fixture.ask_as_program("POST /api/run/kill", "").await;
     let blank = fixture
@@ -93,12 +93,12 @@ async fn an_action_is_sent_only_if_the_run_accepts_it_now() {
     assert_eq!(stop.status, 409);
     assert!(stop.body.contains("cannot stop this run: it is running"));
     assert_eq!((kill.status, blank.status, late.status), (404, 400, 409));
-    assert!(wanted.try_recv().is_err());
+    assert!(run_intents.try_recv().is_err());
 }
 
 #[tokio::test]
 async fn each_change_of_the_run_is_an_event() {
-    let (fixture, feed, _wanted) = serve_run(Exposure::Loopback, "127.0.0.1:0").await;
+    let (fixture, feed, _run_intents) = serve_run(Exposure::Loopback, "127.0.0.1:0").await;
     let mut events = fixture.watch().await;
     assert!(events.until("event: run").await);
     assert!(events.until("\"phase\":\"running\"").await);
@@ -112,8 +112,8 @@ async fn each_change_of_the_run_is_an_event() {
 }
 
 #[tokio::test]
-async fn without_the_token_a_run_is_neither_shown_nor_controlled() {
-    let (fixture, _feed, mut wanted) = serve_run(Exposure::Loopback, "127.0.0.1:0").await;
+async fn a_run_can_neither_be_read_nor_controlled_without_the_token() {
+    let (fixture, _feed, mut run_intents) = serve_run(Exposure::Loopback, "127.0.0.1:0").await;
 
     for line in ["GET /api/run", "GET /run.html", "POST /api/run/pause"] {
         let line = format!("{line} HTTP/1.1");
@@ -126,7 +126,7 @@ async fn without_the_token_a_run_is_neither_shown_nor_controlled() {
         "Authorization: Bearer {secret}",
     ];
     assert_eq!(fixture.request(&foreign, "").await.status, 403);
-    assert!(wanted.try_recv().is_err());
+    assert!(run_intents.try_recv().is_err());
 }
 
 #[tokio::test]
@@ -137,7 +137,8 @@ async fn the_network_needs_an_explicit_choice() {
     assert!(matches!(refused, Err(ServeError::NotLoopback(_))));
 
     let names = vec!["desk.example".to_owned()];
-    let (fixture, _feed, _wanted) = serve_run(Exposure::Network { names }, "127.0.0.1:0").await;
+    let (fixture, _feed, _run_intents) =
+        serve_run(Exposure::Network { names }, "127.0.0.1:0").await;
     for (host, status) in [
         ("192.168.0.7:80", 200),
         ("desk.example", 200),

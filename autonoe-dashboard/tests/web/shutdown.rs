@@ -13,12 +13,12 @@ use crate::web::fixture::{Fixture, PATIENCE, SECRET};
 
 #[tokio::test]
 async fn a_shutdown_ends_streams_and_closes_the_port() {
-    let setting = Fixture::new().await;
-    let address = setting.server.address();
-    let mut events = setting.watch().await;
+    let fixture = Fixture::new().await;
+    let address = fixture.server.address();
+    let mut events = fixture.watch().await;
     assert!(events.until("event: snapshot").await);
 
-    let Fixture { server, feed, .. } = setting;
+    let Fixture { server, feed, .. } = fixture;
     let ended = timeout(PATIENCE, server.shutdown()).await;
 
     ended.expect("it ends in time");
@@ -28,7 +28,7 @@ async fn a_shutdown_ends_streams_and_closes_the_port() {
     // The same port can serve again at once.
     let listener = TcpListener::bind(address).await.expect("it is free");
     let token = ViewToken::new(SECRET).expect("long enough");
-    let (intents, _asked) = mpsc::channel(1);
+    let (intents, _receiver) = mpsc::channel(1);
     let server = serve(listener, token, Arc::new(feed), intents).expect("it serves");
     assert_eq!(server.address(), address);
     server.shutdown().await;
@@ -38,13 +38,13 @@ async fn a_shutdown_ends_streams_and_closes_the_port() {
 async fn a_client_that_does_not_go_is_not_waited_for() {
     let mut limits = ServeLimits::default();
     limits.shutdown_grace = Duration::from_millis(100);
-    let setting = Fixture::within(limits).await;
+    let fixture = Fixture::within(limits).await;
     let long = "x".repeat(16 * 1024 * 1024);
-    setting.feed.update(|fleet| fleet.objective = long);
-    let mut stalled = setting.watch().await;
+    fixture.feed.update(|fleet| fleet.objective = long);
+    let mut stalled = fixture.watch().await;
     assert!(stalled.until("event: snapshot").await);
 
-    let ended = timeout(PATIENCE, setting.server.shutdown()).await;
+    let ended = timeout(PATIENCE, fixture.server.shutdown()).await;
 
     ended.expect("it ends in time");
     assert!(!stalled.until("never said").await);
@@ -52,12 +52,12 @@ async fn a_client_that_does_not_go_is_not_waited_for() {
 
 #[tokio::test]
 async fn dropping_the_server_closes_streams_and_port() {
-    let setting = Fixture::new().await;
-    let address = setting.server.address();
-    let mut events = setting.watch().await;
+    let fixture = Fixture::new().await;
+    let address = fixture.server.address();
+    let mut events = fixture.watch().await;
     assert!(events.until("event: snapshot").await);
 
-    drop(setting);
+    drop(fixture);
 
     assert!(!events.until("never said").await);
     let closed = async {
@@ -81,16 +81,16 @@ impl DashboardSource for Watched {
 async fn end_event_is_sent_and_last_snapshot_stays() {
     let mut limits = ServeLimits::default();
     limits.heartbeat = Duration::from_millis(20);
-    let mut setting = Fixture::within(limits.clone()).await;
+    let mut fixture = Fixture::within(limits.clone()).await;
     let (sender, receiver) = watch::channel(Arc::new(Dashboard::new("The last", "race")));
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let token = ViewToken::new(SECRET).expect("long enough");
-    let (intents, _asked) = mpsc::channel(1);
+    let (intents, _receiver) = mpsc::channel(1);
     let source = Arc::new(Watched(receiver));
     let server =
         autonoe_dashboard::web::serve_with_limits(limits, listener, token, source, intents);
-    setting.server = server.expect("it serves");
-    let mut events = setting.watch().await;
+    fixture.server = server.expect("it serves");
+    let mut events = fixture.watch().await;
     assert!(events.until("The last").await);
 
     drop(sender);
@@ -100,6 +100,6 @@ async fn end_event_is_sent_and_last_snapshot_stays() {
         events.until("event: alive").await,
         "the server is still there"
     );
-    let answer = setting.ask_as_program("GET /api/dashboard", "").await;
+    let answer = fixture.ask_as_program("GET /api/dashboard", "").await;
     assert!(answer.body.contains("The last"), "{answer:?}");
 }

@@ -91,9 +91,9 @@ mod tests {
 
     use super::*;
 
-    fn headers(said: &[(&str, &str)]) -> HeaderMap {
+    fn headers(fields: &[(&str, &str)]) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        for (name, value) in said {
+        for (name, value) in fields {
             headers.append(
                 HeaderName::try_from(*name).expect("a name"),
                 HeaderValue::try_from(*value).expect("a value"),
@@ -103,8 +103,8 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_given_once_and_as_a_bearer() {
-        let found = |said: &[(&str, &str)]| secret(&headers(said)).map(<[u8]>::to_vec);
+    fn a_secret_must_be_one_bearer_header() {
+        let found = |fields: &[(&str, &str)]| secret(&headers(fields)).map(<[u8]>::to_vec);
 
         assert_eq!(found(&[("authorization", "Bearer x")]), Some(b"x".to_vec()));
         assert_eq!(
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn only_requests_to_this_machine_by_its_own_pages_or_none_are_from_here() {
-        for (said, from_here) in [
+        for (fields, from_here) in [
             (&[("host", "127.0.0.1:80")][..], true),
             (&[("host", "LOCALHOST")], true),
             (&[("host", "[::1]:7")], true),
@@ -161,13 +161,13 @@ mod tests {
                 false,
             ),
         ] {
-            assert_eq!(is_local_request(&headers(said)), from_here, "{said:?}");
+            assert_eq!(is_local_request(&headers(fields)), from_here, "{fields:?}");
         }
     }
 
     proptest! {
         #[test]
-        fn no_name_but_ours_is_ours(name in "[a-zA-Z0-9.:\\[\\]-]{0,24}") {
+        fn only_loopback_host_names_are_accepted(name in "[a-zA-Z0-9.:\\[\\]-]{0,24}") {
             let bare = name.rsplit_once(':').map_or(name.as_str(), |(bare, _)| bare);
             let known =
                 |text: &str| LOOPBACK_NAMES.iter().any(|it| it.eq_ignore_ascii_case(text));

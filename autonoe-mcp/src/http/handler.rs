@@ -18,8 +18,8 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use super::HttpLimits;
 use super::auth::authenticate;
+use super::limits::HttpLimits;
 use super::sessions::{Served, Sessions};
 use crate::protocol::{Call, Incoming, Reply, VERSIONS, error_response, parse_message};
 use crate::token::random_name;
@@ -85,8 +85,10 @@ async fn post(
     let is_initialize =
         matches!(&incoming, Incoming::Request { method, .. } if method == "initialize");
     let id = head.headers.get(CLIENT).filter(|_| !is_initialize);
-    let calls = served.clients.calls(id.map(HeaderValue::as_bytes));
-    let calls = calls.ok_or(StatusCode::NOT_FOUND)?;
+    let calls = served
+        .clients
+        .calls(id.map(HeaderValue::as_bytes))
+        .ok_or(StatusCode::NOT_FOUND)?;
     match served.handler.handle(&calls, incoming) {
         Reply::Nothing => Ok(empty(StatusCode::ACCEPTED)),
         Reply::Answer(answer) if is_initialize && answer.get("result").is_some() => {
@@ -165,8 +167,13 @@ fn accepted(headers: &HeaderMap) -> Option<Accepted> {
 }
 
 fn is_json(kind: Option<&HeaderValue>) -> bool {
-    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
+    let kind = kind
+        .and_then(|kind| kind.to_str().ok())
+        .unwrap_or_default()
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim();
     kind.eq_ignore_ascii_case("application/json")
 }
 
@@ -283,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_come_in_a_form_that_the_client_takes() {
+    fn answers_have_a_format_that_the_client_accepts() {
         for (accept, expected) in [
             (None, Some(Accepted::Json)),
             (

@@ -2,8 +2,10 @@
 
 mod auth;
 mod handler;
+mod limits;
+mod listener;
 mod server;
 mod sessions;
 
+pub use limits::HttpLimits;
 pub use server::HttpToolServer;
-pub use sessions::HttpLimits;

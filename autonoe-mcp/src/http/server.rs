@@ -11,8 +11,8 @@ use autonoe_core::tool::{
 };
 use tokio::sync::Mutex;
 
-use super::HttpLimits;
-use super::sessions::{Listener, Registration};
+use super::limits::HttpLimits;
+use super::listener::{Listener, Registration};
 use crate::stdio::TOKEN_VARIABLE;
 use crate::token::Token;
 
@@ -139,8 +139,7 @@ impl HttpToolServer {
         if let Some(listener) = known.upgrade().filter(|open| open.is_open()) {
             return Ok(listener);
         }
-        let opened = Listener::open(self.limits.clone()).await;
-        let opened = opened.map_err(|error| {
+        let opened = Listener::open(self.limits.clone()).await.map_err(|error| {
             ToolServerError::new("no local port can be opened").with_source(error)
         })?;
         let opened = Arc::new(opened);
@@ -181,8 +180,10 @@ impl ToolServer for HttpToolServer {
         let listener = self.listener().await?;
         let registration = Registration::new(listener, session.clone(), tools, token.clone());
         let url = registration.url();
-        let command = self.program.as_deref();
-        let command = command.map(|program| command_of(program, url.clone(), &token));
+        let command = self
+            .program
+            .as_deref()
+            .map(|program| command_of(program, url.clone(), &token));
         let visited = registration.visited();
         let served = match (self.has_address, command.transpose()?) {
             (HasAddress::No, Some(command)) => ServedTools::new(command, registration),

@@ -70,8 +70,8 @@ pub(crate) fn parse_message(text: &[u8]) -> Result<Incoming, Value> {
     })
 }
 
-fn malformed(id: Option<Value>, what: &'static str) -> Value {
-    let error = ErrorData::new(ErrorCode::INVALID_REQUEST, what, None);
+fn malformed(id: Option<Value>, reason: &'static str) -> Value {
+    let error = ErrorData::new(ErrorCode::INVALID_REQUEST, reason, None);
     error_response(&id.unwrap_or_default(), &error)
 }
 
@@ -162,7 +162,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_it_panic(text in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn arbitrary_text_never_panics(text in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = parse_message(&text);
         }
     }

@@ -110,17 +110,19 @@ impl RequestHandler {
         id: &Value,
         mut params: Value,
     ) -> Result<Call, ErrorData> {
-        let progress = params.pointer("/_meta/progressToken").cloned();
-        let progress = progress.filter(|token| token.is_string() || token.is_number());
+        let progress = params
+            .pointer("/_meta/progressToken")
+            .cloned()
+            .filter(|token| token.is_string() || token.is_number());
         // Other metadata of clients is unused and may have any shape.
         if let Some(params) = params.as_object_mut() {
             params.remove("_meta");
         }
         let params: CallToolRequestParams = serde_json::from_value(params).map_err(|_| {
-            let what = "a call needs the name of a tool, and its arguments must be an object";
-            ErrorData::invalid_params(what, None)
+            let message = "a call needs the name of a tool, and its arguments must be an object";
+            ErrorData::invalid_params(message, None)
         })?;
-        let begun = calls.start(id, &self.closed).map_err(|why| match why {
+        let running = calls.start(id, &self.closed).map_err(|error| match error {
             StartError::IdInUse => {
                 ErrorData::invalid_request("another call with this id is in progress", None)
             }
@@ -131,7 +133,7 @@ impl RequestHandler {
         })?;
         Ok(Call {
             handler: self.clone(),
-            running: begun,
+            running,
             id: id.clone(),
             tool: params.name.into_owned(),
             arguments: params.arguments.unwrap_or_default(),
@@ -141,11 +143,14 @@ impl RequestHandler {
 }
 
 fn initialize(params: &Value) -> Result<Value, ErrorData> {
-    let wanted = params.get("protocolVersion").and_then(Value::as_str);
-    let wanted =
-        wanted.ok_or_else(|| ErrorData::invalid_params("protocolVersion is missing", None))?;
-    let version = VERSIONS.iter().find(|version| version.as_str() == wanted);
-    let version = version.unwrap_or(&ProtocolVersion::LATEST_WITH_INITIALIZE);
+    let requested = params
+        .get("protocolVersion")
+        .and_then(Value::as_str)
+        .ok_or_else(|| ErrorData::invalid_params("protocolVersion is missing", None))?;
+    let version = VERSIONS
+        .iter()
+        .find(|version| version.as_str() == requested)
+        .unwrap_or(&ProtocolVersion::LATEST_WITH_INITIALIZE);
     let us = Implementation::new(Toolbox::SERVER, env!("CARGO_PKG_VERSION"));
     let mut capabilities = ServerCapabilities::default();
     capabilities.tools = Some(ToolsCapability::default());
@@ -261,15 +266,15 @@ impl Call {
         on_progress: impl Fn(Value) + Send + Sync + 'static,
     ) -> Option<Value> {
         let Self {
-            handler: desk,
-            running: begun,
+            handler,
+            running,
             id,
             tool,
             arguments,
             progress,
         } = self;
         let mut context =
-            ToolContext::new(desk.session.clone()).with_cancellation(begun.cancelled.clone());
+            ToolContext::new(handler.session.clone()).with_cancellation(running.cancelled.clone());
         if let Some(token) = progress {
             let progress = Mutex::new(Progress::new(token));
             context = context.with_progress_listener(move |title, metadata| {
@@ -279,14 +284,16 @@ impl Call {
             });
         }
         let arguments = Value::Object(arguments);
-        let done = desk.tools.call(&tool, arguments, context).await;
-        if begun.cancelled.is_cancelled() && !desk.closed.is_cancelled() {
+        let done = handler.tools.call(&tool, arguments, context).await;
+        if running.cancelled.is_cancelled() && !handler.closed.is_cancelled() {
             return None;
         }
         let answer = match done {
             Ok(output) => to_json(&success_result(&output)),
             // The protocol distinguishes an unknown tool from a failed tool.
-            Err(error) if !desk.has(&tool) => Err(ErrorData::invalid_params(error.message, None)),
+            Err(error) if !handler.has(&tool) => {
+                Err(ErrorData::invalid_params(error.message, None))
+            }
             Err(error) => to_json(&failed(&error)),
         };
         Some(match answer {
@@ -360,14 +367,14 @@ mod calls_tests {
     }
 
     #[test]
-    fn an_id_is_free_again_when_its_call_is_over() {
+    fn an_id_can_be_reused_after_its_call() {
         let (calls, over) = (Arc::new(Calls::default()), CancellationToken::new());
         let first = calls.start(&json!(1), &over).expect("it begins");
 
-        let taken = calls.start(&json!(1), &over).map(|_| ());
+        let second = calls.start(&json!(1), &over).map(|_| ());
         drop(first);
 
-        assert_eq!(taken, Err(StartError::IdInUse));
+        assert_eq!(second, Err(StartError::IdInUse));
         assert!(calls.is_idle());
         assert!(calls.start(&json!(1), &over).is_ok());
     }
@@ -375,21 +382,21 @@ mod calls_tests {
     #[test]
     fn calls_of_one_client_are_limited() {
         let (calls, over) = (Arc::new(Calls::default()), CancellationToken::new());
-        let begun: Vec<_> = (0..MAX_CALLS)
+        let running: Vec<_> = (0..MAX_CALLS)
             .map(|id| calls.start(&json!(id), &over).expect("it begins"))
             .collect();
 
         let one_more = calls.start(&json!("more"), &over).map(|_| ());
 
         assert_eq!(one_more, Err(StartError::TooMany));
-        assert_eq!(begun.len(), MAX_CALLS);
+        assert_eq!(running.len(), MAX_CALLS);
     }
 
     #[test]
     fn progress_grows_each_time() {
         let mut progress = Progress::new(json!("t"));
         let details = |value: Value| value.as_object().cloned().unwrap_or_default();
-        for (title, metadata, told) in [
+        for (title, metadata, params) in [
             (
                 "none",
                 json!({"progress": 0, "total": 100}),
@@ -408,7 +415,7 @@ mod calls_tests {
             ),
             ("", json!({"progress": "far"}), json!({"progress": 52.0})),
         ] {
-            let mut expected = told;
+            let mut expected = params;
             expected["progressToken"] = json!("t");
 
             let note = progress.next(title, &details(metadata));

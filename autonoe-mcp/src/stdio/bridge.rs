@@ -79,13 +79,13 @@ pub async fn bridge_stdio(
         requests: HashMap::new(),
         tasks: JoinSet::new(),
     };
-    let (say, said) = line_writer();
-    let writing = write_lines(said, output);
+    let (writer, lines) = line_writer();
+    let writing = write_lines(lines, output);
     tokio::pin!(writing);
     let forwarded = tokio::select! {
         biased;
         written = &mut writing => return ignore_broken_pipe(written),
-        forwarded = bridge.forward_all(say, input) => forwarded,
+        forwarded = bridge.forward_all(writer, input) => forwarded,
     };
     ignore_broken_pipe(writing.await)?;
     forwarded
@@ -109,7 +109,7 @@ struct Bridge {
 impl Bridge {
     async fn forward_all(
         &mut self,
-        say: LineWriter,
+        writer: LineWriter,
         input: impl AsyncRead + Unpin,
     ) -> Result<(), BridgeError> {
         let mut lines = Lines::new(input);
@@ -125,7 +125,7 @@ impl Bridge {
             };
             match line {
                 Ok(Some(line)) => {
-                    if let Err(error) = self.forward(line, &say).await {
+                    if let Err(error) = self.forward(line, &writer).await {
                         break Err(error);
                     }
                 }
@@ -144,62 +144,62 @@ impl Bridge {
     }
 
     /// Forwards one message. Returns an error only if the bridge cannot continue.
-    async fn forward(&mut self, line: Vec<u8>, say: &LineWriter) -> Result<(), BridgeError> {
+    async fn forward(&mut self, line: Vec<u8>, writer: &LineWriter) -> Result<(), BridgeError> {
         match parse_message(&line) {
-            Err(answer) => say.send(&answer).await,
+            Err(answer) => writer.send(&answer).await,
             Ok(Incoming::Request { id, method, .. }) if method == "initialize" => {
                 match self.run.initialize(line).await {
                     Ok((answer, client)) => {
                         self.run.set_session(client, &answer);
-                        say.send(&answer).await;
+                        writer.send(&answer).await;
                     }
                     Err(error) => {
-                        say.send(&not_answered(&id, &error)).await;
+                        writer.send(&not_answered(&id, &error)).await;
                         return Err(error);
                     }
                 }
             }
-            Ok(Incoming::Request { id, .. }) => self.forward_request(id, line, say),
+            Ok(Incoming::Request { id, .. }) => self.forward_request(id, line, writer),
             Ok(Incoming::Notification { method, params }) => {
                 let cancelled = params.get("requestId");
                 match cancelled.filter(|_| method == "notifications/cancelled") {
                     // Aborting the request closes its connection, which cancels the call at the
                     // run. Unlike a separate message, this cannot overtake the call itself.
                     Some(id) => {
-                        if let Some(asking) = self.requests.remove(&id.to_string()) {
-                            asking.abort();
+                        if let Some(task) = self.requests.remove(&id.to_string()) {
+                            task.abort();
                         }
                     }
-                    None => self.forward_notification(line, say).await,
+                    None => self.forward_notification(line, writer).await,
                 }
             }
-            Ok(Incoming::Answer) => self.forward_notification(line, say).await,
+            Ok(Incoming::Answer) => self.forward_notification(line, writer).await,
         }
         Ok(())
     }
 
     /// Forwards a message without an answer. Failures are only logged.
-    async fn forward_notification(&self, line: Vec<u8>, say: &LineWriter) {
-        if let Err(error) = self.run.forward(line, say).await {
+    async fn forward_notification(&self, line: Vec<u8>, writer: &LineWriter) {
+        if let Err(error) = self.run.forward(line, writer).await {
             tracing::debug!(%error, "a notification of the agent could not be forwarded");
         }
     }
 
-    fn forward_request(&mut self, id: Value, line: Vec<u8>, say: &LineWriter) {
-        let (run, say, name) = (self.run.clone(), say.clone(), id.to_string());
+    fn forward_request(&mut self, id: Value, line: Vec<u8>, writer: &LineWriter) {
+        let (run, writer, name) = (self.run.clone(), writer.clone(), id.to_string());
         let done = name.clone();
-        let asking = self.tasks.spawn(async move {
-            let failed = match run.forward(line, &say).await {
+        let task = self.tasks.spawn(async move {
+            let failed = match run.forward(line, &writer).await {
                 Ok(true) => None,
-                Ok(false) => Some(BridgeError::Gone("the run sent no response".into())),
+                Ok(false) => Some(BridgeError::Unreachable("the run sent no response".into())),
                 Err(error) => Some(error),
             };
             if let Some(error) = failed {
-                say.send(&not_answered(&id, &error)).await;
+                writer.send(&not_answered(&id, &error)).await;
             }
             done
         });
-        self.requests.insert(name, asking);
+        self.requests.insert(name, task);
     }
 }
 
@@ -222,7 +222,7 @@ pub enum BridgeError {
     Token,
     /// The run's tool server is unreachable.
     #[error("the run has ended: its tools are no longer served")]
-    Gone(#[source] Box<dyn std::error::Error + Send + Sync>),
+    Unreachable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The run refused the request, with this HTTP status.
     #[error("the run no longer serves these tools, or rejects this secret (status {0})")]
     Refused(u16),
@@ -276,8 +276,9 @@ impl RunClient {
     /// Stores the client ID and the protocol version from the response to `initialize`.
     pub(super) fn set_session(&mut self, client: Option<HeaderValue>, answer: &Value) {
         self.client = client;
-        let version = answer.pointer("/result/protocolVersion");
-        let version = version.and_then(Value::as_str);
+        let version = answer
+            .pointer("/result/protocolVersion")
+            .and_then(Value::as_str);
         self.version = version.and_then(|version| HeaderValue::try_from(version).ok());
     }
 
@@ -291,11 +292,14 @@ impl RunClient {
             return Err(BridgeError::Refused(response.status().as_u16()));
         }
         let client = response.headers().get(CLIENT).cloned();
-        let body = response.into_body().collect().await;
-        let body = body.map_err(|error| BridgeError::Gone(error.into()))?;
+        let body = response
+            .into_body()
+            .collect()
+            .await
+            .map_err(|error| BridgeError::Unreachable(error.into()))?;
         let answer = serde_json::from_slice(&body.to_bytes());
         Ok((
-            answer.map_err(|error| BridgeError::Gone(error.into()))?,
+            answer.map_err(|error| BridgeError::Unreachable(error.into()))?,
             client,
         ))
     }
@@ -305,16 +309,21 @@ impl RunClient {
     pub(super) async fn forward(
         &self,
         line: Vec<u8>,
-        say: &LineWriter,
+        writer: &LineWriter,
     ) -> Result<bool, BridgeError> {
         let response = self.send(Method::POST, line).await?;
-        let kind = response.headers().get(CONTENT_TYPE);
-        let kind = kind.map(HeaderValue::as_bytes).unwrap_or_default();
+        let kind = response
+            .headers()
+            .get(CONTENT_TYPE)
+            .map(HeaderValue::as_bytes)
+            .unwrap_or_default();
         let unreachable =
-            |error: Box<dyn std::error::Error + Send + Sync>| BridgeError::Gone(error);
+            |error: Box<dyn std::error::Error + Send + Sync>| BridgeError::Unreachable(error);
         if kind == b"text/event-stream" {
-            let pieces = response.into_body().into_data_stream();
-            let pieces = pieces.map_err(std::io::Error::other);
+            let pieces = response
+                .into_body()
+                .into_data_stream()
+                .map_err(std::io::Error::other);
             let mut events = SseStream::from_bytes_stream(pieces).boxed();
             let mut is_answered = false;
             while let Some(event) = events.next().await {
@@ -325,16 +334,20 @@ impl RunClient {
                     continue;
                 };
                 is_answered |= message.get("method").is_none();
-                say.send(&message).await;
+                writer.send(&message).await;
             }
             return Ok(is_answered);
         }
         if kind == b"application/json" {
-            let body = response.into_body().collect().await;
-            let body = body.map_err(|error| unreachable(error.into()))?.to_bytes();
+            let body = response
+                .into_body()
+                .collect()
+                .await
+                .map_err(|error| unreachable(error.into()))?
+                .to_bytes();
             let message: Value =
                 serde_json::from_slice(&body).map_err(|error| unreachable(error.into()))?;
-            say.send(&message).await;
+            writer.send(&message).await;
             return Ok(true);
         }
         match response.status() {
@@ -356,15 +369,16 @@ impl RunClient {
         body: Vec<u8>,
     ) -> Result<Response<Receiving>, BridgeError> {
         let unreachable =
-            |error: Box<dyn std::error::Error + Send + Sync>| BridgeError::Gone(error);
+            |error: Box<dyn std::error::Error + Send + Sync>| BridgeError::Unreachable(error);
         let host = self.host.trim_matches(['[', ']']);
-        let connection = TcpStream::connect((host, self.port)).await;
-        let connection = connection.map_err(|error| unreachable(error.into()))?;
-        let (mut sender, talk) = http1::handshake(TokioIo::new(connection))
+        let connection = TcpStream::connect((host, self.port))
+            .await
+            .map_err(|error| unreachable(error.into()))?;
+        let (mut sender, connection_task) = http1::handshake(TokioIo::new(connection))
             .await
             .map_err(|error| unreachable(error.into()))?;
         // The connection task ends when the response is read or dropped.
-        tokio::spawn(talk);
+        tokio::spawn(connection_task);
         let mut request = Request::new(Full::new(Bytes::from(body)));
         *request.method_mut() = method;
         *request.uri_mut() = self.path.parse().map_err(|_| BridgeError::Address)?;
@@ -393,7 +407,7 @@ mod tests {
 
     #[test]
     fn a_secret_is_sent_to_this_machine_only() {
-        for (url, is_taken) in [
+        for (url, is_accepted) in [
             ("http://127.0.0.1:80/sessions/1/mcp", true),
             ("http://[::1]:80/", true),
             ("http://localhost:80/", true),
@@ -405,7 +419,7 @@ mod tests {
             ("/sessions/1/mcp", false),
             ("", false),
         ] {
-            assert_eq!(RunClient::new(url, "secret").is_ok(), is_taken, "{url}");
+            assert_eq!(RunClient::new(url, "secret").is_ok(), is_accepted, "{url}");
         }
     }
 

@@ -34,12 +34,12 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             let piece = self.input.fill_buf().await?;
             let is_over = piece.is_empty();
             let end = memchr::memchr(b'\n', piece);
-            let taken = end.map_or(piece.len(), |end| end + 1);
-            self.line.extend_from_slice(&piece[..taken]);
-            self.input.consume(taken);
+            let length = end.map_or(piece.len(), |end| end + 1);
+            self.line.extend_from_slice(&piece[..length]);
+            self.input.consume(length);
             if self.line.len() > MAX_LINE_BYTES {
-                let what = format!("a message has more than {MAX_LINE_BYTES} bytes");
-                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+                let message = format!("a message has more than {MAX_LINE_BYTES} bytes");
+                return Err(io::Error::new(io::ErrorKind::InvalidData, message));
             }
             if end.is_none() && !is_over {
                 continue;

@@ -51,14 +51,14 @@ pub async fn serve_stdio(
     input: impl AsyncRead + Unpin + Send,
     output: impl AsyncWrite + Unpin + Send,
 ) -> io::Result<()> {
-    let desk = Arc::new(RequestHandler::new(session.clone(), tools));
-    let (say, said) = line_writer();
-    let writing = write_lines(said, output);
+    let handler = Arc::new(RequestHandler::new(session.clone(), tools));
+    let (writer, lines) = line_writer();
+    let writing = write_lines(lines, output);
     tokio::pin!(writing);
     let handled = tokio::select! {
         biased;
         written = &mut writing => return written,
-        handled = handle(&desk, say, input) => handled,
+        handled = handle(&handler, writer, input) => handled,
     };
     writing.await?;
     handled
@@ -66,8 +66,8 @@ pub async fn serve_stdio(
 
 /// Handles the client's messages until its input ends.
 async fn handle(
-    desk: &Arc<RequestHandler>,
-    say: LineWriter,
+    handler: &Arc<RequestHandler>,
+    writer: LineWriter,
     input: impl AsyncRead + Unpin,
 ) -> io::Result<()> {
     let mut lines = Lines::new(input);
@@ -84,18 +84,18 @@ async fn handle(
             Err(error) => break Err(error),
         };
         let reply = match parse_message(&line) {
-            Ok(incoming) => desk.handle(&calls, incoming),
+            Ok(incoming) => handler.handle(&calls, incoming),
             Err(answer) => Reply::Answer(answer),
         };
         match reply {
             Reply::Nothing => {}
-            Reply::Answer(answer) => say.send(&answer).await,
+            Reply::Answer(answer) => writer.send(&answer).await,
             Reply::Call(call) => {
-                let (say, progress) = (say.clone(), say.clone());
+                let (writer, progress) = (writer.clone(), writer.clone());
                 tasks.spawn(async move {
                     let answer = call.run(move |note| progress.try_send(&note)).await;
                     if let Some(answer) = answer {
-                        say.send(&answer).await;
+                        writer.send(&answer).await;
                     }
                 });
             }
@@ -105,7 +105,7 @@ async fn handle(
         while tasks.join_next().await.is_some() {}
     })
     .await;
-    desk.close();
+    handler.close();
     while tasks.join_next().await.is_some() {}
     ended
 }

@@ -242,7 +242,7 @@ mod tests {
     #[expect(dead_code, reason = "only its schema is looked at")]
     enum Step {
         Wait { seconds: u8 },
-        Say { words: Vec<Word> },
+        Speak { words: Vec<Word> },
     }
 
     #[derive(Deserialize, JsonSchema)]

@@ -46,8 +46,11 @@ const CODE: &str = "autonoe/code";
 /// if the text is a JSON object, and then to that object. Details for programs go into the
 /// metadata, which agents ignore.
 pub(crate) fn success_result(output: &ToolOutput) -> CallToolResult {
-    let files = output.attachments.iter().enumerate();
-    let files = files.map(|(index, file)| attachment(index, file));
+    let files = output
+        .attachments
+        .iter()
+        .enumerate()
+        .map(|(index, file)| attachment(index, file));
     let content = std::iter::once(ContentBlock::text(&output.output)).chain(files);
     let mut result = CallToolResult::success(content.collect());
     result.structured_content = object(&output.output);
@@ -60,8 +63,10 @@ pub(crate) fn success_result(output: &ToolOutput) -> CallToolResult {
 /// and agents forward the content as it is.
 pub(crate) fn failed(error: &ToolError) -> CallToolResult {
     let text = error.to_string();
-    let files = error.attachments().iter();
-    let files = files.map(|file| ContentBlock::text(file.to_text()));
+    let files = error
+        .attachments()
+        .iter()
+        .map(|file| ContentBlock::text(file.to_text()));
     let content = std::iter::once(ContentBlock::text(&text)).chain(files);
     let mut result = CallToolResult::error(content.collect());
     result.structured_content = object(&text);
@@ -157,28 +162,28 @@ mod tests {
             "properties": {"id": {"$ref": "#/$defs/Id"}},
             "$defs": {"Id": {"type": "string", "minLength": 1}},
         });
-        let look = ToolDefinition::new("look", "Looks.", schema.clone()).read_only();
-        let change = ToolDefinition::new("change", "Changes.", schema);
+        let read_only_tool = ToolDefinition::new("look", "Looks.", schema.clone()).read_only();
+        let writing_tool = ToolDefinition::new("change", "Changes.", schema);
 
-        let told = |tool| serde_json::to_value(mcp_tool(tool)).expect("it serialises");
+        let listed = |tool| serde_json::to_value(mcp_tool(tool)).expect("it serialises");
 
         let flat = json!({
             "type": "object",
             "properties": {"id": {"type": "string", "minLength": 1}},
         });
-        let hints = |only_looks: bool| {
+        let hints = |is_read_only: bool| {
             json!({
-                "readOnlyHint": only_looks,
+                "readOnlyHint": is_read_only,
                 "destructiveHint": false,
                 "openWorldHint": false,
             })
         };
         assert_eq!(
-            told(&look),
+            listed(&read_only_tool),
             json!({"name": "look", "description": "Looks.", "inputSchema": flat, "annotations": hints(true)})
         );
         assert_eq!(
-            told(&change),
+            listed(&writing_tool),
             json!({"name": "change", "description": "Changes.", "inputSchema": flat, "annotations": hints(false)})
         );
     }
@@ -216,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn details_for_programs_take_the_place_of_nothing() {
+    fn structured_details_replace_no_text() {
         let output = ToolOutput::new("seen")
             .with_title("Looked")
             .with_metadata("lines", 3);

@@ -28,7 +28,7 @@ use crate::http_client::Http;
 /// An agent that has initialized a session.
 pub(crate) struct Agent {
     service: RunningService<RoleClient, ProgressRecorder>,
-    heard: Arc<Mutex<Vec<ProgressNotificationParam>>>,
+    progress_notes: Arc<Mutex<Vec<ProgressNotificationParam>>>,
 }
 
 /// Records the progress of calls.
@@ -82,22 +82,26 @@ impl Agent {
                 let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     .custom_headers(headers)
                     .reinit_on_expired_session(false);
-                let talk = StreamableHttpClientTransport::with_client(Http::new(), config);
-                let ears = ProgressRecorder::default();
-                let heard = ears.0.clone();
-                let service = serve_client_with_lifecycle(ears, talk, lifecycle).await;
-                let service = service.map_err(|error| error.to_string())?;
-                Ok(Self { service, heard })
+                let transport = StreamableHttpClientTransport::with_client(Http::new(), config);
+                let recorder = ProgressRecorder::default();
+                let progress_notes = recorder.0.clone();
+                let service = serve_client_with_lifecycle(recorder, transport, lifecycle)
+                    .await
+                    .map_err(|error| error.to_string())?;
+                Ok(Self {
+                    service,
+                    progress_notes,
+                })
             }
             McpServer::Stdio { args, env, .. } => {
-                let (ours, theirs) = duplex(64 * 1024);
+                let (client_end, server_end) = duplex(64 * 1024);
                 let url = args.last().cloned().unwrap_or_default();
                 let token = env.get(TOKEN_VARIABLE).cloned().unwrap_or_default();
                 tokio::spawn(async move {
-                    let (input, output) = split(theirs);
+                    let (input, output) = split(server_end);
                     bridge_stdio(&url, &token, input, output).await
                 });
-                Self::over_pipes(split(ours), lifecycle).await
+                Self::over_pipes(split(client_end), lifecycle).await
             }
             other => Err(format!("nobody knows how to reach {other:?}")),
         }
@@ -105,12 +109,12 @@ impl Agent {
 
     /// Connects to tools that are served over pipes in this process.
     pub(crate) async fn start(tools: Toolbox) -> Self {
-        let (ours, theirs) = duplex(64 * 1024);
+        let (client_end, server_end) = duplex(64 * 1024);
         tokio::spawn(async move {
-            let (input, output) = split(theirs);
+            let (input, output) = split(server_end);
             serve_stdio(&key(1), tools, input, output).await
         });
-        let reached = Self::over_pipes(split(ours), ClientLifecycleMode::Initialize).await;
+        let reached = Self::over_pipes(split(client_end), ClientLifecycleMode::Initialize).await;
         reached.expect("it greets")
     }
 
@@ -119,11 +123,15 @@ impl Agent {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let ears = ProgressRecorder::default();
-        let heard = ears.0.clone();
-        let service = serve_client_with_lifecycle(ears, pipes, lifecycle).await;
-        let service = service.map_err(|error| error.to_string())?;
-        Ok(Self { service, heard })
+        let recorder = ProgressRecorder::default();
+        let progress_notes = recorder.0.clone();
+        let service = serve_client_with_lifecycle(recorder, pipes, lifecycle)
+            .await
+            .map_err(|error| error.to_string())?;
+        Ok(Self {
+            service,
+            progress_notes,
+        })
     }
 
     pub(crate) async fn to(served: &ServedTools) -> Self {
@@ -173,7 +181,7 @@ impl Agent {
     }
 
     pub(crate) fn progress(&self) -> Vec<ProgressNotificationParam> {
-        self.heard.lock().expect("not poisoned").clone()
+        self.progress_notes.lock().expect("not poisoned").clone()
     }
 
     pub(crate) async fn close(self) {
@@ -190,10 +198,10 @@ fn text(result: &CallToolResult) -> String {
 impl ToolsClient for Agent {
     async fn tools(&self) -> Result<Vec<Value>, String> {
         let listed = self.list().await.map_err(|error| error.to_string())?;
-        let told = listed
+        let tools = listed
             .iter()
             .map(|tool| serde_json::to_value(tool).expect("it serialises"));
-        Ok(told.collect())
+        Ok(tools.collect())
     }
 
     async fn call(&self, tool: &str, input: Value) -> Result<CallAnswer, String> {

@@ -24,12 +24,12 @@ async fn tools_are_listed_with_flat_schemas_and_hints() {
     each_way(async |agent| {
         let listed = agent.list().await.expect("they are told");
 
-        let told = serde_json::to_value(&listed).expect("it serialises");
-        let hints = |only_looks: bool| {
-            json!({"readOnlyHint": only_looks, "destructiveHint": false, "openWorldHint": false})
+        let definitions = serde_json::to_value(&listed).expect("it serialises");
+        let hints = |is_read_only: bool| {
+            json!({"readOnlyHint": is_read_only, "destructiveHint": false, "openWorldHint": false})
         };
         assert_eq!(
-            told,
+            definitions,
             json!([
                 {"name": "act", "description": "Does it.", "annotations": hints(false), "inputSchema": {
                     "type": "object",
@@ -60,8 +60,8 @@ async fn client_of_later_version_gets_supported_version() {
 
         let agent = agent.expect("it greets");
         assert_eq!(agent.version(), ProtocolVersion::V_2025_11_25);
-        let said = soon(agent.text("act", json!({"do": "say", "text": "hi"}))).await;
-        assert_eq!(said, "mine: hi");
+        let text = soon(agent.text("act", json!({"do": "say", "text": "hi"}))).await;
+        assert_eq!(text, "mine: hi");
     }
 }
 
@@ -69,34 +69,36 @@ async fn client_of_later_version_gets_supported_version() {
 #[tokio::test]
 async fn a_call_is_answered_with_text_structure_and_files() {
     each_way(async |agent| {
-        let told = async |what: &str| {
-            let result = agent.call("act", json!({"do": what, "text": "hi"})).await;
+        let call = async |operation: &str| {
+            let result = agent
+                .call("act", json!({"do": operation, "text": "hi"}))
+                .await;
             serde_json::to_value(result.expect("it is answered")).expect("it serialises")
         };
 
         assert_eq!(
-            told("say").await["content"],
+            call("say").await["content"],
             json!([{"type": "text", "text": "mine: hi"}])
         );
-        let counted = told("count").await;
+        let counted = call("count").await;
         assert_eq!(counted["structuredContent"], json!({"counted": 3}));
         assert_eq!(counted["_meta"]["autonoe/metadata"], json!({"steps": 2}));
         assert_eq!(
-            told("show").await["content"][1],
+            call("show").await["content"][1],
             json!({"type": "image", "data": "AQID", "mimeType": "image/png"})
         );
-        let failed = told("fail").await;
+        let failed = call("fail").await;
         assert_eq!(failed["isError"], json!(true));
         assert_eq!(
             failed["content"][0]["text"],
             json!("NOT_FOUND: there is no DL-9")
         );
-        for what in ["assist", "assist_code"] {
-            let assist = told(what).await;
-            assert_eq!(assist["isError"], json!(true), "{what}");
+        for operation in ["assist", "assist_code"] {
+            let assist = call(operation).await;
+            assert_eq!(assist["isError"], json!(true), "{operation}");
             let text = assist["content"][0]["text"].as_str().expect("a text");
             for part in ["LLM_ASSIST_REQUIRED", "Summarise it.", "it is too long"] {
-                assert!(text.contains(part), "{what}: {text}");
+                assert!(text.contains(part), "{operation}: {text}");
             }
         }
     })
@@ -104,13 +106,13 @@ async fn a_call_is_answered_with_text_structure_and_files() {
 }
 
 #[tokio::test]
-async fn long_arguments_and_answers_come_whole() {
+async fn long_arguments_and_answers_are_complete() {
     each_way(async |agent| {
         let text = "long ".repeat(200_000);
 
-        let said = agent.text("act", json!({"do": "say", "text": text})).await;
+        let answer = agent.text("act", json!({"do": "say", "text": text})).await;
 
-        assert_eq!(said.len(), "mine: ".len() + text.len());
+        assert_eq!(answer.len(), "mine: ".len() + text.len());
     })
     .await;
 }
@@ -118,17 +120,20 @@ async fn long_arguments_and_answers_come_whole() {
 #[tokio::test]
 async fn arguments_are_checked_before_a_tool_is_called() {
     each_way(async |agent| {
-        for (input, why) in [
+        for (input, expected) in [
             (json!({}), "\"do\" is a required property"),
             (json!({"do": "say", "text": []}), "/text"),
         ] {
-            let said = agent.text("act", input).await;
+            let text = agent.text("act", input).await;
 
-            assert!(said.starts_with("VALIDATION_ERROR"), "{said}");
-            assert!(said.contains(why), "{said}");
+            assert!(text.starts_with("VALIDATION_ERROR"), "{text}");
+            assert!(text.contains(expected), "{text}");
         }
-        let unknown = agent.call("nothing", json!({})).await;
-        let unknown = unknown.expect_err("there is none").to_string();
+        let unknown = agent
+            .call("nothing", json!({}))
+            .await
+            .expect_err("there is none")
+            .to_string();
         assert!(unknown.contains("known tools are: act, look"), "{unknown}");
     })
     .await;
@@ -143,23 +148,23 @@ async fn tool_progress_reaches_the_client() {
         handle.await_response().await.expect("it is answered");
 
         // The client passes notifications to its handler in separate tasks.
-        let heard = loop {
-            let heard = agent.progress();
-            if heard.len() >= 2 {
-                break heard;
+        let notes = loop {
+            let notes = agent.progress();
+            if notes.len() >= 2 {
+                break notes;
             }
             tokio::task::yield_now().await;
         };
-        let mut told: Vec<_> = heard
+        let mut progress: Vec<_> = notes
             .iter()
             .map(|note| {
                 assert_eq!(note.progress_token, token);
                 (note.progress, note.total, note.message.as_deref())
             })
             .collect();
-        told.sort_by(|one, other| one.0.total_cmp(&other.0));
+        progress.sort_by(|one, other| one.0.total_cmp(&other.0));
         assert_eq!(
-            told,
+            progress,
             [
                 (1.0, None, Some("begun")),
                 (2.0, Some(3.0), Some("nearly done"))
@@ -186,8 +191,8 @@ async fn a_call_that_is_cancelled_ends_and_the_others_do_not() {
             .expect("it is told");
 
         soon(watch.over.notified()).await;
-        let said = soon(agent.text("act", json!({"do": "say", "text": "on"}))).await;
-        assert_eq!(said, "mine: on");
+        let text = soon(agent.text("act", json!({"do": "say", "text": "on"}))).await;
+        assert_eq!(text, "mine: on");
     }
     let (tools, watch) = tools("mine");
     let agent = Agent::start(tools).await;
@@ -197,8 +202,8 @@ async fn a_call_that_is_cancelled_ends_and_the_others_do_not() {
     handle.cancel(None).await.expect("it is told");
 
     soon(watch.over.notified()).await;
-    let said: Value = soon(agent.text("act", json!({"do": "say"}))).await.into();
-    assert_eq!(said, json!("mine: "));
+    let text: Value = soon(agent.text("act", json!({"do": "say"}))).await.into();
+    assert_eq!(text, json!("mine: "));
 }
 
 #[tokio::test]
@@ -206,17 +211,17 @@ async fn two_clients_of_a_session_do_not_cancel_each_others_calls() {
     let (served, watch) = serve(&HttpToolServer::new(), "mine").await;
     let (one, other) = (Agent::to(&served).await, Agent::to(&served).await);
     // Both clients use the same request IDs.
-    let kept = one.begin("act", json!({"do": "wait"})).await;
+    let running = one.begin("act", json!({"do": "wait"})).await;
     soon(watch.waiting.notified()).await;
     let cancelled = other.begin("act", json!({"do": "wait"})).await;
     soon(watch.waiting.notified()).await;
-    assert_eq!(kept.id, cancelled.id);
+    assert_eq!(running.id, cancelled.id);
 
     cancelled.cancel(None).await.expect("it is told");
     soon(watch.over.notified()).await;
 
     let soon_after = soon(one.text("act", json!({"do": "say"}))).await;
     assert_eq!(soon_after, "mine: ");
-    kept.cancel(None).await.expect("it is told");
+    running.cancel(None).await.expect("it is told");
     soon(watch.over.notified()).await;
 }

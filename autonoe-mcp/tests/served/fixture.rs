@@ -49,8 +49,9 @@ pub(crate) fn tools(mark: &str) -> (Toolbox, Arc<Watch>) {
         "$defs": {"What": {"type": "string", "description": "What to do."}},
     });
     let act = ToolDefinition::new("act", "Does it.", schema);
-    let look = ToolDefinition::new("look", "Looks.", json!({"type": "object"})).read_only();
-    let tools = [act, look].map(|definition| {
+    let read_only_tool =
+        ToolDefinition::new("look", "Looks.", json!({"type": "object"})).read_only();
+    let tools = [act, read_only_tool].map(|definition| {
         Arc::new(Act {
             definition,
             mark: mark.to_owned(),

@@ -38,11 +38,11 @@ fn no_request_without_the_secret_gets_in() {
         prop::collection::vec(piece(), 0..12).prop_map(|pieces| pieces.concat() + "\r\n\r\n");
 
     let result = TestRunner::new(Config::with_cases(300)).run(&requests, |request| {
-        let said = runtime.block_on(soon(half_closed(&url, &request)));
+        let code = runtime.block_on(soon(half_closed(&url, &request)));
         prop_assert!(
-            [0, 400, 401, 403, 411, 413, 414, 431, 501, 505].contains(&said),
+            [0, 400, 401, 403, 411, 413, 414, 431, 501, 505].contains(&code),
             "{}",
-            said
+            code
         );
         Ok(())
     });
@@ -50,21 +50,22 @@ fn no_request_without_the_secret_gets_in() {
     result.expect("nothing gets in");
     assert_eq!(watch.called(), 0);
     // The server still serves authenticated clients.
-    let said = runtime
+    let text = runtime
         .block_on(async { soon(Agent::to(&served).await.text("act", json!({"do": "say"}))).await });
-    assert_eq!(said, "mine: ");
+    assert_eq!(text, "mine: ");
 }
 
 /// Sends a request and closes the sending side, so that an incomplete request is not waited for.
 async fn half_closed(url: &str, request: &str) -> u16 {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    let connection = tokio::net::TcpStream::connect(crate::raw::authority(url)).await;
-    let mut connection = connection.expect("it is open");
+    let mut connection = tokio::net::TcpStream::connect(crate::raw::authority(url))
+        .await
+        .expect("it is open");
     let _ = connection.write_all(request.as_bytes()).await;
     let _ = connection.shutdown().await;
-    let mut said = Vec::new();
-    let _ = connection.read_to_end(&mut said).await;
-    crate::raw::status_of(&String::from_utf8_lossy(&said))
+    let mut response = Vec::new();
+    let _ = connection.read_to_end(&mut response).await;
+    crate::raw::status_of(&String::from_utf8_lossy(&response))
 }
 
 /// Generates nearly valid messages.
@@ -110,8 +111,8 @@ fn answers_every_authenticated_message_with_a_status() {
             head(&url, &secret),
             text.len()
         );
-        let said = runtime.block_on(soon(status(&url, &request)));
-        prop_assert!([200, 202, 400].contains(&said), "{}", said);
+        let code = runtime.block_on(soon(status(&url, &request)));
+        prop_assert!([200, 202, 400].contains(&code), "{}", code);
         Ok(())
     });
 
@@ -126,11 +127,11 @@ fn every_line_over_pipes_is_answered_or_wants_no_answer() {
     let result = TestRunner::new(Config::with_cases(300)).run(&lines, |lines| {
         let mut input = lines.join(&b'\n');
         input.extend_from_slice(b"\n{\"jsonrpc\":\"2.0\",\"id\":\"last\",\"method\":\"ping\"}\n");
-        let mut said = Vec::new();
+        let mut output = Vec::new();
         let session = key(1);
-        let served = serve_stdio(&session, tools("mine").0, &input[..], &mut said);
+        let served = serve_stdio(&session, tools("mine").0, &input[..], &mut output);
         runtime.block_on(soon(served)).expect("it ends well");
-        let answers: Vec<Value> = said
+        let answers: Vec<Value> = output
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty())
             .map(|line| serde_json::from_slice(line).expect("each line is a message"))

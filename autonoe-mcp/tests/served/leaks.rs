@@ -38,19 +38,19 @@ async fn logs_and_debug_output_hide_secrets_and_content() {
     let McpServer::Stdio { args, env, .. } = &bridged.server else {
         panic!("it is configured as a command");
     };
-    let mut said = Vec::new();
-    let crossed = bridge_stdio(&args[2], &env[TOKEN_VARIABLE], call.as_bytes(), &mut said);
+    let mut output = Vec::new();
+    let crossed = bridge_stdio(&args[2], &env[TOKEN_VARIABLE], call.as_bytes(), &mut output);
     soon(crossed).await.expect("it ends well");
 
     assert_eq!(statuses, [200, 401, 400, 415]);
-    assert!(String::from_utf8_lossy(&said).contains("opensesame"));
+    assert!(String::from_utf8_lossy(&output).contains("opensesame"));
     let logged = format!("{:?}", logs.lines());
     assert!(logged.contains("refused"), "something is logged: {logged}");
-    let shown = format!(
+    let formatted = format!(
         "{logged} {server:?} {served:?} {:?} {:?}",
         served.server, bridged.server
     );
     for hidden in [token, env[TOKEN_VARIABLE].as_str(), "opensesame"] {
-        assert!(!shown.contains(hidden), "{shown}");
+        assert!(!formatted.contains(hidden), "{formatted}");
     }
 }

@@ -18,7 +18,7 @@ async fn many_sessions_at_once_keep_to_themselves() {
     }))
     .await;
 
-    let talks = served
+    let conversations = served
         .iter()
         .enumerate()
         .map(|(number, (served, watch))| async move {
@@ -27,12 +27,12 @@ async fn many_sessions_at_once_keep_to_themselves() {
                 let text = format!("call {call}");
                 let agent = &agent;
                 async move {
-                    let said = agent.text("act", json!({"do": "say", "text": text})).await;
-                    assert_eq!(said, format!("mark {number}: {text}"));
+                    let answer = agent.text("act", json!({"do": "say", "text": text})).await;
+                    assert_eq!(answer, format!("mark {number}: {text}"));
                 }
             });
             join_all(calls).await;
             assert_eq!(watch.called(), CALLS);
         });
-    soon(join_all(talks)).await;
+    soon(join_all(conversations)).await;
 }

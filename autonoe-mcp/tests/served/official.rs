@@ -28,8 +28,10 @@ async fn every_scenario_is_known_to_apply_or_not() {
 #[tokio::test]
 async fn the_scenarios_that_apply_pass() {
     let server = HttpToolServer::new();
-    let served = server.serve(&key(1), tools::toolbox()).await;
-    let served = served.expect("it serves");
+    let served = server
+        .serve(&key(1), tools::toolbox())
+        .await
+        .expect("it serves");
     let (url, secret) = named(&served);
     let open = AuthProxy::start(&url, &secret).await;
     let runner = Runner::new();

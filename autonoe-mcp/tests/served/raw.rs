@@ -23,9 +23,9 @@ impl Raw {
 
     /// Reads the response to the end of the connection.
     pub(crate) async fn rest(mut self) -> String {
-        let mut said = Vec::new();
-        let _ = self.0.read_to_end(&mut said).await;
-        String::from_utf8_lossy(&said).into_owned()
+        let mut response = Vec::new();
+        let _ = self.0.read_to_end(&mut response).await;
+        String::from_utf8_lossy(&response).into_owned()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::raw::{Raw, authority, head, request, status, status_of};
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
 #[tokio::test]
-async fn a_request_is_refused_by_what_is_wrong_with_it() {
+async fn each_flaw_of_a_request_has_its_status() {
     let server = HttpToolServer::new();
     let (served, watch) = serve(&server, "mine").await;
     let (other, _) = serve(&server, "other").await;
@@ -22,8 +22,8 @@ async fn a_request_is_refused_by_what_is_wrong_with_it() {
     let host = authority(&url);
     let without = |name: &str| {
         let lines = good.split("\r\n");
-        let kept = lines.filter(|line| !line.starts_with(name));
-        kept.collect::<Vec<_>>().join("\r\n")
+        let remaining = lines.filter(|line| !line.starts_with(name));
+        remaining.collect::<Vec<_>>().join("\r\n")
     };
     let with = |more: &str| good.replacen("\r\n", &format!("\r\n{more}\r\n"), 1);
     let call = request(
@@ -31,7 +31,7 @@ async fn a_request_is_refused_by_what_is_wrong_with_it() {
         &json!({"name": "act", "arguments": {"do": "say"}}),
     );
 
-    for (what, request, expected) in [
+    for (case, request, expected) in [
         ("a good one", good.clone(), 200),
         (
             "by another name of this machine",
@@ -111,9 +111,9 @@ async fn a_request_is_refused_by_what_is_wrong_with_it() {
             400,
         ),
     ] {
-        let said = soon(status(&url, &request)).await;
+        let code = soon(status(&url, &request)).await;
 
-        assert_eq!(said, expected, "{what}");
+        assert_eq!(code, expected, "{case}");
     }
     assert_eq!(watch.called(), 0);
 }
@@ -132,12 +132,12 @@ async fn request_without_secret_is_refused_before_its_body() {
     let wrong = head(&url, &format!("{secret}0"));
     raw.send(&format!("{wrong}content-length: 1000000\r\n\r\n"))
         .await;
-    let said = soon(raw.rest()).await;
+    let response = soon(raw.rest()).await;
 
-    assert_eq!(status_of(&said), 401);
-    let said = said.to_ascii_lowercase();
-    assert!(said.contains("www-authenticate: bearer"), "{said}");
-    assert!(said.contains("connection: close"), "{said}");
+    assert_eq!(status_of(&response), 401);
+    let response = response.to_ascii_lowercase();
+    assert!(response.contains("www-authenticate: bearer"), "{response}");
+    assert!(response.contains("connection: close"), "{response}");
 }
 
 #[tokio::test]
@@ -153,7 +153,7 @@ async fn oversized_requests_are_refused() {
     let headers: String = (0..30).map(|number| format!("x-{number}: 1\r\n")).collect();
     let head = format!("x-long: {}\r\n", "x".repeat(40_000));
 
-    for (what, request, expected) in [
+    for (case, request, expected) in [
         (
             "a long body",
             format!("{good}content-length: 2000\r\n\r\n{long}"),
@@ -176,9 +176,9 @@ async fn oversized_requests_are_refused() {
             431,
         ),
     ] {
-        let said = soon(status(&url, &request)).await;
+        let code = soon(status(&url, &request)).await;
 
-        assert_eq!(said, expected, "{what}");
+        assert_eq!(code, expected, "{case}");
     }
     assert_eq!(watch.called(), 0);
 }

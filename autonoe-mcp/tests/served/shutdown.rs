@@ -33,8 +33,8 @@ async fn the_port_is_closed_with_the_last_session_and_open_for_the_next() {
     })
     .await;
     let (three, _) = serve(&server, "three").await;
-    let said = soon(Agent::to(&three).await.text("act", json!({"do": "say"}))).await;
-    assert_eq!(said, "three: ");
+    let text = soon(Agent::to(&three).await.text("act", json!({"do": "say"}))).await;
+    assert_eq!(text, "three: ");
 }
 
 #[tokio::test]
@@ -75,23 +75,23 @@ async fn a_client_that_leaves_is_not_known_any_more() {
 }
 
 #[tokio::test]
-async fn calls_over_pipes_are_answered_when_nothing_more_is_asked() {
+async fn calls_over_pipes_are_answered_after_the_input_ends() {
     let call = request(
         "tools/call",
         &json!({"name": "act", "arguments": {"do": "say", "text": "x"}}),
     );
-    let mut said = Vec::new();
+    let mut output = Vec::new();
 
     soon(serve_stdio(
         &key(1),
         tools("mine").0,
         call.as_bytes(),
-        &mut said,
+        &mut output,
     ))
     .await
     .expect("it ends well");
 
-    let answer: Value = serde_json::from_slice(&said).expect("it is one line");
+    let answer: Value = serde_json::from_slice(&output).expect("it is one line");
     assert_eq!(answer["result"]["content"][0]["text"], json!("mine: x"));
 }
 
@@ -102,15 +102,15 @@ async fn a_call_over_pipes_that_takes_too_long_after_the_end_is_cancelled() {
         &json!({"name": "act", "arguments": {"do": "wait"}}),
     );
     let (tools, watch) = tools("mine");
-    let mut said = Vec::new();
+    let mut output = Vec::new();
 
     tokio::time::pause();
-    serve_stdio(&key(1), tools, call.as_bytes(), &mut said)
+    serve_stdio(&key(1), tools, call.as_bytes(), &mut output)
         .await
         .expect("it ends well");
 
     watch.over.notified().await;
-    let answer: Value = serde_json::from_slice(&said).expect("it is one line");
+    let answer: Value = serde_json::from_slice(&output).expect("it is one line");
     assert_eq!(answer["result"]["isError"], json!(true));
 }
 
@@ -122,9 +122,9 @@ async fn bridged_agent_gets_error_after_run_ended() {
 
     drop(served);
 
-    let said = soon(agent.call("act", json!({"do": "say"}))).await;
-    let said = said.expect_err("the run has ended").to_string();
-    assert!(said.contains("the run"), "{said}");
+    let result = soon(agent.call("act", json!({"do": "say"}))).await;
+    let error = result.expect_err("the run has ended").to_string();
+    assert!(error.contains("the run"), "{error}");
 }
 
 #[tokio::test]
@@ -132,30 +132,30 @@ async fn bridge_to_unusable_server_fails_on_both_sides() {
     let (served, _) = serve(&HttpToolServer::new(), "mine").await;
     let (url, _) = named(&served);
     let greeting = request("initialize", &json!({"protocolVersion": "2025-11-25"}));
-    for (token, is_gone) in [("wrong", false), ("right", true)] {
+    for (token, is_unreachable) in [("wrong", false), ("right", true)] {
         let port = tokio::net::TcpListener::bind("127.0.0.1:0")
             .await
             .expect("a port");
-        let nobody = format!("http://{}/", port.local_addr().expect("it is bound"));
+        let closed_port = format!("http://{}/", port.local_addr().expect("it is bound"));
         drop(port);
-        let url = if is_gone { &nobody } else { &url };
-        let mut said = Vec::new();
+        let url = if is_unreachable { &closed_port } else { &url };
+        let mut output = Vec::new();
 
-        let ended = soon(bridge_stdio(url, token, greeting.as_bytes(), &mut said)).await;
+        let ended = soon(bridge_stdio(url, token, greeting.as_bytes(), &mut output)).await;
 
         match ended {
-            Err(BridgeError::Gone(_)) => assert!(is_gone),
-            Err(BridgeError::Refused(status)) => assert_eq!((is_gone, status), (false, 401)),
+            Err(BridgeError::Unreachable(_)) => assert!(is_unreachable),
+            Err(BridgeError::Refused(status)) => assert_eq!((is_unreachable, status), (false, 401)),
             other => panic!("it ended with {other:?}"),
         }
-        let answer: Value = serde_json::from_slice(&said).expect("it is one line");
+        let answer: Value = serde_json::from_slice(&output).expect("it is one line");
         assert_eq!(answer["error"]["code"], json!(-32000));
         assert_eq!(answer["id"], json!(1));
     }
 }
 
 #[tokio::test]
-async fn an_agent_that_reads_no_more_has_left_its_bridge() {
+async fn the_bridge_ends_when_the_agent_closes_its_input() {
     let (served, _) = serve(&HttpToolServer::new(), "mine").await;
     let (url, secret) = named(&served);
     let token = secret.strip_prefix("Bearer ").expect("a bearer");
@@ -173,9 +173,9 @@ async fn an_agent_that_reads_no_more_has_left_its_bridge() {
 #[tokio::test]
 async fn closes_the_connection_on_an_overlong_message() {
     let (mut agent, pipe) = duplex(1024 * 1024);
-    let talk = tokio::spawn(async move {
-        let mut said = Vec::new();
-        serve_stdio(&key(1), tools("mine").0, pipe, &mut said).await
+    let server = tokio::spawn(async move {
+        let mut output = Vec::new();
+        serve_stdio(&key(1), tools("mine").0, pipe, &mut output).await
     });
     let piece = vec![b' '; 1024 * 1024];
 
@@ -184,7 +184,7 @@ async fn closes_the_connection_on_an_overlong_message() {
         written = written.and(agent.write_all(&piece).await);
     }
 
-    let ended = soon(talk).await.expect("it does not panic");
+    let ended = soon(server).await.expect("it does not panic");
     assert!(ended.is_err());
     assert!(written.is_err(), "nobody reads on");
 }

@@ -23,7 +23,7 @@ impl ToolServerHarness for Harness {
 }
 
 #[tokio::test]
-async fn a_server_by_address_does_what_it_must() {
+async fn a_server_by_address_conforms() {
     let report = tool_server(Arc::new(Harness(Arc::new(HttpToolServer::new())))).await;
 
     report.assert();
@@ -31,7 +31,7 @@ async fn a_server_by_address_does_what_it_must() {
 }
 
 #[tokio::test]
-async fn a_server_by_command_does_what_it_must() {
+async fn a_server_by_command_conforms() {
     let server = HttpToolServer::new().by_command("autonoe");
 
     let report = tool_server(Arc::new(Harness(Arc::new(server)))).await;

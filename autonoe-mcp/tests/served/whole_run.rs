@@ -76,13 +76,13 @@ impl AgentClient for Session {
             let plan = json!({"deliverables": [
                 {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]},
             ]});
-            let said = if names.iter().any(|tool| tool.name == "create") {
+            let answer = if names.iter().any(|tool| tool.name == "create") {
                 agent.text("create", plan).await
             } else {
                 let passed = json!({"deliverableId": "DL-001", "status": "passed"});
                 agent.text("set_status", passed).await
             };
-            Ok(StreamEvent::text(said))
+            Ok(StreamEvent::text(answer))
         });
         work.chain(stream::iter([Ok(end)])).boxed()
     }
@@ -118,7 +118,7 @@ fn runner(
 
 // Shows: interfaces/tools/create-deliverable-mcp-server
 #[tokio::test]
-async fn a_run_whose_agents_cannot_host_tools_keeps_its_ledger() {
+async fn a_run_with_agents_that_cannot_host_tools_updates_its_ledger() {
     use ServerReach::{Address, Command};
     let (plain, program) = (HttpToolServer::new, "autonoe");
     for (reach, server) in [
@@ -146,7 +146,7 @@ async fn unreached_tools_fail_the_run_with_reason() {
         reach: ServerReach::Address,
         visits: Visits::None,
     };
-    for (agents, told) in [
+    for (agents, expected) in [
         (
             Outside::reaching(ServerReach::Command),
             "only start MCP servers by a command",
@@ -164,6 +164,6 @@ async fn unreached_tools_fail_the_run_with_reason() {
             panic!("{report:?}")
         };
         assert_eq!(error.code, "tools_not_reached");
-        assert!(error.message.contains(told), "{error:?}");
+        assert!(error.message.contains(expected), "{error:?}");
     }
 }

@@ -9,14 +9,13 @@ use autonoe_core::{AgentError, SessionSpec, StreamEvent, Tool};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use super::backend::TurnItem;
 use super::budget::Account;
 use super::calls::SessionTools;
 use super::compaction::Summary;
 use super::control::TurnControl;
 use super::conversation::Conversation;
 use super::loop_policy::{LoopPolicy, LoopStep};
-use super::metered_model::{MeteredModel, MeteredModelError};
+use super::metered_model::{MeteredModel, MeteredModelError, TurnItem};
 use super::outcome::session_outcome;
 use super::saved_conversation::SavedConversation;
 use super::{ModelAgentOptions, ModelLimits, compaction, prompts};
@@ -354,7 +353,7 @@ fn first_request(
         .with_thinking(spec.thinking)
 }
 
-/// Emits the text and the reasoning of an answer. Calls emit their events when they run.
+/// Emits the text and the thinking of an answer. Calls emit their events when they run.
 fn emit_parts(reply: &ModelReply, model: &MeteredModel) {
     for part in &reply.message.parts {
         match &part.kind {

@@ -18,6 +18,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::ModelAgentOptions;
 use super::agent_loop::AgentLoop;
 use super::control::TurnControl;
+use super::metered_model::TurnItem;
 use super::outcome::agent_error;
 use crate::contract::ModelClient;
 use crate::mcp::check_servers;
@@ -123,8 +124,11 @@ impl ModelBackend {
 impl AgentClientFactory for ModelBackend {
     async fn probe(&self) -> Result<Capabilities, AgentError> {
         self.options.check_values()?;
-        let model = self.options.provider.model(&self.options.model);
-        let model = model.map_err(|error| agent_error(&error))?;
+        let model = self
+            .options
+            .provider
+            .model(&self.options.model)
+            .map_err(|error| agent_error(&error))?;
         let identity = model.identity();
         let is_priced = self.options.prices.price(identity).is_some();
         let claims = self.claims(format!("model:{identity}"));
@@ -146,8 +150,11 @@ impl AgentClientFactory for ModelBackend {
         let name = spec.model.as_deref().unwrap_or(&self.options.model);
         spec.refuse_unclaimed(&self.claims(format!("model:{name}")))?;
         check_servers(&spec.mcp_servers)?;
-        let model = self.options.provider.model(name);
-        let model = model.map_err(|error| agent_error(&error))?;
+        let model = self
+            .options
+            .provider
+            .model(name)
+            .map_err(|error| agent_error(&error))?;
         let tools = self.tools(&spec)?;
         spec.thinking = spec.thinking.or(self.options.thinking);
         let agent = ModelAgent::new(self.options.clone(), model, tools, spec)?;
@@ -160,12 +167,12 @@ fn support(is_there: bool) -> Support {
 }
 
 fn no_tools(error: BuiltInToolsError) -> AgentError {
-    let failed = |what: String| AgentError::new(AgentErrorKind::NotAvailable, what);
+    let failed = |message: String| AgentError::new(AgentErrorKind::NotAvailable, message);
     let remedy = error.remedy();
     let failed = match error {
-        BuiltInToolsError::Sandbox(why) => {
+        BuiltInToolsError::Sandbox(reason) => {
             failed("commands must run in a sandbox, but none is configured".to_owned())
-                .with_source(why)
+                .with_source(reason)
         }
         other => failed(other.to_string()),
     };
@@ -248,8 +255,6 @@ struct TurnEvents {
     _stop: DropGuard,
     is_over: bool,
 }
-
-pub(super) type TurnItem = Result<StreamEvent, AgentError>;
 
 async fn next(mut turn: TurnEvents) -> Option<(TurnItem, TurnEvents)> {
     if turn.is_over {

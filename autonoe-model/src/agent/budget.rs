@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_is_not_kept_with_guesses() {
+    fn a_budget_needs_exact_costs() {
         let known = ModelIdentity::new("p", "known");
         let dollar = Budget::default().with_cost(CostUsd::from_cents(100));
         for (budget, spent) in [

@@ -59,7 +59,7 @@ impl TurnControl {
     }
 
     /// Ends the turn unconditionally. Unread messages stay for the next turn, or for
-    /// [`unheard`](SessionControl::unheard).
+    /// [`take_unread`](SessionControl::take_unread).
     pub(super) fn abandon(&self) {
         self.lock().turn = None;
     }
@@ -98,9 +98,9 @@ impl SessionControl for TurnControl {
         if inner.turn.is_some() {
             return Vec::new();
         }
-        let mut unheard = std::mem::take(&mut inner.sent);
-        unheard.extend(inner.queued.drain(..));
-        unheard
+        let mut unread = std::mem::take(&mut inner.sent);
+        unread.extend(inner.queued.drain(..));
+        unread
     }
 }
 
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_is_stopped_takes_nothing_more() {
+    fn a_stopped_turn_accepts_no_messages() {
         let reach = TurnControl::default();
         let stop = CancellationToken::new();
         reach.start(stop.clone());

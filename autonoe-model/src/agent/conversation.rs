@@ -78,12 +78,12 @@ impl Conversation {
         self.push(Message::user(text));
     }
 
-    /// Adds failed results with the reason `why` for the calls of the last answer that have none.
-    pub(super) fn fail_pending_calls(&mut self, why: &str) {
+    /// Adds failed results with `reason` for the calls of the last answer that have none.
+    pub(super) fn fail_pending_calls(&mut self, reason: &str) {
         let Some(Message::Assistant(answer)) = self.messages().last() else {
             return;
         };
-        let failed = |(id, name, _): (&str, &str, _)| ToolResult::failed(id, name, why);
+        let failed = |(id, name, _): (&str, &str, _)| ToolResult::failed(id, name, reason);
         let results: Vec<_> = answer.calls().map(failed).collect();
         if !results.is_empty() {
             self.results(results);
@@ -136,7 +136,7 @@ pub(super) fn estimate_tokens(message: &Message) -> u64 {
         Message::User { text } => (text.len(), 0),
         Message::Assistant(answer) => {
             let parts = answer.parts.iter().map(|part| {
-                let meant = match &part.kind {
+                let content_bytes = match &part.kind {
                     PartKind::Text { text } | PartKind::Thinking { text } => text.len(),
                     PartKind::ToolCall { name, input, .. } => name.len() + input.to_string().len(),
                     PartKind::Opaque => 0,
@@ -145,7 +145,7 @@ pub(super) fn estimate_tokens(message: &Message) -> u64 {
                     .wire
                     .as_ref()
                     .map_or(0, |wire| wire.item.to_string().len());
-                meant.max(original)
+                content_bytes.max(original)
             });
             (parts.sum(), 0)
         }
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_with_nothing_in_it_is_not_kept() {
+    fn an_empty_answer_is_not_stored() {
         let mut conversation = Conversation::new(ModelRequest::new([]));
         conversation.add_message("x");
 

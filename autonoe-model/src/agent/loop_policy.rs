@@ -80,7 +80,7 @@ impl LoopPolicy {
         };
         let may_continue = self.cut <= MAX_CONTINUATIONS;
         let calls = reply.message.calls().next().is_some();
-        let says_nothing = reply.message.to_text().trim().is_empty();
+        let is_empty = reply.message.to_text().trim().is_empty();
         match &reply.stop {
             StopReason::Refused => failed("the model refused to answer"),
             StopReason::MaxTokens if !may_continue => {
@@ -99,7 +99,7 @@ impl LoopPolicy {
             StopReason::ContextFull => LoopStep::Compact,
             _ if calls => LoopStep::Call(Box::new(LoopStep::CallModel)),
             StopReason::Paused => LoopStep::CallModel,
-            StopReason::Other(words) if says_nothing => {
+            StopReason::Other(words) if is_empty => {
                 failed(&format!("the model stopped without an answer: {words}"))
             }
             StopReason::EndTurn | StopReason::ToolUse | StopReason::Other(_) if has_more => {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_decides_what_follows() {
+    fn an_answer_determines_the_next_step() {
         let called = || {
             let call = MessagePart::tool_call("1", "Read", json!({}));
             ModelReply::new(AssistantMessage::new([call]))

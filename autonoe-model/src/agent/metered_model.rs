@@ -7,12 +7,11 @@ use async_trait::async_trait;
 use autonoe_core::agent::{ModelAnswer, ModelCall, ModelCallRequest, ModelMessages, ModelPart};
 use autonoe_core::event::{Events, Failure, Retry};
 use autonoe_core::tool::{AssistRequest, Assistant, ToolErrorCode};
-use autonoe_core::{CostUsd, StreamEvent, ToolContext, ToolError};
+use autonoe_core::{AgentError, CostUsd, StreamEvent, ToolContext, ToolError};
 use futures::StreamExt;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use super::backend::TurnItem;
 use super::budget::Account;
 use super::otel_messages;
 use crate::contract::{
@@ -20,6 +19,9 @@ use crate::contract::{
     ModelReply, ModelRequest, PartKind,
 };
 use crate::retry::Retrying;
+
+/// Event of a turn, or the error that ends it.
+pub(super) type TurnItem = Result<StreamEvent, AgentError>;
 
 /// Calls the session's model, emits events to the listener and records usage. Cheap to clone.
 #[derive(Clone)]
@@ -219,14 +221,14 @@ impl<'a> Attempt<'a> {
         let content = || otel_messages::request_messages(request);
         let count = usize::from(request.system.is_some()) + request.messages.len();
         let messages = ModelMessages::new(count, &content);
-        let mut asked =
+        let mut call_request =
             ModelCallRequest::new(&identity.model, messages).with_provider(&identity.provider);
         if let Some(tokens) = request.max_output_tokens {
-            asked = asked.with_max_tokens(tokens.into());
+            call_request = call_request.with_max_tokens(tokens.into());
         }
         Self {
             model,
-            call: Some(place.model_call(&asked)),
+            call: Some(place.model_call(&call_request)),
             meter: Meter::default(),
         }
     }

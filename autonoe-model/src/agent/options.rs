@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_built_in_limits_can_be_read_and_tell_their_day_and_their_sources() {
+    fn the_built_in_limits_are_valid_with_a_date_and_sources() {
         let file = built_in().expect("it can be read");
 
         file.as_of.parse::<jiff::civil::Date>().expect("a day");

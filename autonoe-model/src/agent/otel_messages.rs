@@ -64,7 +64,7 @@ mod tests {
         let result = ToolResult::ok("call-1", "Read", "text");
         request.messages.push(Message::results([result]));
 
-        let told = request_messages(&request);
+        let messages = request_messages(&request);
 
         let expected = json!([
             {"role": "system", "parts": [{"type": "text", "content": "Be kind."}]},
@@ -78,6 +78,6 @@ mod tests {
                 {"type": "tool_call_response", "id": "call-1", "response": "text"},
             ]},
         ]);
-        assert_eq!(told, expected);
+        assert_eq!(messages, expected);
     }
 }

@@ -132,8 +132,8 @@ mod tests {
     #[test]
     fn a_long_wait_is_a_quota_and_a_short_one_is_not() {
         let limited = |seconds| {
-            let error = ModelError::new(ModelErrorCode::RateLimited, "slow down");
-            let error = error.with_retry_after(Duration::from_secs(seconds));
+            let error = ModelError::new(ModelErrorCode::RateLimited, "slow down")
+                .with_retry_after(Duration::from_secs(seconds));
             session_outcome(&error, &RetryPolicy::default(), Timestamp::UNIX_EPOCH)
         };
 

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn unreadable_conversation_is_refused_and_kept() {
+    fn unreadable_conversation_is_refused_and_not_overwritten() {
         let dir = tempfile::tempdir().expect("a directory");
         saved().save(dir.path(), &id("newer")).expect("it is saved");
         let newer = dir.path().join("newer.json");
@@ -213,7 +213,7 @@ mod tests {
         }
         let torn = fs::read(dir.path().join("torn.json")).expect("it stays");
         assert_eq!(torn, b"{\"version\":1,");
-        let kept = fs::read_to_string(dir.path().join("changed.json")).expect("it stays");
-        assert_eq!(kept, changed);
+        let content = fs::read_to_string(dir.path().join("changed.json")).expect("it stays");
+        assert_eq!(content, changed);
     }
 }

@@ -37,7 +37,7 @@ const KNOWN: &[&str] = &[
 ];
 
 /// Returns the part of `environment` for agents' commands: variables that are known to contain no
-/// secret, and those in `wanted`. Code written by agents should not get more.
+/// secret, and those in `requested`. Code written by agents should not get more.
 ///
 /// ```
 /// use std::collections::BTreeSet;
@@ -48,17 +48,17 @@ const KNOWN: &[&str] = &[
 ///     .map(|(name, value)| (name.into(), value.into()))
 ///     .into();
 ///
-/// let given = Vec::from_iter(command_environment(&environment, &BTreeSet::new()));
+/// let variables = Vec::from_iter(command_environment(&environment, &BTreeSet::new()));
 ///
-/// assert_eq!(given, [("PATH".into(), "/bin".into())]);
+/// assert_eq!(variables, [("PATH".into(), "/bin".into())]);
 /// ```
 pub fn command_environment(
     environment: &BTreeMap<OsString, OsString>,
-    wanted: &BTreeSet<String>,
+    requested: &BTreeSet<String>,
 ) -> impl Iterator<Item = (OsString, OsString)> {
     let known = KNOWN.iter().map(OsStr::new);
     known
-        .chain(wanted.iter().map(OsStr::new))
+        .chain(requested.iter().map(OsStr::new))
         .filter_map(|name| Some((name.to_owned(), environment.get(name)?.clone())))
 }
 
@@ -100,21 +100,23 @@ const BROWSER_PREFIX: &str = "PLAYWRIGHT_";
 /// programs outside of a sandbox need, and those of the built-in browser.
 pub(super) fn server_environment(
     environment: &BTreeMap<OsString, OsString>,
-    wanted: &BTreeSet<String>,
+    requested: &BTreeSet<String>,
 ) -> BTreeMap<OsString, OsString> {
     let is_browser = |name: &OsStr| {
         let name = name.as_encoded_bytes();
         name.starts_with(BROWSER_PREFIX.as_bytes())
     };
-    let known = environment.iter().filter(|(name, _)| {
-        is_browser(name)
-            || SERVER_VARIABLES
-                .iter()
-                .any(|known| **name == OsStr::new(known))
-    });
-    let known = known.map(|(name, value)| (name.clone(), value.clone()));
+    let known = environment
+        .iter()
+        .filter(|(name, _)| {
+            is_browser(name)
+                || SERVER_VARIABLES
+                    .iter()
+                    .any(|known| **name == OsStr::new(known))
+        })
+        .map(|(name, value)| (name.clone(), value.clone()));
     known
-        .chain(command_environment(environment, wanted))
+        .chain(command_environment(environment, requested))
         .collect()
 }
 
@@ -123,20 +125,20 @@ mod tests {
     use super::super::environment::*;
 
     #[test]
-    fn commands_get_what_is_known_or_wanted_and_nothing_else() {
+    fn commands_get_only_known_and_requested_variables() {
         let environment = ["PATH", "ANTHROPIC_API_KEY", "DATABASE_URL", "NEW_SECRET"]
             .map(|name| (name.into(), "x".into()))
             .into();
-        let wanted = ["DATABASE_URL", "NOT_SET"].map(str::to_owned).into();
+        let requested = ["DATABASE_URL", "NOT_SET"].map(str::to_owned).into();
 
-        let given = command_environment(&environment, &wanted);
+        let variables = command_environment(&environment, &requested);
 
-        let names: Vec<_> = given.map(|(name, _)| name).collect();
+        let names: Vec<_> = variables.map(|(name, _)| name).collect();
         assert_eq!(names, ["PATH", "DATABASE_URL"]);
     }
 
     #[test]
-    fn servers_get_what_is_known_or_wanted_and_nothing_else() {
+    fn servers_get_only_known_and_requested_variables() {
         let environment = [
             "PATH",
             "HOME",
@@ -149,11 +151,11 @@ mod tests {
         ]
         .map(|name| (name.into(), "x".into()))
         .into();
-        let wanted = ["DATABASE_URL", "NOT_SET"].map(str::to_owned).into();
+        let requested = ["DATABASE_URL", "NOT_SET"].map(str::to_owned).into();
 
-        let given = server_environment(&environment, &wanted);
+        let variables = server_environment(&environment, &requested);
 
-        let names = Vec::from_iter(given.into_keys());
+        let names = Vec::from_iter(variables.into_keys());
         let expected = [
             "DATABASE_URL",
             "HOME",

@@ -112,8 +112,8 @@ impl KeyLocations {
 /// Returns whether a file is inside of a directory, also through links.
 pub(super) fn is_within(file: &Path, directory: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let leaves_again = file.components().any(|part| part == Component::ParentDir);
-    let is_below = file.starts_with(directory) && !leaves_again;
+    let has_parent_components = file.components().any(|part| part == Component::ParentDir);
+    let is_below = file.starts_with(directory) && !has_parent_components;
     is_below || real(file).starts_with(real(directory))
 }
 
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_whose_place_is_left_out_is_found_too() {
+    fn the_default_key_variable_is_found_too() {
         let spec = provider_spec(&json!({"type": "anthropic"})).expect("a spec");
 
         let places = KeyLocations::from_spec(&*spec);

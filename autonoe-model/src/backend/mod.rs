@@ -3,7 +3,6 @@
 mod environment;
 mod key_locations;
 mod model_spec;
-mod spec_probe;
 
 pub use environment::command_environment;
 pub use key_locations::KeyLocations;

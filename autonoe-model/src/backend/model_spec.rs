@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::AgentClientFactory;
-use autonoe_core::agent::{BackendProbe, ThinkingBudget};
+use autonoe_core::agent::{BackendProbe, Credentials, ProbeFinding, ThinkingBudget};
 use autonoe_core::gate::ProjectPaths;
 use autonoe_core::gate::policy::CREDENTIAL_PATHS;
 use autonoe_core::spec::{BackendSpec, SpecContext, SpecError, spec_schema};
@@ -16,9 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use super::environment::{command_environment, server_environment};
 use super::key_locations::{KeyLocations, is_within};
-use super::spec_probe;
 use crate::agent::{LimitTable, ModelAgentOptions, ModelBackend};
-use crate::contract::{ModelError, ModelErrorCode};
+use crate::contract::{ModelError, ModelErrorCode, ModelIdentity};
 use crate::mcp::McpOptions;
 use crate::price::PriceTable;
 use crate::provider::{IntoProviderSpec, PROVIDER_PORT, ProviderContext, ProviderSpec};
@@ -173,7 +172,7 @@ impl ModelSpec {
         let spec = serde_json::to_value(&*self.provider).unwrap_or_default();
         let of_provider = Trust::deserialize(&spec["trust"]).unwrap_or_default();
         let state = ProjectPaths::STATE_FOLDERS.map(|name| project_paths.project.join(name));
-        let is_theirs = |file: &PathBuf| {
+        let is_writable_by_agent = |file: &PathBuf| {
             // A link counts as its target.
             let real = file.canonicalize().unwrap_or_else(|_| file.clone());
             let writable = [
@@ -184,9 +183,13 @@ impl ModelSpec {
             let mut writable = writable.into_iter();
             writable.any(|place| is_within(&real, place)) && !is_state
         };
-        let files = self.trust.files.iter().chain(&of_provider.files);
-        let mut files = files.map(|file| project_paths.project.join(file));
-        files.find(is_theirs)
+        let mut files = self
+            .trust
+            .files
+            .iter()
+            .chain(&of_provider.files)
+            .map(|file| project_paths.project.join(file));
+        files.find(is_writable_by_agent)
     }
 
     /// Returns the start options of the sessions' MCP servers. They run outside of the sandbox,
@@ -291,12 +294,12 @@ impl ModelSpec {
 
 /// Returns the credential paths of the machine and of the user's home, if the home is known.
 fn credentials(context: &SpecContext) -> Vec<PathBuf> {
-    let given = context.environment.get(OsStr::new("HOME"));
+    let home_variable = context.environment.get(OsStr::new("HOME"));
     let home = context
         .project_paths
         .home
         .clone()
-        .or(given.map(PathBuf::from));
+        .or(home_variable.map(PathBuf::from));
     let home = home.filter(|home| home.is_absolute());
     let located = |place: &str| match place.strip_prefix("~/") {
         Some(below) => Some(home.as_ref()?.join(below)),
@@ -312,21 +315,67 @@ fn credentials(context: &SpecContext) -> Vec<PathBuf> {
         .collect()
 }
 
-fn invalid(what: &str) -> ModelError {
-    ModelError::new(ModelErrorCode::ProviderNotConfigured, what)
+fn invalid(message: &str) -> ModelError {
+    ModelError::new(ModelErrorCode::ProviderNotConfigured, message)
 }
 
 #[typetag::serde(name = "model")]
 #[async_trait]
 impl BackendSpec for ModelSpec {
     fn build(&self, context: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
-        let options = self.options(context);
-        let options = options.map_err(|error| SpecError::new(Self::TAG, error.message))?;
+        let options = self
+            .options(context)
+            .map_err(|error| SpecError::new(Self::TAG, error.message))?;
         Ok(Arc::new(ModelBackend::new(options)))
     }
 
     async fn probe(&self, context: &SpecContext) -> BackendProbe {
-        spec_probe::probe_backend(self, context)
+        probe_backend(self, context)
+    }
+}
+
+/// Probes the key, the model and the sandbox of commands. Sends no request.
+fn probe_backend(spec: &ModelSpec, context: &SpecContext) -> BackendProbe {
+    let found = BackendProbe::new(ModelSpec::TAG).with_default_model(Some(&spec.model));
+    match spec.options(context) {
+        Err(error) => {
+            let remedy = "see docs/guides/models.md";
+            let found = found.with_credentials(Credentials::Unknown);
+            found.finding(ProbeFinding::problem("key", error.to_string(), remedy))
+        }
+        Ok(options) => found
+            .with_credentials(Credentials::Found)
+            .finding(ProbeFinding::good(
+                "key",
+                "a key is configured, or none is needed; it was not tested with the provider",
+            ))
+            .finding(probe_model(spec, &options))
+            .finding(probe_sandbox(&options)),
+    }
+}
+
+fn probe_model(spec: &ModelSpec, options: &ModelAgentOptions) -> ProbeFinding {
+    const NAME: &str = "model";
+    let model = &options.model;
+    let context = options.limits.for_model(model).context;
+    let known = format!("{model}, with {context} tokens of context");
+    let identity = ModelIdentity::new(spec.provider_name(), model);
+    match options.prices.price(&identity) {
+        Some(_) => ProbeFinding::good(NAME, known),
+        None => ProbeFinding::warning(
+            NAME,
+            format!("{known}; its price is unknown, so --max-cost cannot be enforced"),
+            "add it to `prices` in .autonoe/models.json",
+        ),
+    }
+}
+
+fn probe_sandbox(options: &ModelAgentOptions) -> ProbeFinding {
+    const NAME: &str = "sandbox";
+    let tried = options.built_in.as_ref().map(|tools| tools.try_sandbox());
+    match tried {
+        Some(Err(error)) => ProbeFinding::problem(NAME, error.to_string(), error.remedy()),
+        _ => ProbeFinding::good(NAME, "bwrap is installed and works"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Checks of text, reasoning and tool calls.
+//! Checks of text, thinking and tool calls.
 
 use autonoe_core::agent::TokenUsage;
 use autonoe_core::tool::ToolDefinition;
@@ -52,11 +52,14 @@ pub(super) fn two_calls() -> [MessagePart; 2] {
 }
 
 pub(super) async fn check(checks: &mut Checks, recorder: &Recorder<'_>) {
-    let says = answers([MessagePart::text(TEXT)]);
+    let scenario = answers([MessagePart::text(TEXT)]);
     checks
         .run("the request reaches the provider", async {
-            let stage = recorder.stage(&says).await?;
-            recorder.record(&says, &*stage, &request()).await?.reply()?;
+            let stage = recorder.stage(&scenario).await?;
+            recorder
+                .record(&scenario, &*stage, &request())
+                .await?
+                .reply()?;
             let requests = stage.requests();
             if requests.is_empty() {
                 return Err(super::recorded_answer::impossible());
@@ -69,7 +72,7 @@ pub(super) async fn check(checks: &mut Checks, recorder: &Recorder<'_>) {
         .run(
             "a text is streamed in pieces and complete at the end",
             async {
-                let recorded = recorder.play(&says, &request()).await?;
+                let recorded = recorder.play(&scenario, &request()).await?;
                 let (reply, texts) = (recorded.reply()?, recorded.texts());
                 ensure!(reply.message.to_text() == TEXT, "the reply is {reply:?}");
                 ensure!(
@@ -96,11 +99,11 @@ pub(super) async fn check(checks: &mut Checks, recorder: &Recorder<'_>) {
             let thinks = answers([MessagePart::thinking(THOUGHT), MessagePart::text(TEXT)]);
             let recorded = recorder.play(&thinks, &request()).await?;
             let reply = recorded.reply()?;
-            let thoughts = thoughts(&reply.message);
-            ensure!(thoughts == THOUGHT, "it thought {thoughts:?}");
+            let thinking = thinking(&reply.message);
+            ensure!(thinking == THOUGHT, "it thought {thinking:?}");
             ensure!(reply.message.to_text() == TEXT, "the reply is {reply:?}");
             ensure!(
-                recorded.thoughts() == THOUGHT,
+                recorded.thinking() == THOUGHT,
                 "the events are {:?}",
                 recorded.events
             );
@@ -180,9 +183,12 @@ fn strings<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
 fn has_calls(recorded: &RecordedAnswer, expected: &[MessagePart]) -> CheckOutcome {
     let reply = recorded.reply()?;
     let expected = AssistantMessage::new(expected.iter().cloned());
-    let (calls, wanted): (Vec<_>, Vec<_>) =
+    let (calls, expected_calls): (Vec<_>, Vec<_>) =
         (reply.message.calls().collect(), expected.calls().collect());
-    ensure!(calls == wanted, "it called {calls:?} and not {wanted:?}");
+    ensure!(
+        calls == expected_calls,
+        "it called {calls:?} and not {expected_calls:?}"
+    );
     ensure!(
         reply.stop == StopReason::ToolUse,
         "it stopped: {}",
@@ -191,11 +197,11 @@ fn has_calls(recorded: &RecordedAnswer, expected: &[MessagePart]) -> CheckOutcom
     Ok(())
 }
 
-/// Returns the reasoning text of a message.
-pub(super) fn thoughts(message: &AssistantMessage) -> String {
-    let thoughts = message.parts.iter().filter_map(|part| match &part.kind {
+/// Returns the thinking text of a message.
+pub(super) fn thinking(message: &AssistantMessage) -> String {
+    let thinking = message.parts.iter().filter_map(|part| match &part.kind {
         PartKind::Thinking { text } => Some(text.as_str()),
         _ => None,
     });
-    thoughts.collect()
+    thinking.collect()
 }

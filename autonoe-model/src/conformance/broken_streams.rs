@@ -31,20 +31,20 @@ pub(super) async fn check(checks: &mut Checks, recorder: &Recorder<'_>) {
             ModelErrorCode::Timeout,
         ),
     ];
-    for (check, how, code) in table {
-        checks.run(check, breaks(recorder, how, code)).await;
+    for (check, kind, code) in table {
+        checks.run(check, breaks(recorder, kind, code)).await;
     }
     for code in [ModelErrorCode::RateLimited, ModelErrorCode::NetworkError] {
         let check = format!("an error inside a stream is reported as {code}");
-        let how = BrokenStream::Fails { code };
-        checks.run(&check, breaks(recorder, how, code)).await;
+        let kind = BrokenStream::Fails { code };
+        checks.run(&check, breaks(recorder, kind, code)).await;
     }
 }
 
-async fn breaks(recorder: &Recorder<'_>, how: BrokenStream, code: ModelErrorCode) -> CheckOutcome {
+async fn breaks(recorder: &Recorder<'_>, kind: BrokenStream, code: ModelErrorCode) -> CheckOutcome {
     let text = TEXT.to_owned();
     let recorded = recorder
-        .play(&ProviderScenario::Breaks { text, how }, &request())
+        .play(&ProviderScenario::Breaks { text, kind }, &request())
         .await?;
     has_code(recorded.error()?, code)?;
     let streamed = recorded.texts().concat();

@@ -92,7 +92,7 @@ pub enum ProviderScenario {
     /// Answers. An [`Opaque`](crate::contract::PartKind::Opaque) part is one of the provider's
     /// choice that no client knows. A text comes in several pieces.
     Answers {
-        /// Text, reasoning and calls, with the IDs of the script.
+        /// Text, thinking and calls, with the IDs of the script.
         message: AssistantMessage,
         /// Reported usage. A provider that cannot report one of the non-zero figures cannot play
         /// this scenario.
@@ -109,7 +109,7 @@ pub enum ProviderScenario {
         /// Text to start with.
         text: String,
         /// Kind of the failure.
-        how: BrokenStream,
+        kind: BrokenStream,
     },
     /// Refuses the call, in the provider's format for this error. For errors of the configuration,
     /// return [`NotStaged::Failed`](super::NotStaged::Failed).
@@ -130,7 +130,7 @@ pub enum ProviderScenario {
     /// Closes the connection without an answer.
     HangsUp,
     /// Never answers. The client must have a short timeout.
-    SaysNothing,
+    Hangs,
     /// Refuses the call, and repeats the client's key wherever possible.
     RepeatsKey,
 }

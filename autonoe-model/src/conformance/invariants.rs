@@ -3,7 +3,7 @@
 use autonoe_core::agent::TokenUsage;
 use autonoe_testkit::conformance::{CheckOutcome, Checks, Flaw};
 
-use super::answers::thoughts;
+use super::answers::thinking;
 use super::recorded_answer::RecordedAnswer;
 use crate::contract::{ModelEvent, ModelReply};
 
@@ -27,8 +27,8 @@ pub(super) fn check(checks: &mut Checks, recorded: &[RecordedAnswer]) {
         "a client does not ask again by itself",
         recorded,
         |recorded| {
-            let again = |event: &&ModelEvent| matches!(event, ModelEvent::Retrying { .. });
-            match recorded.events.iter().find(again) {
+            let is_retry = |event: &&ModelEvent| matches!(event, ModelEvent::Retrying { .. });
+            match recorded.events.iter().find(is_retry) {
                 Some(event) => Err(Flaw::Failed(format!("it sent {event:?}"))),
                 None => Ok(()),
             }
@@ -87,8 +87,8 @@ fn each(
 ) {
     checks.run_sync(check, || {
         for recorded in all {
-            if let Err(Flaw::Failed(what)) = finding(recorded) {
-                return Err(Flaw::Failed(format!("{:?}: {what}", recorded.scenario)));
+            if let Err(Flaw::Failed(message)) = finding(recorded) {
+                return Err(Flaw::Failed(format!("{:?}: {message}", recorded.scenario)));
             }
         }
         if all.is_empty() {
@@ -105,10 +105,10 @@ fn makes(recorded: &RecordedAnswer, reply: &ModelReply) -> CheckOutcome {
         streamed == text,
         "it streamed {streamed:?}, and its reply is {text:?}"
     );
-    let (streamed, reasoning) = (recorded.thoughts(), thoughts(&reply.message));
+    let (streamed, expected) = (recorded.thinking(), thinking(&reply.message));
     ensure!(
-        streamed == reasoning,
-        "it streamed {streamed:?}, and its reasoning is {reasoning:?}"
+        streamed == expected,
+        "it streamed {streamed:?}, and its thinking is {expected:?}"
     );
     let started: Vec<_> = recorded
         .events
@@ -118,8 +118,11 @@ fn makes(recorded: &RecordedAnswer, reply: &ModelReply) -> CheckOutcome {
             _ => None,
         })
         .collect();
-    let called = reply.message.calls().map(|(id, name, _)| (id, name));
-    let called: Vec<_> = called.collect();
+    let called: Vec<_> = reply
+        .message
+        .calls()
+        .map(|(id, name, _)| (id, name))
+        .collect();
     ensure!(
         started == called,
         "it began {started:?} and called {called:?}"

@@ -48,8 +48,8 @@ impl RecordedAnswer {
         texts.collect()
     }
 
-    /// Returns the streamed reasoning.
-    pub(super) fn thoughts(&self) -> String {
+    /// Returns the streamed thinking.
+    pub(super) fn thinking(&self) -> String {
         let texts = self.events.iter().filter_map(|event| match event {
             ModelEvent::Thinking(text) => Some(text.as_str()),
             _ => None,
@@ -109,10 +109,10 @@ impl<'a> Recorder<'a> {
             .unwrap_or_else(PoisonError::into_inner);
         all.push(recorded_answers.clone());
         drop(all);
-        let asked = stage.requests().len() - before;
+        let request_count = stage.requests().len() - before;
         ensure!(
-            asked <= 1,
-            "it sent {asked} requests; a provider must not retry"
+            request_count <= 1,
+            "it sent {request_count} requests; a provider must not retry"
         );
         Ok(recorded_answers)
     }

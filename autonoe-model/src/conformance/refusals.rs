@@ -40,7 +40,7 @@ pub(super) async fn check(
         ),
         (
             "a silent provider times out",
-            ProviderScenario::SaysNothing,
+            ProviderScenario::Hangs,
             ModelErrorCode::Timeout,
         ),
     ];

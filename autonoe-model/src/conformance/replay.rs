@@ -12,13 +12,13 @@ pub(super) async fn check(checks: &mut Checks, recorder: &Recorder<'_>) {
     let calls = [MessagePart::text(TEXT), first.clone(), second.clone()];
     checks
         .run("an answer is sent back unchanged", async {
-            goes_back(recorder, calls.to_vec()).await.map(|_| ())
+            check_replay(recorder, calls.to_vec()).await.map(|_| ())
         })
         .await;
     checks
         .run("reasoning is sent back unchanged", async {
             let thinks = [vec![MessagePart::thinking(THOUGHT)], calls.to_vec()].concat();
-            goes_back(recorder, thinks).await.map(|_| ())
+            check_replay(recorder, thinks).await.map(|_| ())
         })
         .await;
     checks
@@ -30,10 +30,13 @@ pub(super) async fn check(checks: &mut Checks, recorder: &Recorder<'_>) {
                     MessagePart::opaque(),
                     first.clone(),
                 ];
-                let message = goes_back(recorder, unknown).await?;
+                let message = check_replay(recorder, unknown).await?;
                 let parts = message.iter();
-                let kept = parts.filter(|part| part.kind == PartKind::Opaque).count();
-                ensure!(kept == 1, "{kept} such parts are in {message:?}");
+                let opaque_count = parts.filter(|part| part.kind == PartKind::Opaque).count();
+                ensure!(
+                    opaque_count == 1,
+                    "{opaque_count} such parts are in {message:?}"
+                );
                 Ok(())
             },
         )
@@ -58,15 +61,15 @@ const RIGHT: &str = "230 km (a4e6)";
 const WRONG: &str = "the rope is too short (b9d2)";
 
 /// Continues a conversation after an answer of `parts`. Returns the parts that the client read.
-async fn goes_back(
+async fn check_replay(
     recorder: &Recorder<'_>,
     parts: Vec<MessagePart>,
 ) -> CheckOutcome<Vec<MessagePart>> {
     let stage = recorder.stage(&answers(parts.clone())).await?;
-    let heard = continue_conversation(recorder, &*stage, &parts).await?;
+    let parts_read = continue_conversation(recorder, &*stage, &parts).await?;
     let Some(Replayed {
-        received: came,
-        sent_back: went_back,
+        received,
+        sent_back,
     }) = stage.replayed()
     else {
         return Err(Flaw::Untestable(
@@ -74,10 +77,10 @@ async fn goes_back(
         ));
     };
     ensure!(
-        came == went_back,
-        "received:\n{came}\nsent back:\n{went_back}"
+        received == sent_back,
+        "received:\n{received}\nsent back:\n{sent_back}"
     );
-    Ok(heard)
+    Ok(parts_read)
 }
 
 /// Sends a request, then a second one with the results of all calls.
@@ -103,10 +106,10 @@ async fn continue_conversation(
     let unreadable = |error: serde_json::Error| Flaw::Failed(format!("it is lost: {error}"));
     let saved = serde_json::to_string(&conversation).map_err(unreadable)?;
     let loaded: Vec<Message> = serde_json::from_str(&saved).map_err(unreadable)?;
-    let again = ModelRequest {
+    let second = ModelRequest {
         messages: loaded,
         ..request()
     };
-    recorder.record(&scenario, stage, &again).await?.reply()?;
+    recorder.record(&scenario, stage, &second).await?.reply()?;
     Ok(message.parts)
 }

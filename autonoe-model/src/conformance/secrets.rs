@@ -20,7 +20,7 @@ pub(super) async fn check(
 ) {
     let in_stream = ProviderScenario::Breaks {
         text: TEXT.to_owned(),
-        how: BrokenStream::RepeatsKey,
+        kind: BrokenStream::RepeatsKey,
     };
     for (check, scenario) in [
         (

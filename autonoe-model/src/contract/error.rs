@@ -7,7 +7,7 @@ use autonoe_core::agent::TokenUsage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::CallUsage;
+use super::usage::CallUsage;
 
 /// Error of a model call.
 ///

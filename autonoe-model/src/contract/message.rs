@@ -68,7 +68,7 @@ impl AssistantMessage {
         Self::new([MessagePart::text(text)])
     }
 
-    /// Returns the text, without reasoning and calls.
+    /// Returns the text, without thinking and calls.
     pub fn to_text(&self) -> String {
         let texts = self.parts.iter().filter_map(|part| match &part.kind {
             PartKind::Text { text } => Some(text.as_str()),
@@ -110,7 +110,7 @@ impl MessagePart {
         Self::new(PartKind::Text { text: text.into() })
     }
 
-    /// Creates a reasoning part.
+    /// Creates a thinking part.
     pub fn thinking(text: impl Into<String>) -> Self {
         Self::new(PartKind::Thinking { text: text.into() })
     }
@@ -157,9 +157,9 @@ pub enum PartKind {
         /// The text.
         text: String,
     },
-    /// Reasoning; empty where the provider hides it.
+    /// Thinking; empty where the provider hides it.
     Thinking {
-        /// Text of the reasoning.
+        /// Text of the thinking.
         text: String,
     },
     /// Tool call.
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_conversation_can_be_written_down_and_read_again() {
+    fn a_conversation_survives_a_json_round_trip() {
         let signed = json!({"type": "thinking", "thinking": "Hm.", "signature": "c2ln"});
         let conversation = vec![
             Message::user("Look."),
@@ -264,12 +264,12 @@ mod tests {
 
         let text = serde_json::to_string(&conversation).expect("it can be written");
 
-        let again: Vec<Message> = serde_json::from_str(&text).expect("it can be read");
-        assert_eq!(again, conversation);
+        let loaded: Vec<Message> = serde_json::from_str(&text).expect("it can be read");
+        assert_eq!(loaded, conversation);
     }
 
     #[test]
-    fn a_part_is_as_it_came_only_for_its_own_protocol() {
+    fn a_part_has_its_original_form_only_for_its_own_protocol() {
         let part = MessagePart::text("x").with_wire("gemini", json!({"text": "x"}));
 
         assert_eq!(part.wire_item("gemini"), Some(&json!({"text": "x"})));

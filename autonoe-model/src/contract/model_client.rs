@@ -326,7 +326,7 @@ mod tests {
     // Shows: framework/models/model-response-success-or-error
     // Shows: framework/models/is-model-success-is-model
     #[test]
-    fn reply_is_taken_from_the_done_event() {
+    fn reply_is_that_of_the_done_event() {
         let whole = ModelReply::new(AssistantMessage::text("All is well."));
         let events = [
             Ok(ModelEvent::Text("All".into())),

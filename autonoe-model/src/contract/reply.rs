@@ -1,19 +1,20 @@
-//! [`ModelReply`] and [`ModelEvent`]: answer of a model, complete and streamed, and its [`CallUsage`].
+//! [`ModelReply`] and [`ModelEvent`]: answer of a model, complete and streamed.
 
 use std::fmt;
-use std::ops::{Add, AddAssign};
 use std::time::Duration;
 
 use autonoe_core::agent::TokenUsage;
 use futures::stream::BoxStream;
 
-use super::{AssistantMessage, ModelError};
+use super::error::ModelError;
+use super::message::AssistantMessage;
+use super::usage::CallUsage;
 
 /// Complete answer of a model.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ModelReply {
-    /// Text, reasoning and calls.
+    /// Text, thinking and calls.
     pub message: AssistantMessage,
     /// Reason that the model stopped.
     pub stop: StopReason,
@@ -80,7 +81,7 @@ pub type ModelStream = BoxStream<'static, Result<ModelEvent, ModelError>>;
 pub enum ModelEvent {
     /// Piece of text.
     Text(String),
-    /// Piece of reasoning, if the provider streams it.
+    /// Piece of thinking, if the provider streams it.
     Thinking(String),
     /// Start of a tool call. The complete call is in [`Done`](Self::Done).
     ToolCall {
@@ -146,106 +147,17 @@ impl fmt::Display for StopReason {
     }
 }
 
-/// Token usage of a call, as reported by its provider.
-///
-/// Providers without counts and incomplete answers leave a part of the usage unreported. Unreported
-/// usage is unknown and never zero.
-///
-/// ```
-/// use autonoe_core::agent::TokenUsage;
-/// use autonoe_model::contract::{AssistantMessage, CallUsage};
-/// use autonoe_model::ModelReply;
-///
-/// let reply = ModelReply::new(AssistantMessage::text("Yes."));
-/// assert_eq!(reply.usage, CallUsage::UNKNOWN);
-///
-/// let tokens = TokenUsage { input: 7, output: 2, ..TokenUsage::default() };
-/// let reply = reply.with_usage(tokens);
-/// assert_eq!(reply.usage.complete(), Some(tokens));
-/// assert_eq!((reply.usage + CallUsage::UNKNOWN).complete(), None);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CallUsage {
-    /// Complete usage.
-    Complete(TokenUsage),
-    /// Lower bound; the rest is unknown.
-    AtLeast(TokenUsage),
-}
-
-const NO_TOKENS: TokenUsage = TokenUsage {
-    input: 0,
-    output: 0,
-    cache_read: 0,
-    cache_write: 0,
-    reasoning: 0,
-};
-
-impl CallUsage {
-    /// The call used nothing, because no model has started.
-    pub const NOTHING: Self = Self::Complete(NO_TOKENS);
-
-    /// The usage of the call is unknown.
-    pub const UNKNOWN: Self = Self::AtLeast(NO_TOKENS);
-
-    /// Returns the known tokens, which may be a part of the usage.
-    pub fn known(&self) -> TokenUsage {
-        match self {
-            Self::Complete(tokens) | Self::AtLeast(tokens) => *tokens,
-        }
-    }
-
-    /// Returns the complete usage, or `None` if a part of it is unknown.
-    pub fn complete(&self) -> Option<TokenUsage> {
-        match self {
-            Self::Complete(tokens) => Some(*tokens),
-            Self::AtLeast(_) => None,
-        }
-    }
-}
-
-impl Default for CallUsage {
-    /// Unknown usage.
-    fn default() -> Self {
-        Self::UNKNOWN
-    }
-}
-
-impl From<TokenUsage> for CallUsage {
-    fn from(tokens: TokenUsage) -> Self {
-        Self::Complete(tokens)
-    }
-}
-
-impl Add for CallUsage {
-    type Output = Self;
-
-    /// Adds the usage of two calls. If a part is unknown, the sum is a lower bound.
-    fn add(self, other: Self) -> Self {
-        let known = self.known() + other.known();
-        match (self, other) {
-            (Self::Complete(_), Self::Complete(_)) => Self::Complete(known),
-            _ => Self::AtLeast(known),
-        }
-    }
-}
-
-impl AddAssign for CallUsage {
-    fn add_assign(&mut self, other: Self) {
-        *self = *self + other;
-    }
-}
-
 /// Tracks the known usage of a call in progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Meter {
-    has_begun: bool,
+    has_started: bool,
     known: TokenUsage,
 }
 
 impl Meter {
     /// Processes an event of an answer.
     pub(crate) fn on_event(&mut self, event: &ModelEvent) {
-        self.has_begun = true;
+        self.has_started = true;
         if let ModelEvent::Usage(tokens) = event {
             self.known = *tokens;
         }
@@ -260,7 +172,7 @@ impl Meter {
     /// whatever the error says.
     pub(crate) fn failed(&self, error: &ModelError) -> CallUsage {
         match error.usage {
-            reported if !self.has_begun => reported,
+            reported if !self.has_started => reported,
             CallUsage::NOTHING => self.interrupted(),
             CallUsage::AtLeast(reported) if reported.total() < self.known.total() => {
                 self.interrupted()
@@ -283,33 +195,15 @@ mod tests {
     }
 
     #[test]
-    fn sum_with_incomplete_part_is_incomplete() {
-        let (told, least) = (
-            CallUsage::Complete(tokens(3)),
-            CallUsage::AtLeast(tokens(4)),
-        );
-        for (one, other, sum) in [
-            (told, told, CallUsage::Complete(tokens(6))),
-            (told, least, CallUsage::AtLeast(tokens(7))),
-            (least, told, CallUsage::AtLeast(tokens(7))),
-            (least, least, CallUsage::AtLeast(tokens(8))),
-            (told, CallUsage::NOTHING, told),
-            (told, CallUsage::UNKNOWN, CallUsage::AtLeast(tokens(3))),
-        ] {
-            assert_eq!(one + other, sum, "{one:?} {other:?}");
-        }
-    }
-
-    #[test]
-    fn a_try_that_had_begun_did_not_use_nothing() {
-        let said = ModelEvent::Text("x".into());
+    fn a_started_attempt_never_has_zero_usage() {
+        let text = ModelEvent::Text("x".into());
         let used = ModelEvent::Usage(tokens(9));
         let limited = || ModelError::new(ModelErrorCode::RateLimited, "busy");
         let cut = || ModelError::new(ModelErrorCode::NetworkError, "cut");
         for (events, error, expected) in [
             (vec![], limited(), CallUsage::NOTHING),
             (vec![], cut(), CallUsage::UNKNOWN),
-            (vec![&said], limited(), CallUsage::UNKNOWN),
+            (vec![&text], limited(), CallUsage::UNKNOWN),
             (vec![&used], limited(), CallUsage::AtLeast(tokens(9))),
             (vec![&used], cut(), CallUsage::AtLeast(tokens(9))),
             (

@@ -63,8 +63,8 @@ impl Connection {
         match error {
             ServiceError::McpError(error) => refused(&error),
             ServiceError::TransportSend(error) if self.process().is_none() => {
-                let (server, why) = (&self.server, error.error);
-                let message = format!("the request to the MCP server {server:?} failed: {why}");
+                let (server, source) = (&self.server, error.error);
+                let message = format!("the request to the MCP server {server:?} failed: {source}");
                 ToolError::new(ToolErrorCode::IO_ERROR, message)
             }
             _ => self.closed_error().await,
@@ -84,18 +84,18 @@ impl Connection {
         }
         let server = &self.server;
         let guard = self.process();
-        let how = match (guard.as_ref(), self.fault.fatal()) {
+        let ending = match (guard.as_ref(), self.fault.fatal()) {
             (None, _) => "closed the connection".to_owned(),
             (Some(_), Some(fatal)) => format!("was disconnected: {fatal}"),
             (Some(process), None) => {
-                let how = process.try_exit().map_or_else(
+                let ending = process.try_exit().map_or_else(
                     || "closed the connection".to_owned(),
                     |exit| exit.to_string(),
                 );
-                format!("{how}{}", stderr_suffix(&process.stderr_tail()))
+                format!("{ending}{}", stderr_suffix(&process.stderr_tail()))
             }
         };
-        let message = format!("the MCP server {server:?} is not available any more; it {how}");
+        let message = format!("the MCP server {server:?} is not available any more; it {ending}");
         ToolError::new(ToolErrorCode::IO_ERROR, message)
     }
 }
@@ -122,7 +122,7 @@ pub(super) struct Handshake {
 
 /// Performs the handshake and lists the tools, within `limit` and until `stop` is cancelled.
 pub(super) async fn handshake<T>(
-    talk: T,
+    transport: T,
     limit: Duration,
     stop: &CancellationToken,
 ) -> Result<Handshake, HandshakeError>
@@ -132,18 +132,20 @@ where
     tokio::select! {
         biased;
         () = stop.cancelled() => Err(HandshakeError::Stopped),
-        greeted = timeout(limit, begin(talk)) => greeted.unwrap_or(Err(HandshakeError::TimedOut(limit))),
+        greeted = timeout(limit, begin(transport)) => {
+            greeted.unwrap_or(Err(HandshakeError::TimedOut(limit)))
+        }
     }
 }
 
-async fn begin<T>(talk: T) -> Result<Handshake, HandshakeError>
+async fn begin<T>(transport: T) -> Result<Handshake, HandshakeError>
 where
     T: Transport<RoleClient> + 'static,
 {
     let us = Implementation::new("autonoe", env!("CARGO_PKG_VERSION"));
     let us = ClientConfig::new(ClientCapabilities::default(), us)
         .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
-    let service = serve_client(us, talk).await;
+    let service = serve_client(us, transport).await;
     let service = service.map_err(|error| match error {
         ClientInitializeError::ConnectionClosed(_) => HandshakeError::Ended(None),
         ClientInitializeError::TransportError { error, .. } => {
@@ -259,7 +261,7 @@ impl fmt::Display for HandshakeError {
             Self::Stopped => f.write_str("its start was cancelled because the session ended"),
             Self::TimedOut(limit) => write!(f, "it was not ready after {limit:?}"),
             Self::Ended(None) => f.write_str("it ended the connection before it was ready"),
-            Self::Ended(Some(why)) => write!(f, "it cannot be reached: {why}"),
+            Self::Ended(Some(source)) => write!(f, "it cannot be reached: {source}"),
             Self::Protocol(reason) => f.write_str(reason),
         }
     }
@@ -297,10 +299,10 @@ mod tests {
     fn the_end_of_a_long_complaint_is_repeated() {
         let long = format!("{}ä: no browser\n", "x".repeat(5_000));
 
-        let said = stderr_suffix(&long);
+        let suffix = stderr_suffix(&long);
 
-        assert!(said.ends_with("ä: no browser"), "{said}");
-        assert!(said.len() < 2_100);
+        assert!(suffix.ends_with("ä: no browser"), "{suffix}");
+        assert!(suffix.len() < 2_100);
         assert_eq!(stderr_suffix(" \n"), "");
     }
 }

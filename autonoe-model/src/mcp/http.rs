@@ -21,10 +21,11 @@ use rmcp::transport::streamable_http_client::{
     HttpStatusError, SseError, StreamableHttpClient, StreamableHttpClientTransportConfig,
     StreamableHttpError, StreamableHttpPostResponse,
 };
+use rustls::RootCertStore;
 use sse_stream::{Sse, SseStream};
 
 use super::McpOptions;
-use crate::transport::{Authorities, Connector};
+use crate::transport::Connector;
 
 /// Maximum time to establish a connection.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -74,10 +75,10 @@ pub(super) fn http_transport(
             .trust
             .read(&options.env)
             .map_err(|error| format!("no certificate can be trusted: {error}"))?,
-        Some("http") => Authorities::none(),
+        Some("http") => Arc::new(RootCertStore::empty()),
         _ => return Err("its url must begin with http:// or https://".to_owned()),
     };
-    let connector = Connector::new(authorities, None, CONNECT)
+    let connector = Connector::direct(authorities, CONNECT)
         .map_err(|error| format!("no connection can be encrypted: {error}"))?;
     let client = Http {
         client: Client::builder(TokioExecutor::new()).build(connector),
@@ -94,8 +95,8 @@ pub(super) fn http_transport(
 fn custom(headers: &BTreeMap<String, String>) -> Result<HashMap<HeaderName, HeaderValue>, String> {
     let mut custom = HashMap::new();
     for (name, value) in headers {
-        let header = HeaderName::try_from(name.as_str());
-        let header = header.map_err(|_| format!("{name:?} is not a valid header name"))?;
+        let header = HeaderName::try_from(name.as_str())
+            .map_err(|_| format!("{name:?} is not a valid header name"))?;
         if RESERVED.contains(&header) {
             return Err(format!("its header {name:?} is set by the protocol"));
         }
@@ -115,7 +116,7 @@ impl Http {
         headers: HeaderMap,
         body: Vec<u8>,
     ) -> Result<Response<Incoming>, Failure> {
-        let failed = |what: String| StreamableHttpError::Client(HttpFailure(what));
+        let failed = |message: String| StreamableHttpError::Client(HttpFailure(message));
         let mut request = Request::new(Full::new(Bytes::from(body)));
         *request.method_mut() = method;
         *request.uri_mut() = uri
@@ -130,19 +131,23 @@ impl Http {
 
     fn events(&self, response: Response<Incoming>) -> BoxStream<'static, Result<Sse, SseError>> {
         let mut limit = EventLimit::new(self.longest);
-        let body = response.into_body().into_data_stream();
-        let body = body
+        let body = response
+            .into_body()
+            .into_data_stream()
             .map_err(std::io::Error::other)
             .and_then(move |piece| std::future::ready(limit.check(piece)));
         SseStream::from_bytes_stream(body).boxed()
     }
 
     async fn json(&self, response: Response<Incoming>) -> Result<Bytes, Failure> {
-        let body = Limited::new(response.into_body(), self.longest);
-        let body = body.collect().await;
-        let body = body.map_err(|error| {
-            StreamableHttpError::Client(HttpFailure(format!("its answer is incomplete: {error}")))
-        })?;
+        let body = Limited::new(response.into_body(), self.longest)
+            .collect()
+            .await
+            .map_err(|error| {
+                StreamableHttpError::Client(HttpFailure(format!(
+                    "its answer is incomplete: {error}"
+                )))
+            })?;
         Ok(body.to_bytes())
     }
 }
@@ -166,8 +171,8 @@ fn headers(
     Ok(headers)
 }
 
-fn unexpected(what: &str) -> Failure {
-    let message = format!("it sent {what} that is not valid");
+fn unexpected(subject: &str) -> Failure {
+    let message = format!("it sent {subject} that is not valid");
     StreamableHttpError::UnexpectedServerResponse(Cow::Owned(message))
 }
 
@@ -217,8 +222,7 @@ impl StreamableHttpClient for Http {
             )),
             Some(kind) if kind.starts_with(JSON) => {
                 let body = self.json(response).await?;
-                let message = serde_json::from_slice(&body);
-                let message = message.map_err(|_| unexpected("an answer"))?;
+                let message = serde_json::from_slice(&body).map_err(|_| unexpected("an answer"))?;
                 Ok(StreamableHttpPostResponse::Json(message, session))
             }
             _ => Err(StreamableHttpError::UnexpectedContentType(kind)),
@@ -316,7 +320,7 @@ impl EventLimit {
 mod tests {
     use super::*;
 
-    fn made(headers: &[(&str, &str)]) -> Result<usize, String> {
+    fn header_count(headers: &[(&str, &str)]) -> Result<usize, String> {
         let owned = headers
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -324,15 +328,18 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_taken_unless_they_are_the_protocols_or_cannot_be_sent() {
-        assert_eq!(made(&[("Authorization", "Bearer x"), ("X-A", "1")]), Ok(2));
+    fn headers_are_accepted_unless_invalid_or_reserved() {
+        assert_eq!(
+            header_count(&[("Authorization", "Bearer x"), ("X-A", "1")]),
+            Ok(2)
+        );
         for header in [
             ("Mcp-Session-Id", "x"),
             ("accept", "x"),
             ("a b", "x"),
             ("X", "a\nb"),
         ] {
-            let refused = made(&[header]).expect_err("it is refused");
+            let refused = header_count(&[header]).expect_err("it is refused");
             assert!(refused.contains(header.0), "{refused}");
             assert!(!refused.contains("a\nb"), "{refused}");
         }

@@ -14,7 +14,7 @@ use autonoe_process::{
     find_program,
 };
 
-use super::McpOptions;
+use super::options::McpOptions;
 
 /// Returns the shutdown sequence of an idle server, as the protocol recommends.
 pub(super) fn shutdown_policy() -> ShutdownPolicy {
@@ -37,14 +37,38 @@ pub(crate) fn check_servers(servers: &BTreeMap<String, McpServer>) -> Result<(),
         .try_for_each(|(name, server)| check_server(name, server))
 }
 
+impl McpOptions {
+    /// Checks whether a server could be started or connected, without doing so.
+    ///
+    /// ```
+    /// use autonoe_core::tool::McpServer;
+    /// use autonoe_model::mcp::McpOptions;
+    ///
+    /// let server: McpServer = serde_json::from_str(r#"{"command": "no-such-program"}"#)?;
+    ///
+    /// let error = McpOptions::default().check("web", &server).expect_err("it is not there");
+    /// assert!(error.to_string().contains("there is no program \"no-such-program\""));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The name does not fit into the names of tools, the program does not exist, or the transport
+    /// is not supported by in-process agents.
+    pub fn check(&self, name: &str, server: &McpServer) -> Result<(), AgentError> {
+        check_server(name, server)?;
+        check_program(name, server, self)
+    }
+}
+
 /// Validates the name and the transport of a server.
-pub(super) fn check_server(name: &str, server: &McpServer) -> Result<(), AgentError> {
+fn check_server(name: &str, server: &McpServer) -> Result<(), AgentError> {
     if let Some(problem) = name_problem(name) {
         let message = format!("the MCP server {name:?} cannot be used: {problem}");
         return Err(AgentError::new(AgentErrorKind::Configuration, message)
             .with_remedy("give it another name"));
     }
-    let how = match server {
+    let transport_name = match server {
         McpServer::Stdio { .. } => return Ok(()),
         McpServer::Remote { transport, .. } => match transport {
             RemoteTransport::Http => return Ok(()),
@@ -52,17 +76,13 @@ pub(super) fn check_server(name: &str, server: &McpServer) -> Result<(), AgentEr
         },
         _ => "over an unknown transport",
     };
-    let message = format!("agents on models cannot reach the MCP server {name:?} {how}");
+    let message = format!("agents on models cannot reach the MCP server {name:?} {transport_name}");
     let remedy = "use a server with a command or with streamable HTTP";
     Err(AgentError::new(AgentErrorKind::Unsupported, message).with_remedy(remedy))
 }
 
 /// Checks that the program of a server exists, if it has one.
-pub(super) fn check_program(
-    name: &str,
-    server: &McpServer,
-    options: &McpOptions,
-) -> Result<(), AgentError> {
+fn check_program(name: &str, server: &McpServer, options: &McpOptions) -> Result<(), AgentError> {
     let McpServer::Stdio { command, env, .. } = server else {
         return Ok(());
     };
@@ -258,8 +278,8 @@ mod tests {
             ("OF_SESSION", "1"),
             ("OWN", "sk-1"),
             ("PATH", McpOptions::PATH),
-        ];
-        let expected = expected.map(|(name, value)| (OsString::from(name), value.into()));
+        ]
+        .map(|(name, value)| (OsString::from(name), value.into()));
         assert_eq!(env, expected.into());
     }
 
@@ -300,18 +320,22 @@ mod tests {
 
             let checked = McpOptions::default().check(name, &server);
 
-            let said = checked.err().map(|error| error.to_string());
-            assert_eq!(said.is_some(), problem.is_some(), "{server:?}: {said:?}");
-            let said = said.unwrap_or_default();
+            let message = checked.err().map(|error| error.to_string());
+            assert_eq!(
+                message.is_some(),
+                problem.is_some(),
+                "{server:?}: {message:?}"
+            );
+            let message = message.unwrap_or_default();
             assert!(
-                said.contains(problem.unwrap_or_default()),
-                "{server:?}: {said}"
+                message.contains(problem.unwrap_or_default()),
+                "{server:?}: {message}"
             );
         }
     }
 
     #[test]
-    fn a_program_is_never_taken_from_where_the_agent_works() {
+    fn a_program_is_never_resolved_in_the_working_directory_of_the_agent() {
         let path = OsString::from(".:bin:/usr/bin:/bin");
 
         assert!(program("sh", Some(&path)).is_ok_and(|found| found.is_absolute()));

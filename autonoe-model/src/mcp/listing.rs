@@ -44,7 +44,7 @@ pub(super) async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Value>, String> 
         let answer = peer
             .send_request(request)
             .await
-            .map_err(|error| why(&error))?;
+            .map_err(|error| listing_error(&error))?;
         // As JSON: one malformed tool must not make the others unusable.
         let mut answer = serde_json::to_value(&answer).unwrap_or_default();
         let Some(Value::Array(more)) = answer.get_mut("tools").map(Value::take) else {
@@ -62,7 +62,7 @@ pub(super) async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Value>, String> 
     Err("the list of its tools never ends".to_owned())
 }
 
-fn why(error: &ServiceError) -> String {
+fn listing_error(error: &ServiceError) -> String {
     match error {
         ServiceError::McpError(error) => format!("it refuses to list its tools: {}", error.message),
         _ => "it closed the connection before it listed its tools".to_owned(),
@@ -78,17 +78,17 @@ pub(super) fn usable_tools(server: &str, listed_tools: &[Value]) -> (Vec<ListedT
                 warnings.push(left_out(server, &tool.name, "it is listed twice"));
             }
             Ok(tool) => listed.push(tool),
-            Err(why) => {
+            Err(reason) => {
                 let name = tool.get("name").and_then(Value::as_str);
-                warnings.push(left_out(server, name.unwrap_or_default(), &why));
+                warnings.push(left_out(server, name.unwrap_or_default(), &reason));
             }
         }
     }
     (listed, warnings)
 }
 
-fn left_out(server: &str, tool: &str, why: &str) -> String {
-    format!("the tool {tool:?} of the MCP server {server:?} is left out: {why}")
+fn left_out(server: &str, tool: &str, reason: &str) -> String {
+    format!("the tool {tool:?} of the MCP server {server:?} is left out: {reason}")
 }
 
 fn read(server: &str, tool: &Value) -> Result<ListedTool, String> {
@@ -144,17 +144,17 @@ mod tests {
         let (listed, warnings) = usable_tools("web", &listed_tools);
 
         assert!(warnings.is_empty(), "{warnings:?}");
-        let look = ToolDefinition::new("mcp__web__look", "Looks.", schema.clone());
+        let read_only_tool = ToolDefinition::new("mcp__web__look", "Looks.", schema.clone());
         let go = ToolDefinition::new("mcp__web__go", "Go", schema);
         let definitions: Vec<_> = listed.into_iter().map(|tool| tool.definition).collect();
-        assert_eq!(definitions, [look.read_only(), go]);
+        assert_eq!(definitions, [read_only_tool.read_only(), go]);
         assert_eq!(definitions[1].effect, ToolEffect::Writes);
     }
 
     #[test]
     fn a_tool_that_no_model_could_call_is_left_out_and_the_others_are_not() {
         let object = json!({"type": "object"});
-        for (tool, why) in [
+        for (tool, reason) in [
             (json!({"name": "a"}), "not an object"),
             (
                 json!({"name": "a", "inputSchema": "object"}),
@@ -182,7 +182,7 @@ mod tests {
             let (listed, warnings) = usable_tools("web", &listed_tools);
 
             assert_eq!(listed.len(), 1, "{tool}");
-            assert!(warnings[0].contains(why), "{tool}: {warnings:?}");
+            assert!(warnings[0].contains(reason), "{tool}: {warnings:?}");
         }
     }
 }

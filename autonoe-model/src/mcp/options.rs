@@ -6,10 +6,6 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use autonoe_core::AgentError;
-use autonoe_core::tool::McpServer;
-
-use super::launch::{check_program, check_server};
 use crate::known_secrets::KnownSecrets;
 use crate::transport::Trust;
 
@@ -63,28 +59,6 @@ impl McpOptions {
     /// Removes variables that contain a secret.
     pub(crate) fn withhold_secrets(&mut self) {
         self.env.retain(|_, value| !self.secrets.occur_in(value));
-    }
-
-    /// Checks whether a server could be started or connected, without doing so.
-    ///
-    /// ```
-    /// use autonoe_core::tool::McpServer;
-    /// use autonoe_model::mcp::McpOptions;
-    ///
-    /// let server: McpServer = serde_json::from_str(r#"{"command": "no-such-program"}"#)?;
-    ///
-    /// let error = McpOptions::default().check("web", &server).expect_err("it is not there");
-    /// assert!(error.to_string().contains("there is no program \"no-such-program\""));
-    /// # Ok::<(), serde_json::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// The name does not fit into the names of tools, the program does not exist, or the transport
-    /// is not supported by in-process agents.
-    pub fn check(&self, name: &str, server: &McpServer) -> Result<(), AgentError> {
-        check_server(name, server)?;
-        check_program(name, server, self)
     }
 }
 

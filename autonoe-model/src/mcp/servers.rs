@@ -238,8 +238,8 @@ impl Server {
         let (fault, progress) = (Arc::new(Fault::default()), progress());
         let longest = options.message_bytes;
         let lines = LineTransport::new(started.stdout, started.stdin, longest, fault.clone());
-        let talk = FilteredTransport::new(lines, name, progress.clone());
-        match handshake(talk, options.start_time, stop).await {
+        let transport = FilteredTransport::new(lines, name, progress.clone());
+        match handshake(transport, options.start_time, stop).await {
             Ok(Handshake { service, tools }) => {
                 let (peer, process) = (service.peer().clone(), Some(started.process));
                 let connection = Connection::new(name, peer, progress, fault, process);
@@ -274,11 +274,11 @@ impl Server {
         options: &McpOptions,
         stop: &CancellationToken,
     ) -> Result<(Self, Vec<Value>), StartFailure> {
-        let talk = http::http_transport(url, headers, options);
-        let talk = talk.map_err(|reason| misconfigured(name, reason))?;
+        let transport = http::http_transport(url, headers, options)
+            .map_err(|reason| misconfigured(name, reason))?;
         let progress = progress();
-        let talk = FilteredTransport::new(talk, name, progress.clone());
-        let greeted = handshake(talk, options.start_time, stop).await;
+        let transport = FilteredTransport::new(transport, name, progress.clone());
+        let greeted = handshake(transport, options.start_time, stop).await;
         let Handshake { service, tools } = greeted
             .map_err(|refusal| StartFailure::new(name, refusal.kind(), refusal.to_string()))?;
         let peer = service.peer().clone();

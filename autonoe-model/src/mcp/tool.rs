@@ -198,9 +198,9 @@ pub(super) fn output(result: &Value, options: &McpOptions) -> Result<ToolOutput,
 }
 
 fn cut(text: &str, limit: usize) -> String {
-    let mut kept = HeadAndTail::new(limit);
-    kept.push(text.as_bytes());
-    kept.text()
+    let mut excerpt = HeadAndTail::new(limit);
+    excerpt.push(text.as_bytes());
+    excerpt.text()
 }
 
 /// Partially converted result.
@@ -250,9 +250,9 @@ impl Reading {
     }
 
     fn file(&mut self, kind: &str, name: Option<&str>, data: &str) {
-        let what = name.map_or_else(|| kind.to_owned(), |name| format!("{name} ({kind})"));
+        let label = name.map_or_else(|| kind.to_owned(), |name| format!("{name} ({kind})"));
         let Ok(data) = STANDARD.decode(data) else {
-            self.texts.push(format!("[{what} is damaged]"));
+            self.texts.push(format!("[{label} is damaged]"));
             return;
         };
         match self.room.checked_sub(data.len()) {
@@ -267,7 +267,7 @@ impl Reading {
             None => {
                 let size = data.len();
                 self.texts
-                    .push(format!("[{what} has {size} bytes, which is too much]"));
+                    .push(format!("[{label} has {size} bytes, which is too much]"));
             }
         }
     }
@@ -324,8 +324,8 @@ mod tests {
                 "[i/p has 8 bytes, which is too much]",
             ),
         ] {
-            let said = text(&result);
-            assert!(said.starts_with(expected), "{result}: {said}");
+            let text = text(&result);
+            assert!(text.starts_with(expected), "{result}: {text}");
         }
     }
 
@@ -369,9 +369,9 @@ mod tests {
     fn error_result_is_a_tool_error() {
         let failed = |result: Value| read(&result).expect_err("it failed");
 
-        let said =
+        let text =
             failed(json!({"content": [{"type": "text", "text": "no page"}], "isError": true}));
-        assert_eq!(said.to_string(), "TOOL_FAILED: no page");
+        assert_eq!(text.to_string(), "TOOL_FAILED: no page");
         let silent = failed(json!({"content": [], "isError": true}));
         assert!(silent.message.contains("without a reason"), "{silent}");
         let other = failed(json!({"tools": []}));
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_text_the_middle_is_left_out() {
+    fn the_middle_of_a_long_text_is_left_out() {
         let long = json!({"content": [{"type": "text", "text": "x".repeat(100)}]});
 
         assert!(text(&long).contains("60 bytes left out"));

@@ -14,7 +14,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::{Mutex, broadcast};
 
 /// Maximum number of bytes to keep of a line that is no message, for diagnosis.
-const MAX_KEPT: usize = 200;
+const MAX_SAMPLE_BYTES: usize = 200;
 
 /// JSON messages as lines on the pipes of a child process.
 ///
@@ -70,9 +70,9 @@ impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
                 return Ok(false);
             }
             let end = memchr::memchr(b'\n', piece);
-            let taken = end.map_or(piece.len(), |end| end + 1);
-            self.line.extend_from_slice(&piece[..taken]);
-            self.input.consume(taken);
+            let length = end.map_or(piece.len(), |end| end + 1);
+            self.line.extend_from_slice(&piece[..length]);
+            self.input.consume(length);
             if self.line.len() > self.longest {
                 return Err(io::Error::other(format!(
                     "it sent a message of more than {} bytes",
@@ -91,7 +91,7 @@ impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
             "ignored a line of an MCP server that is not a message"
         );
         self.fault.stray.get_or_init(|| {
-            let line = &line[..line.len().min(MAX_KEPT)];
+            let line = &line[..line.len().min(MAX_SAMPLE_BYTES)];
             String::from_utf8_lossy(line).into_owned()
         });
     }
@@ -179,9 +179,9 @@ impl<T> FilteredTransport<T> {
     fn handle_notification(&self, notification: ServerNotification) {
         let server = &self.server;
         match notification {
-            ServerNotification::ProgressNotification(told) => {
+            ServerNotification::ProgressNotification(message) => {
                 // The call may already be over.
-                let _ = self.progress.send(told.params);
+                let _ = self.progress.send(message.params);
             }
             ServerNotification::ToolListChangedNotification(_) => {
                 tracing::debug!(%server, "the tools of a session stay as they were at its start");
@@ -204,13 +204,15 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for FilteredTransport<T> {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
             match self.inner.receive().await? {
-                JsonRpcMessage::Notification(told) => self.handle_notification(told.notification),
-                JsonRpcMessage::Request(asked)
-                    if !matches!(asked.request, ServerRequest::PingRequest(_)) =>
+                JsonRpcMessage::Notification(message) => {
+                    self.handle_notification(message.notification)
+                }
+                JsonRpcMessage::Request(request)
+                    if !matches!(request.request, ServerRequest::PingRequest(_)) =>
                 {
                     let message = "this client supports no requests from servers";
                     let refusal = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None);
-                    let refusal = ClientJsonRpcMessage::error(refusal, Some(asked.id));
+                    let refusal = ClientJsonRpcMessage::error(refusal, Some(request.id));
                     // This future may be dropped at any time, and the refusal must be sent
                     // completely.
                     tokio::spawn(self.inner.send(refusal));
@@ -231,34 +233,34 @@ mod tests {
 
     use super::*;
 
-    async fn read_all(said: &[u8]) -> (Vec<ServerJsonRpcMessage>, Option<String>) {
+    async fn read_all(input: &[u8]) -> (Vec<ServerJsonRpcMessage>, Option<String>) {
         let fault = Arc::new(Fault::default());
-        let mut lines = LineTransport::new(said, tokio::io::sink(), 100, fault.clone());
-        let mut heard = Vec::new();
+        let mut lines = LineTransport::new(input, tokio::io::sink(), 100, fault.clone());
+        let mut messages = Vec::new();
         while let Some(message) = lines.receive().await {
-            heard.push(message);
+            messages.push(message);
         }
-        (heard, fault.describe())
+        (messages, fault.describe())
     }
 
     #[tokio::test]
     async fn invalid_messages_are_skipped_and_remembered() {
-        let said = b"Welcome!\n\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\r\n[]\n\xff\n";
+        let input = b"Welcome!\n\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\r\n[]\n\xff\n";
 
-        let (heard, fault) = read_all(said).await;
+        let (messages, fault) = read_all(input).await;
 
-        assert_eq!(heard.len(), 1);
+        assert_eq!(messages.len(), 1);
         assert_eq!(fault.as_deref(), Some("it printed \"Welcome!\""));
     }
 
     #[tokio::test]
     async fn closes_the_connection_on_an_overlong_line() {
-        let mut said = vec![b'x'; 200];
-        said.extend_from_slice(b"\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
+        let mut input = vec![b'x'; 200];
+        input.extend_from_slice(b"\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
 
-        let (heard, fault) = read_all(&said).await;
+        let (messages, fault) = read_all(&input).await;
 
-        assert!(heard.is_empty());
+        assert!(messages.is_empty());
         assert_eq!(
             fault.as_deref(),
             Some("it sent a message of more than 100 bytes")

@@ -20,7 +20,7 @@ pub enum TokenCounts {
     /// Each report is about one model call and is complete, so its cost is known. Codex reports
     /// this way.
     EachCall,
-    /// A report may be about several calls, or omit something, such as cached or reasoning tokens.
+    /// A report may be about several calls, or omit something, such as cached or thinking tokens.
     /// Its cost is a lower bound. Gemini CLI and other agents of the Agent Client Protocol report
     /// this way.
     Partial,
@@ -187,19 +187,19 @@ pub(super) struct PricedClient {
     inner: Box<dyn AgentClient>,
     pricing: Arc<Pricing>,
     /// Requested model of the session.
-    asked: Option<String>,
+    requested_model: Option<String>,
 }
 
 impl PricedClient {
     pub(super) fn new(
         inner: Box<dyn AgentClient>,
         pricing: Arc<Pricing>,
-        asked: Option<String>,
+        requested_model: Option<String>,
     ) -> Self {
         Self {
             inner,
             pricing,
-            asked,
+            requested_model,
         }
     }
 }
@@ -207,7 +207,7 @@ impl PricedClient {
 #[async_trait]
 impl AgentClient for PricedClient {
     fn query(&mut self, prompt: Prompt) -> MessageStream<'_> {
-        let (pricing, mut model) = (self.pricing.clone(), self.asked.clone());
+        let (pricing, mut model) = (self.pricing.clone(), self.requested_model.clone());
         self.inner
             .query(prompt)
             .flat_map(move |item| {

@@ -42,7 +42,7 @@ pub struct PriceTable(BTreeMap<String, Price>);
 pub struct Price {
     /// Prompt tokens.
     pub input: CostUsd,
-    /// Generated tokens, including hidden reasoning.
+    /// Generated tokens, including hidden thinking.
     pub output: CostUsd,
     /// Prompt tokens that were read from a cache. Default: the price of other prompt tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -256,24 +256,24 @@ mod tests {
         ) {
             let prices = PriceTable::built_in();
             for (name, price) in &prices.0 {
-                let (mut told, mut cost) = (TokenUsage::default(), CostUsd::ZERO);
+                let (mut total, mut cost) = (TokenUsage::default(), CostUsd::ZERO);
                 for (input, cache_read, output) in calls.iter().copied() {
                     let used = TokenUsage { input, cache_read, output, ..TokenUsage::default() };
                     cost = cost + price.cost(&used);
                     // Cached tokens are not reported separately.
-                    told += TokenUsage {
+                    total += TokenUsage {
                         input: input + cache_read,
                         output,
                         ..TokenUsage::default()
                     };
                 }
-                prop_assert!(price.least(&told) <= cost, "{}", name);
+                prop_assert!(price.least(&total) <= cost, "{}", name);
             }
         }
     }
 
     #[test]
-    fn the_built_in_prices_can_be_read_and_tell_their_day_and_their_sources() {
+    fn the_built_in_prices_are_valid_with_a_date_and_sources() {
         let file = built_in().expect("it can be read");
 
         file.as_of.parse::<jiff::civil::Date>().expect("a day");
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_built_in_prices_are_such_as_providers_ask_for() {
+    fn the_built_in_prices_are_plausible() {
         fn check_price(model: &str, price: &Price) {
             let Price { input, output, .. } = price;
             assert!(*input > CostUsd::ZERO && output >= input, "{model}");
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_with_its_own_price_is_not_taken_for_the_latest() {
+    fn a_snapshot_with_its_own_price_does_not_use_the_price_of_the_latest() {
         let prices = PriceTable::built_in();
         for (name, input) in [
             ("gpt-4o", "2.5"),
@@ -326,11 +326,11 @@ mod tests {
     }
 
     #[test]
-    fn a_price_of_the_user_counts_before_ours() {
-        let mine: PriceTable =
+    fn a_price_of_the_user_overrides_the_built_in_price() {
+        let table: PriceTable =
             serde_json::from_str(r#"{"o3": {"input": "9", "output": "9"}}"#).expect("prices");
 
-        let prices = PriceTable::built_in().with(mine);
+        let prices = PriceTable::built_in().with(table);
 
         let price = prices
             .price(&ModelIdentity::new("openai", "o3"))

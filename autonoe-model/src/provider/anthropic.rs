@@ -55,7 +55,7 @@ pub struct AnthropicSpec {
     /// Trusted certificate authorities. Default: those of all providers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
-    /// Default limit on the length of an answer in tokens, without reasoning.
+    /// Default limit on the length of an answer in tokens, without thinking.
     pub max_output_tokens: u32,
     /// Format of the thinking budget.
     pub thinking: ThinkingStyle,

@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
+use rustls::RootCertStore;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{KeySource, Provider, ProviderContext, Proxy};
 use crate::contract::{ModelClient, ModelError, ModelErrorCode, ModelIdentity};
-use crate::transport::{
-    Authorities, BaseUrl, HttpClient, HttpModel, HttpSettings, SecretSet, Timeouts, Trust,
-};
+use crate::transport::{BaseUrl, HttpClient, HttpModel, HttpSettings, SecretSet, Timeouts, Trust};
 use crate::wire::Wire;
 
 /// Headers that the connection sets itself.
@@ -48,8 +47,8 @@ impl Endpoint<'_> {
         wire: &W,
         context: &ProviderContext,
     ) -> Result<HttpClient, ModelError> {
-        let wrong = |what: String| {
-            let message = format!("{} is not configured: {what}", context.name);
+        let wrong = |problem: String| {
+            let message = format!("{} is not configured: {problem}", context.name);
             ModelError::new(ModelErrorCode::ProviderNotConfigured, message)
         };
         if !self.timeouts.are_positive() {
@@ -67,8 +66,8 @@ impl Endpoint<'_> {
             secrets.push(key);
         }
         for (name, source) in self.headers {
-            let header = HeaderName::try_from(name);
-            let header = header.map_err(|_| wrong("a header has an illegal name".to_owned()))?;
+            let header = HeaderName::try_from(name)
+                .map_err(|_| wrong("a header has an illegal name".to_owned()))?;
             if RESERVED.contains(&header.as_str()) {
                 return Err(wrong(format!("the header {header} cannot be set")));
             }
@@ -104,7 +103,7 @@ impl Endpoint<'_> {
             read.map_err(|error| wrong(format!("no certificate can be trusted: {error}")))?
         } else {
             // An unencrypted connection, for example to a local model, needs no certificates.
-            Authorities::none()
+            Arc::new(RootCertStore::empty())
         };
         HttpClient::new(HttpSettings {
             base_url: self.base_url.clone(),

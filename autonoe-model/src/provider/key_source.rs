@@ -75,9 +75,11 @@ impl KeySource {
             Self::None => return Ok(None),
             Self::Env(name) => {
                 let place = format!("the variable {name}");
-                let value = context.variable(name);
-                let value = value.ok_or_else(|| missing(format!("{place} is not set")))?;
-                let value = value.to_str().map(str::to_owned);
+                let value = context
+                    .variable(name)
+                    .ok_or_else(|| missing(format!("{place} is not set")))?
+                    .to_str()
+                    .map(str::to_owned);
                 (
                     value.ok_or_else(|| missing(format!("{place} is not UTF-8")))?,
                     place,
@@ -85,16 +87,14 @@ impl KeySource {
             }
             Self::File(path) => {
                 let place = format!("the file {}", path.display());
-                let found = context.resolve(path);
-                let found = found.ok_or_else(|| {
+                let found = context.resolve(path).ok_or_else(|| {
                     missing(format!(
                         "{place} is a relative path, but there is no project to resolve it in; \
                          write an absolute path"
                     ))
                 })?;
-                let text = read(&found);
-                let text =
-                    text.map_err(|error| missing(format!("{place} cannot be read: {error}")))?;
+                let text = read(&found)
+                    .map_err(|error| missing(format!("{place} cannot be read: {error}")))?;
                 (text, place)
             }
             Self::Value(key) if key.is_redacted() => {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_in_the_wrong_place_is_refused_and_not_shown() {
+    fn a_key_in_the_wrong_field_is_refused_and_redacted() {
         for mistake in [
             json!("sk-secret"),
             json!({"env": "sk-secret"}),

@@ -6,6 +6,7 @@ mod http_provider;
 mod key_source;
 mod openai;
 mod openai_compatible;
+mod proxy;
 mod spec;
 
 pub use anthropic::AnthropicSpec;
@@ -15,6 +16,7 @@ pub(crate) use http_provider::{Endpoint, HttpProvider};
 pub use key_source::KeySource;
 pub use openai::OpenAiSpec;
 pub use openai_compatible::OpenAiCompatibleSpec;
+pub use proxy::Proxy;
 pub use spec::{
-    IntoProviderSpec, PROVIDER_PORT, Provider, ProviderContext, ProviderSpec, Proxy, provider_spec,
+    IntoProviderSpec, PROVIDER_PORT, Provider, ProviderContext, ProviderSpec, provider_spec,
 };

@@ -7,16 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autonoe_core::spec::{SpecPort, registered_specs};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use hyper::header::HeaderValue;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::KeySource;
 use crate::contract::{ModelClient, ModelError, ModelErrorCode};
-use crate::transport::{BaseUrl, ProxyRoute, Secret, Trust};
+use crate::transport::Trust;
 
 /// Port under which [`ProviderSpec`]s register themselves.
 pub const PROVIDER_PORT: SpecPort = SpecPort::Other("provider");
@@ -172,8 +167,8 @@ pub fn provider_spec(json: &Value) -> Result<Box<dyn ProviderSpec>, ModelError> 
     })
 }
 
-fn not_supported(what: &str, known: &[&str]) -> ModelError {
-    let message = format!("{what}; known are {}", known.join(", "));
+fn not_supported(problem: &str, known: &[&str]) -> ModelError {
+    let message = format!("{problem}; known are {}", known.join(", "));
     ModelError::new(ModelErrorCode::ProviderNotSupported, message)
 }
 
@@ -260,74 +255,5 @@ impl fmt::Debug for ProviderContext {
             .field("folder", &self.folder)
             .field("trust", &self.trust)
             .finish()
-    }
-}
-
-/// Proxy that opens tunnels (`CONNECT`). Used only if configured, and never taken from the
-/// environment.
-///
-/// ```
-/// use autonoe_model::provider::Proxy;
-///
-/// let proxy: Proxy = serde_json::from_str(
-///     r#"{"url": "http://proxy.lan:3128", "login": {"env": "PROXY_LOGIN"}}"#,
-/// )?;
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Proxy {
-    /// URL of the proxy. The connection to it is unencrypted; the tunnelled connection is
-    /// encrypted.
-    pub url: BaseUrl,
-    /// Location of `user:password`, if required.
-    #[serde(default = "no_login")]
-    pub login: KeySource,
-}
-
-fn no_login() -> KeySource {
-    KeySource::None
-}
-
-impl Proxy {
-    /// Creates a proxy without a login.
-    pub fn new(url: BaseUrl) -> Self {
-        Self {
-            url,
-            login: no_login(),
-        }
-    }
-
-    /// Returns the route through the proxy, and its login.
-    pub(super) fn route(
-        &self,
-        context: &ProviderContext,
-    ) -> Result<(ProxyRoute, Option<Secret>), ModelError> {
-        let wrong = |what: &str| {
-            let message = format!("the proxy of {} {what}", context.name);
-            ModelError::new(ModelErrorCode::ProviderNotConfigured, message)
-        };
-        if self.url.is_encrypted() {
-            return Err(wrong("must begin with http://"));
-        }
-        let uri = self
-            .url
-            .join("/")
-            .ok_or_else(|| wrong("is not a valid URL"))?;
-        let login = self.login.resolve(context)?;
-        let authorization = login.as_ref().map(|login| {
-            let value = format!("Basic {}", STANDARD.encode(login.expose()));
-            let value = HeaderValue::try_from(value);
-            let mut value =
-                value.map_err(|_| wrong("has credentials that a header cannot contain"))?;
-            value.set_sensitive(true);
-            Ok(value)
-        });
-        let route = ProxyRoute {
-            uri,
-            authorization: authorization.transpose()?,
-        };
-        Ok((route, login))
     }
 }

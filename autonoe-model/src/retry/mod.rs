@@ -70,7 +70,7 @@ impl Default for RetryPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryDecision {
     /// Retry the call.
-    TryAgain {
+    Retry {
         /// Delay before the next attempt.
         after: Duration,
     },
@@ -92,8 +92,8 @@ impl RetryPolicy {
         }
         match error.retry_after {
             Some(requested) if requested > self.max_retry_after() => RetryDecision::GiveUp,
-            Some(requested) => RetryDecision::TryAgain { after: requested },
-            None => RetryDecision::TryAgain {
+            Some(requested) => RetryDecision::Retry { after: requested },
+            None => RetryDecision::Retry {
                 after: self.wait_after(tried, chance),
             },
         }
@@ -266,7 +266,7 @@ impl Attempts<'_> {
     fn failed(&mut self, error: ModelError) -> Result<ModelEvent, ModelError> {
         let chance = self.retrying.chance();
         match self.retrying.policy.decide(&error, self.tried, chance) {
-            RetryDecision::TryAgain { after } => {
+            RetryDecision::Retry { after } => {
                 self.answer = None;
                 self.wait = Some(after);
                 self.tried += 1;
@@ -296,13 +296,13 @@ mod tests {
     }
 
     fn after(millis: u64) -> RetryDecision {
-        RetryDecision::TryAgain {
+        RetryDecision::Retry {
             after: Duration::from_millis(millis),
         }
     }
 
     #[test]
-    fn only_what_can_be_retried_is_and_only_as_often_as_agreed() {
+    fn only_retryable_errors_are_retried_up_to_the_limit() {
         let policy = RetryPolicy::default();
         for code in ModelErrorCode::ALL {
             let expected = if code.is_retryable() {
@@ -343,17 +343,17 @@ mod tests {
 
     // Shows: framework/models/model-error-response.retry-after-ms, framework/models/long-delays
     #[test]
-    fn the_wait_that_the_provider_asks_for_wins_without_any_jitter() {
+    fn a_requested_delay_wins_without_jitter() {
         let policy = RetryPolicy::default();
-        for (asked, expected) in [
+        for (requested, expected) in [
             (0, after(0)),
             (7_000, after(7_000)),
             (60_000, after(60_000)),
             (60_001, RetryDecision::GiveUp),
         ] {
-            let busy =
-                failed(ModelErrorCode::RateLimited).with_retry_after(Duration::from_millis(asked));
-            assert_eq!(policy.decide(&busy, 1, 0.0), expected, "{asked}");
+            let busy = failed(ModelErrorCode::RateLimited)
+                .with_retry_after(Duration::from_millis(requested));
+            assert_eq!(policy.decide(&busy, 1, 0.0), expected, "{requested}");
         }
     }
 
@@ -365,7 +365,7 @@ mod tests {
         ) {
             let policy = RetryPolicy { tries: u32::MAX, ..RetryPolicy::default() };
             let verdict = policy.decide(&failed(ModelErrorCode::Timeout), tried, chance);
-            let RetryDecision::TryAgain { after } = verdict else { panic!("{verdict:?}") };
+            let RetryDecision::Retry { after } = verdict else { panic!("{verdict:?}") };
             prop_assert!(after >= Duration::from_millis(800));
             prop_assert!(after <= Duration::from_secs(12));
         }

@@ -61,13 +61,13 @@ impl Bash {
         Self { shell, limits }
     }
 
-    /// Returns the time limit of a command that requests `wanted` milliseconds.
-    fn time_for(&self, wanted: Option<u64>) -> Result<Duration, ToolError> {
+    /// Returns the time limit of a command that requests `requested` milliseconds.
+    fn time_for(&self, requested: Option<u64>) -> Result<Duration, ToolError> {
         let longest = self.limits.longest_command_time;
-        match wanted.map(Duration::from_millis) {
+        match requested.map(Duration::from_millis) {
             None => Ok(self.limits.command_time),
             Some(Duration::ZERO) => Err(invalid("timeout must be more than 0 milliseconds")),
-            Some(wanted) if wanted <= longest => Ok(wanted),
+            Some(requested) if requested <= longest => Ok(requested),
             Some(_) => Err(invalid(format!(
                 "timeout is {} milliseconds at most",
                 longest.as_millis()
@@ -104,10 +104,10 @@ impl TypedTool for Bash {
         let sandbox = self.shell.sandbox_with(repository.as_ref());
         let launch = self.shell.launch(&input.command, sandbox, context)?;
         let started = launch.start().await.map_err(|error| {
-            let why = with_causes(&error);
+            let reason = with_causes(&error);
             ToolError::new(
                 ToolErrorCode::CONFIG_ERROR,
-                format!("the command was not started: {why}"),
+                format!("the command was not started: {reason}"),
             )
         })?;
         let mut output = HeadAndTail::new(self.limits.output_bytes);
@@ -247,9 +247,9 @@ impl CommandReport {
             CommandEnd::Exited(exit) => {
                 let code = code_of(exit);
                 if !exit.is_success() {
-                    let how =
+                    let status =
                         code.map_or_else(|| exit.to_string(), |code| format!("exit code {code}"));
-                    text.push_str(&format!("[{how}]\n"));
+                    text.push_str(&format!("[{status}]\n"));
                 }
                 output = output
                     .with_title("Ran a command")

@@ -13,7 +13,8 @@ use autonoe_process::{Network, OsSandbox, SandboxError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BuiltInOptions, BuiltInToolsError, ToolLimits, built_in_tools};
+use super::limits::ToolLimits;
+use super::options::{BuiltInOptions, BuiltInToolsError, built_in_tools};
 use crate::known_secrets::KnownSecrets;
 
 /// Settings of the built-in tools in a configuration file.
@@ -161,8 +162,10 @@ impl BuiltInTools {
     ///
     /// The sandbox cannot be started.
     pub fn try_sandbox(&self) -> Result<(), SandboxError> {
-        let program = self.bubblewrap.as_deref();
-        let program = program.unwrap_or(Path::new(BuiltInOptions::BUBBLEWRAP));
+        let program = self
+            .bubblewrap
+            .as_deref()
+            .unwrap_or(Path::new(BuiltInOptions::BUBBLEWRAP));
         OsSandbox::new(program).network(self.network).check()
     }
 
@@ -172,43 +175,43 @@ impl BuiltInTools {
     ///
     /// Same as [`built_in_tools`].
     pub fn for_session(&self, spec: &SessionSpec) -> Result<Vec<Arc<dyn Tool>>, BuiltInToolsError> {
-        let mut options = BuiltInOptions::new(&spec.cwd)
-            .sandbox(spec.sandbox)
-            .network(self.network)
-            .limits(self.limits.clone());
-        let state = ProjectPaths::STATE_FOLDERS.into_iter();
-        options = state.fold(options, BuiltInOptions::read_only);
+        let mut options = BuiltInOptions {
+            sandbox: spec.sandbox,
+            network: self.network,
+            read_only: ProjectPaths::STATE_FOLDERS.map(PathBuf::from).into(),
+            limits: self.limits.clone(),
+            lock: spec.lock.clone(),
+            ..BuiltInOptions::new(&spec.cwd)
+        };
         let project_paths = spec.gate.project_paths();
         let below = spec.cwd.strip_prefix(&project_paths.project).ok();
         if let (Some(link), Some(below)) = (&project_paths.project_link, below) {
-            options = options.link(link.join(below));
+            options.link = Some(link.join(below));
         }
         if let Some(program) = &self.bubblewrap {
-            options = options.bubblewrap(program);
+            options.bubblewrap.clone_from(program);
         }
         if let Some(program) = &self.shell {
-            options = options.shell(program);
-        }
-        if let Some(lock) = &spec.lock {
-            options = options.lock(lock.clone());
+            options.shell.clone_from(program);
         }
         // Without a sandbox, paths cannot be hidden.
         if spec.sandbox == Sandbox::Required {
-            options = self.hidden.iter().fold(options, BuiltInOptions::hidden);
+            options.hidden.clone_from(&self.hidden);
         }
         let trace = spec.trace.iter().flat_map(TraceContext::environment);
         let session = spec.environment.iter();
         let added = session.map(|(name, value)| (name.into(), value.into()));
-        let allowed = self.available.iter();
-        let allowed = allowed.filter(|(name, _)| spec.credential_filter.allows(name));
+        let allowed = self
+            .available
+            .iter()
+            .filter(|(name, _)| spec.credential_filter.allows(name));
         let own = allowed.chain(&self.env);
         let all = own
             .map(|(name, value)| (name.clone(), value.clone()))
             .chain(trace.map(|(name, value)| (name.into(), value.into())))
             .chain(added);
-        options = all
-            .filter(|(_, value)| !self.secrets.occur_in(value))
-            .fold(options, |options, (name, value)| options.env(name, value));
+        let without_secrets = all.filter(|(_, value)| !self.secrets.occur_in(value));
+        options.env.extend(without_secrets);
         built_in_tools(&options)
     }
 }
@@ -216,14 +219,14 @@ impl BuiltInTools {
 impl std::fmt::Debug for BuiltInTools {
     // Values of variables may be secrets and are not printed.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let shown = |(name, value): (&OsString, &OsString)| {
+        let visible_name = |(name, value): (&OsString, &OsString)| {
             (!self.secrets.occur_in(value)).then(|| name.clone())
         };
         f.debug_struct("BuiltInTools")
             .field("network", &self.network)
             .field(
                 "variables",
-                &Vec::from_iter(self.env.iter().filter_map(shown)),
+                &Vec::from_iter(self.env.iter().filter_map(visible_name)),
             )
             .finish_non_exhaustive()
     }

@@ -51,15 +51,15 @@ impl Edit {
     fn edit(&self, input: &EditInput, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let entry = self.workspace.entry(&input.file_path, Purpose::Change)?;
         let (file, stat) = entry.open()?;
-        let shown = entry.path.display();
+        let path = entry.path.display();
         let limit = self.limits.file_bytes;
         let mut text = Vec::new();
         let read = file.take(limit + 1).read_to_end(&mut text);
         read.map_err(|error| system(format!("{:?}", entry.path), error))?;
         if text.len() as u64 > limit {
-            return Err(invalid(format!("{shown} has more than {limit} bytes")));
+            return Err(invalid(format!("{path} has more than {limit} bytes")));
         }
-        let which = if input.replace_all {
+        let occurrences = if input.replace_all {
             Occurrences::All
         } else {
             Occurrences::One
@@ -67,26 +67,26 @@ impl Edit {
         let replacement = Replacement {
             old: &input.old_string,
             new: &input.new_string,
-            which,
+            occurrences,
             most: limit,
         };
-        let replaced = replacement.apply(&text, stop).map_err(|why| {
-            let code = match why {
+        let replaced = replacement.apply(&text, stop).map_err(|error| {
+            let code = match error {
                 ReplaceError::NotFound => ToolErrorCode::NOT_FOUND,
                 ReplaceError::Cancelled => return cancelled(),
                 _ => ToolErrorCode::VALIDATION_ERROR,
             };
-            ToolError::new(code, format!("{shown}: {why}"))
+            ToolError::new(code, format!("{path}: {error}"))
         })?;
         entry.write_atomic(&replaced.text, &ExpectedFile::Unchanged(stat))?;
         let (count, line) = (replaced.count, replaced.line);
         let message = match count {
-            1 => format!("Edited {shown} at line {line}"),
-            _ => format!("Edited {shown} in {count} places, from line {line} on"),
+            1 => format!("Edited {path} at line {line}"),
+            _ => format!("Edited {path} in {count} places, from line {line} on"),
         };
         Ok(ToolOutput::new(message)
-            .with_title(format!("Edited {shown}"))
-            .with_metadata("path", shown.to_string())
+            .with_title(format!("Edited {path}"))
+            .with_metadata("path", path.to_string())
             .with_metadata("replaced", count)
             .with_metadata("line", line))
     }

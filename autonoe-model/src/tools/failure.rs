@@ -27,8 +27,8 @@ pub(super) fn cancelled() -> ToolError {
     ToolError::new(ToolErrorCode::CANCELLED, "the call was cancelled")
 }
 
-/// Error of a failed system call about `what`.
-pub(super) fn system(what: impl Display, error: impl Into<io::Error>) -> ToolError {
+/// Error of a failed system call about `subject`.
+pub(super) fn system(subject: impl Display, error: impl Into<io::Error>) -> ToolError {
     let error = error.into();
     let code = match error.kind() {
         io::ErrorKind::NotFound => ToolErrorCode::NOT_FOUND,
@@ -37,7 +37,7 @@ pub(super) fn system(what: impl Display, error: impl Into<io::Error>) -> ToolErr
         }
         _ => ToolErrorCode::IO_ERROR,
     };
-    ToolError::new(code, format!("{what}: {error}"))
+    ToolError::new(code, format!("{subject}: {error}"))
 }
 
 /// Runs `work` on a thread for blocking operations.

@@ -76,31 +76,31 @@ impl Glob {
 
     fn output(&self, found: &[(Changed, PathBuf)], stop_reason: Option<&str>) -> ToolOutput {
         let mut text = String::new();
-        let mut shown = 0;
+        let mut listed = 0;
         for (_, path) in found.iter().take(self.limits.results) {
             let line = format!("{}\n", path.display());
             if text.len() + line.len() > self.limits.output_bytes {
                 break;
             }
             text.push_str(&line);
-            shown += 1;
+            listed += 1;
         }
         let total = found.len();
         if total == 0 {
             text.push_str("[no files found]\n");
         }
-        if shown < total {
+        if listed < total {
             text.push_str(&format!(
-                "[{shown} of {total} files, the newest; use a narrower pattern for others]\n"
+                "[{listed} of {total} files, the newest; use a narrower pattern for others]\n"
             ));
         }
-        if let Some(why) = stop_reason {
-            text.push_str(&format!("[not complete: {why}]\n"));
+        if let Some(reason) = stop_reason {
+            text.push_str(&format!("[not complete: {reason}]\n"));
         }
         ToolOutput::new(text)
             .with_title(format!("Found {total} files"))
             .with_metadata("count", total)
-            .with_metadata("truncated", shown < total || stop_reason.is_some())
+            .with_metadata("truncated", listed < total || stop_reason.is_some())
     }
 }
 
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_that_lead_out_or_make_no_sense_are_refused() {
+    fn patterns_out_of_the_workspace_and_invalid_ones_are_refused() {
         for pattern in ["../*", "a/../../*", "/etc/*", "/projects/*", "{a", "[z-a]"] {
             let refused = Pattern::new(pattern, Path::new("/proj"), Path::new(""));
             assert!(refused.is_err(), "{pattern}");

@@ -29,11 +29,11 @@ impl HeadAndTail {
         let room = self.head_limit - self.head.len();
         let (to_head, rest) = new.split_at(room.min(new.len()));
         self.head.extend_from_slice(to_head);
-        let kept = &rest[rest.len().saturating_sub(self.tail_limit)..];
-        let surplus = (self.tail.len() + kept.len()).saturating_sub(self.tail_limit);
+        let tail = &rest[rest.len().saturating_sub(self.tail_limit)..];
+        let surplus = (self.tail.len() + tail.len()).saturating_sub(self.tail_limit);
         self.tail.drain(..surplus);
-        self.tail.extend(kept);
-        self.left_out += (rest.len() - kept.len() + surplus) as u64;
+        self.tail.extend(tail);
+        self.left_out += (rest.len() - tail.len() + surplus) as u64;
     }
 
     /// Returns the number of removed bytes.
@@ -96,21 +96,21 @@ mod tests {
             (6, "aé\n[... 6 bytes left out ...]\nx."),
             (8, "aé\n[... 4 bytes left out ...]\näx."),
         ] {
-            let mut kept = HeadAndTail::new(limit);
+            let mut buffer = HeadAndTail::new(limit);
 
-            kept.push("aéüöäx.".as_bytes());
+            buffer.push("aéüöäx.".as_bytes());
 
-            assert_eq!(kept.text(), expected);
+            assert_eq!(buffer.text(), expected);
         }
     }
 
     #[test]
     fn invalid_utf8_becomes_replacement_characters() {
-        let mut kept = HeadAndTail::new(10);
+        let mut buffer = HeadAndTail::new(10);
 
-        kept.push(b"a\xff\x80b");
+        buffer.push(b"a\xff\x80b");
 
-        assert_eq!(kept.text(), "a\u{fffd}\u{fffd}b");
+        assert_eq!(buffer.text(), "a\u{fffd}\u{fffd}b");
     }
 
     proptest! {
@@ -119,9 +119,9 @@ mod tests {
             pieces in prop::collection::vec("[a-z]{0,20}", 0..20),
             limit in 0_usize..60,
         ) {
-            let mut kept = HeadAndTail::new(limit);
+            let mut buffer = HeadAndTail::new(limit);
             for piece in &pieces {
-                kept.push(piece.as_bytes());
+                buffer.push(piece.as_bytes());
             }
 
             let all = pieces.concat();
@@ -132,22 +132,22 @@ mod tests {
                     format!("{head}\n[... {cut} bytes left out ...]\n{tail}")
                 }
             };
-            prop_assert_eq!(kept.text(), expected);
+            prop_assert_eq!(buffer.text(), expected);
         }
 
         #[test]
-        fn kept_output_of_any_bytes_stays_within_the_limit(
+        fn output_of_any_bytes_stays_within_the_limit(
             pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..20), 0..9),
             limit in 0_usize..60,
         ) {
-            let mut kept = HeadAndTail::new(limit);
+            let mut buffer = HeadAndTail::new(limit);
             for piece in &pieces {
-                kept.push(piece);
+                buffer.push(piece);
             }
 
             let total = pieces.concat().len();
-            prop_assert_eq!(kept.left_out() as usize, total.saturating_sub(limit));
-            prop_assert!(kept.text().len() <= 3 * limit + 60);
+            prop_assert_eq!(buffer.left_out() as usize, total.saturating_sub(limit));
+            prop_assert!(buffer.text().len() <= 3 * limit + 60);
         }
     }
 }

@@ -1,21 +1,23 @@
-//! [`BuiltInOptions`]: options, limits and construction of the built-in tools.
+//! [`BuiltInOptions`]: options and construction of the built-in tools.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use autonoe_core::agent::Sandbox;
-use autonoe_core::time::millis;
 use autonoe_core::{Tool, TypedTool};
 use autonoe_process::{Network, OsSandbox, SandboxError, refuse_bare_repositories};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::bash::Shell;
-use super::{Bash, Edit, Glob, Grep, Read, ToolWorkspace, WorkspaceError, Write};
+use super::bash::{Bash, Shell};
+use super::edit::Edit;
+use super::glob::Glob;
+use super::grep::Grep;
+use super::limits::ToolLimits;
+use super::read::Read;
+use super::workspace::{ToolWorkspace, WorkspaceError};
+use super::write::Write;
 
 /// Options of the built-in tools of a session.
 ///
@@ -30,7 +32,11 @@ use super::{Bash, Edit, Glob, Grep, Read, ToolWorkspace, WorkspaceError, Write};
 /// # let folder = tempfile::tempdir()?;
 /// # let project = folder.path();
 /// // Only the operator disables it: where the whole machine is a sandbox.
-/// let options = BuiltInOptions::new(project).sandbox(Sandbox::Off).read_only(".autonoe");
+/// let options = BuiltInOptions {
+///     sandbox: Sandbox::Off,
+///     read_only: vec![".autonoe".into()],
+///     ..BuiltInOptions::new(project)
+/// };
 /// let tools = built_in_tools(&options)?;
 ///
 /// let names: Vec<_> = tools.iter().map(|tool| tool.definition().name.as_str()).collect();
@@ -39,17 +45,35 @@ use super::{Bash, Edit, Glob, Grep, Read, ToolWorkspace, WorkspaceError, Write};
 /// ```
 #[derive(Clone)]
 pub struct BuiltInOptions {
-    workspace: PathBuf,
-    link: Option<PathBuf>,
-    sandbox: Sandbox,
-    bubblewrap: PathBuf,
-    shell: PathBuf,
-    network: Network,
-    hidden: Vec<PathBuf>,
-    read_only: Vec<PathBuf>,
-    env: BTreeMap<OsString, OsString>,
-    limits: ToolLimits,
-    lock: Option<Arc<File>>,
+    /// Absolute path of the workspace.
+    pub workspace: PathBuf,
+    /// Symlink to the workspace. Paths through it count as paths of the workspace.
+    pub link: Option<PathBuf>,
+    /// Whether commands must run in a sandbox. Only the operator may disable it.
+    pub sandbox: Sandbox,
+    /// Path of bubblewrap.
+    pub bubblewrap: PathBuf,
+    /// Path of Bash.
+    pub shell: PathBuf,
+    /// Network access of commands in the sandbox.
+    pub network: Network,
+    /// Files and directories that commands in the sandbox cannot see. Those in the workspace are
+    /// hidden from all tools, and must be entries of the workspace's root.
+    pub hidden: Vec<PathBuf>,
+    /// Entries of the workspace's root that are read-only for all tools.
+    ///
+    /// For commands, this only applies to entries that exist when the command starts.
+    pub read_only: Vec<PathBuf>,
+    /// All variables of commands. Those of this process are not passed on.
+    pub env: BTreeMap<OsString, OsString>,
+    /// Limits of the tools.
+    pub limits: ToolLimits,
+    /// Lock of a run that commands inherit if there is no sandbox. Processes that survive the
+    /// death of this program then keep the run locked as long as they live.
+    ///
+    /// Nothing in a sandbox survives. Commands in a sandbox do not get the lock, because they could
+    /// release it.
+    pub lock: Option<Arc<File>>,
 }
 
 impl BuiltInOptions {
@@ -80,84 +104,6 @@ impl BuiltInOptions {
             limits: ToolLimits::default(),
             lock: None,
         }
-    }
-
-    /// Sets a symlink to the workspace. Paths through it count as paths of the workspace.
-    #[must_use]
-    pub fn link(mut self, link: impl Into<PathBuf>) -> Self {
-        self.link = Some(link.into());
-        self
-    }
-
-    /// Sets whether commands must run in a sandbox. Only the operator may disable it.
-    #[must_use]
-    pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
-        self.sandbox = sandbox;
-        self
-    }
-
-    /// Sets the path of bubblewrap. Default: `/usr/bin/bwrap`.
-    #[must_use]
-    pub fn bubblewrap(mut self, program: impl Into<PathBuf>) -> Self {
-        self.bubblewrap = program.into();
-        self
-    }
-
-    /// Sets the path of Bash. Default: `/bin/bash`.
-    #[must_use]
-    pub fn shell(mut self, program: impl Into<PathBuf>) -> Self {
-        self.shell = program.into();
-        self
-    }
-
-    /// Sets the network access of commands in the sandbox.
-    #[must_use]
-    pub fn network(mut self, network: Network) -> Self {
-        self.network = network;
-        self
-    }
-
-    /// Hides a file or directory from commands in the sandbox. If it is in the workspace, it is
-    /// hidden from all tools, and must be an entry of the workspace's root.
-    #[must_use]
-    pub fn hidden(mut self, path: impl Into<PathBuf>) -> Self {
-        self.hidden.push(path.into());
-        self
-    }
-
-    /// Makes an entry of the workspace's root read-only for all tools.
-    ///
-    /// For commands, this only applies to an entry that exists when the command starts.
-    #[must_use]
-    pub fn read_only(mut self, path: impl Into<PathBuf>) -> Self {
-        self.read_only.push(path.into());
-        self
-    }
-
-    /// Sets a variable for commands. Commands only get the variables that are set here, so they get
-    /// no keys unless explicitly set.
-    #[must_use]
-    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.insert(name.into(), value.into());
-        self
-    }
-
-    /// Sets the limits of the tools.
-    #[must_use]
-    pub fn limits(mut self, limits: ToolLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Lets commands inherit the lock of a run if there is no sandbox. Processes that survive the
-    /// death of this program then keep the run locked as long as they live.
-    ///
-    /// Nothing in a sandbox survives. Commands in a sandbox do not get the lock, because they could
-    /// release it.
-    #[must_use]
-    pub fn lock(mut self, lock: Arc<File>) -> Self {
-        self.lock = Some(lock);
-        self
     }
 }
 
@@ -221,16 +167,16 @@ pub fn built_in_tools(options: &BuiltInOptions) -> Result<Vec<Arc<dyn Tool>>, Bu
     if let Some(link) = &options.link {
         workspace = workspace.alias(link);
     }
-    let mut hidden_elsewhere = Vec::new();
+    let mut hidden_outside = Vec::new();
     for path in &options.hidden {
         match name_in(&workspace, path)? {
             Some(name) => workspace = workspace.hidden(name),
-            None => hidden_elsewhere.push(path.clone()),
+            None => hidden_outside.push(path.clone()),
         }
     }
     for path in &options.read_only {
-        let name = name_in(&workspace, path)?;
-        let name = name.ok_or_else(|| BuiltInToolsError::Guarded { path: path.clone() })?;
+        let name = name_in(&workspace, path)?
+            .ok_or_else(|| BuiltInToolsError::Guarded { path: path.clone() })?;
         workspace = workspace.read_only(name);
     }
     if !options.shell.is_file() {
@@ -245,7 +191,7 @@ pub fn built_in_tools(options: &BuiltInOptions) -> Result<Vec<Arc<dyn Tool>>, Bu
         program: options.shell.clone(),
         workspace: workspace.clone(),
         env,
-        sandbox: sandbox(options, hidden_elsewhere),
+        sandbox: sandbox(options, hidden_outside),
         network: options.network,
         lock: options.lock.clone(),
     };
@@ -281,8 +227,9 @@ fn name_in(workspace: &ToolWorkspace, path: &Path) -> Result<Option<OsString>, B
         (Some(Ok(parent)), Some(name)) => parent.join(name),
         _ => whole.clone(),
     };
-    let below = real.strip_prefix(workspace.root());
-    let below = below.or_else(|_| whole.strip_prefix(workspace.root()));
+    let below = real
+        .strip_prefix(workspace.root())
+        .or_else(|_| whole.strip_prefix(workspace.root()));
     let Ok(below) = below else {
         return Ok(None);
     };
@@ -292,80 +239,5 @@ fn name_in(workspace: &ToolWorkspace, path: &Path) -> Result<Option<OsString>, B
         _ => Err(BuiltInToolsError::Guarded {
             path: path.to_owned(),
         }),
-    }
-}
-
-/// Limits of the built-in tools.
-///
-/// Larger outputs are cut with a note, and larger inputs are rejected. Configuration files use
-/// milliseconds for times: `{"commandTimeMs": 300000}`.
-///
-/// ```
-/// use autonoe_model::tools::ToolLimits;
-///
-/// let limits = ToolLimits { output_bytes: 8_000, ..ToolLimits::default() };
-///
-/// assert_eq!(limits.read_lines, 2_000);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct ToolLimits {
-    /// Maximum output of Bash, Glob and Grep, in bytes.
-    pub output_bytes: usize,
-    /// Maximum output of Read, in bytes.
-    pub read_bytes: usize,
-    /// Default number of lines that Read returns.
-    pub read_lines: u64,
-    /// Maximum length of a line in the output of Read and Grep, in bytes.
-    pub line_bytes: usize,
-    /// Maximum size of an image that Read attaches, in bytes.
-    pub image_bytes: u64,
-    /// Maximum size of a file that Edit changes or Write writes, in bytes.
-    pub file_bytes: u64,
-    /// Maximum number of files that Glob and Grep list, and default number of lines of Grep.
-    pub results: usize,
-    /// Maximum number of files and directories that a search visits.
-    pub entries: usize,
-    /// Maximum time of a search, and of Read until it reaches the requested lines.
-    #[serde(rename = "searchTimeMs", with = "millis")]
-    #[schemars(with = "u64", range(min = 1))]
-    pub search_time: Duration,
-    /// Default time limit of a command.
-    #[serde(rename = "commandTimeMs", with = "millis")]
-    #[schemars(with = "u64", range(min = 1))]
-    pub command_time: Duration,
-    /// Maximum time limit that a command may request.
-    #[serde(rename = "longestCommandTimeMs", with = "millis")]
-    #[schemars(with = "u64", range(min = 1))]
-    pub longest_command_time: Duration,
-}
-
-impl Default for ToolLimits {
-    fn default() -> Self {
-        Self {
-            output_bytes: 30_000,
-            read_bytes: 100_000,
-            read_lines: 2_000,
-            line_bytes: 2_000,
-            image_bytes: 5 * 1024 * 1024,
-            file_bytes: 16 * 1024 * 1024,
-            results: 100,
-            entries: 500_000,
-            search_time: Duration::from_secs(30),
-            command_time: Duration::from_secs(120),
-            longest_command_time: Duration::from_secs(600),
-        }
-    }
-}
-
-impl ToolLimits {
-    /// Returns whether the time limits are positive and consistent.
-    pub(crate) fn has_valid_times(&self) -> bool {
-        let times = [
-            self.search_time,
-            self.command_time,
-            self.longest_command_time,
-        ];
-        times.iter().all(|time| !time.is_zero()) && self.command_time <= self.longest_command_time
     }
 }

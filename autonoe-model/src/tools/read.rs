@@ -52,13 +52,13 @@ impl Read {
     fn read(&self, input: &ReadInput, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let entry = self.workspace.entry(&input.file_path, Purpose::Read)?;
         let (mut file, stat) = entry.open()?;
-        let shown = entry.path.display().to_string();
-        let failed = |error| system(format!("{shown:?}"), error);
+        let path = entry.path.display().to_string();
+        let failed = |error| system(format!("{path:?}"), error);
         let content = Content::sniff(&mut file).map_err(failed)?;
         file.rewind().map_err(failed)?;
         match content {
             Content::Text => {
-                let wanted = LineRange {
+                let range = LineRange {
                     from: input.offset.unwrap_or(1).max(1),
                     lines: input.limit.unwrap_or(self.limits.read_lines),
                     bytes: self.limits.read_bytes,
@@ -69,17 +69,17 @@ impl Read {
                     file,
                     budget: &mut budget,
                 };
-                let excerpt = Excerpt::read(BufReader::new(paced), &wanted);
+                let excerpt = Excerpt::read(BufReader::new(paced), &range);
                 let excerpt = excerpt.map_err(|error| match budget.incomplete_reason() {
                     _ if stop.is_cancelled() => cancelled(),
-                    Some(_) => too_long(&shown, &self.limits),
+                    Some(_) => too_long(&path, &self.limits),
                     None => failed(error),
                 })?;
-                self.text(&shown, &excerpt, &wanted)
+                self.text(&path, &excerpt, &range)
             }
-            Content::Image(media_type) => self.image(&shown, file, media_type),
+            Content::Image(media_type) => self.image(&path, file, media_type),
             Content::Binary => Err(invalid(format!(
-                "{shown:?} is a binary file of {} bytes",
+                "{path:?} is a binary file of {} bytes",
                 stat.st_size
             ))),
         }
@@ -87,49 +87,49 @@ impl Read {
 
     fn text(
         &self,
-        shown: &str,
+        path: &str,
         excerpt: &Excerpt,
-        wanted: &LineRange,
+        range: &LineRange,
     ) -> Result<ToolOutput, ToolError> {
-        if excerpt.lines == 0 && wanted.from > 1 {
+        if excerpt.lines == 0 && range.from > 1 {
             let there = excerpt.lines_read;
-            return Err(invalid(format!("{shown:?} has only {there} lines")));
+            return Err(invalid(format!("{path:?} has only {there} lines")));
         }
-        Ok(ToolOutput::new(excerpt.render(wanted))
-            .with_title(format!("Read {shown}"))
-            .with_metadata("path", shown)
+        Ok(ToolOutput::new(excerpt.render(range))
+            .with_title(format!("Read {path}"))
+            .with_metadata("path", path)
             .with_metadata("lines", excerpt.lines)
             .with_metadata("truncated", excerpt.more))
     }
 
-    fn image(&self, shown: &str, file: File, media_type: &str) -> Result<ToolOutput, ToolError> {
+    fn image(&self, path: &str, file: File, media_type: &str) -> Result<ToolOutput, ToolError> {
         let limit = self.limits.image_bytes;
         let mut data = Vec::new();
         let read = file.take(limit + 1).read_to_end(&mut data);
-        read.map_err(|error| system(format!("{shown:?}"), error))?;
+        read.map_err(|error| system(format!("{path:?}"), error))?;
         if data.len() as u64 > limit {
             return Err(invalid(format!(
-                "{shown:?} is an image of more than {limit} bytes"
+                "{path:?} is an image of more than {limit} bytes"
             )));
         }
         let size = data.len();
         Ok(
-            ToolOutput::new(format!("{shown} is attached ({media_type}, {size} bytes)"))
-                .with_title(format!("Read {shown}"))
-                .with_metadata("path", shown)
+            ToolOutput::new(format!("{path} is attached ({media_type}, {size} bytes)"))
+                .with_title(format!("Read {path}"))
+                .with_metadata("path", path)
                 .with_attachment(Attachment {
                     media_type: media_type.to_owned(),
-                    name: Some(shown.to_owned()),
+                    name: Some(path.to_owned()),
                     data: data.into(),
                 }),
         )
     }
 }
 
-fn too_long(shown: &str, limits: &ToolLimits) -> ToolError {
+fn too_long(path: &str, limits: &ToolLimits) -> ToolError {
     let limit = limits.search_time.as_millis();
     let message = format!(
-        "reading {shown:?} up to these lines took more than {limit} milliseconds; start at an \
+        "reading {path:?} up to these lines took more than {limit} milliseconds; start at an \
          earlier line, or use Bash"
     );
     ToolError::new(ToolErrorCode::TIMEOUT, message)

@@ -23,7 +23,7 @@ pub(super) enum Occurrences {
 pub(super) struct Replacement<'a> {
     pub(super) old: &'a str,
     pub(super) new: &'a str,
-    pub(super) which: Occurrences,
+    pub(super) occurrences: Occurrences,
     /// Maximum length of the result in bytes.
     pub(super) most: u64,
 }
@@ -85,7 +85,7 @@ impl Replacement<'_> {
         let Some(first) = finder.find(text) else {
             return self.with_line_ends_of(text, stop);
         };
-        if self.which == Occurrences::One {
+        if self.occurrences == Occurrences::One {
             refuse_several(text, &finder, first)?;
         }
         let size = self.size(text, &finder, stop)?;
@@ -194,20 +194,25 @@ mod tests {
         text: &[u8],
         old: &str,
         new: &str,
-        which: Occurrences,
+        occurrences: Occurrences,
     ) -> Result<Replaced, ReplaceError> {
         let most = u64::MAX;
         Replacement {
             old,
             new,
-            which,
+            occurrences,
             most,
         }
         .apply(text, &CancellationToken::new())
     }
 
-    fn text(text: &str, old: &str, new: &str, which: Occurrences) -> Result<String, ReplaceError> {
-        let replaced = replace(text.as_bytes(), old, new, which)?;
+    fn text(
+        text: &str,
+        old: &str,
+        new: &str,
+        occurrences: Occurrences,
+    ) -> Result<String, ReplaceError> {
+        let replaced = replace(text.as_bytes(), old, new, occurrences)?;
         Ok(String::from_utf8(replaced.text).expect("UTF-8 in, UTF-8 out"))
     }
 
@@ -247,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_of_the_file_are_kept() {
+    fn line_endings_of_the_file_are_preserved() {
         let found = text("a\r\nb\r\nc\r\n", "a\nb\n", "x\ny\nz\n", Occurrences::One);
         assert_eq!(found, Ok("x\r\ny\r\nz\r\nc\r\n".into()));
         assert_eq!(
@@ -261,14 +266,14 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_kept() {
+    fn invalid_utf8_is_preserved() {
         let replaced = replace(b"\xff\x00 a \xfe", "a", "b", Occurrences::One).expect("once");
 
         assert_eq!(replaced.text, b"\xff\x00 b \xfe");
     }
 
     #[test]
-    fn a_result_that_would_be_too_large_is_not_begun() {
+    fn a_replacement_with_a_too_large_result_is_refused() {
         for (before, old, new, most, fits) in [
             ("aaaa", "a", "bb", 8, true),
             ("aaaa", "a", "bb", 7, false),
@@ -278,11 +283,11 @@ mod tests {
             ("a\r\nb", "a\nb", "\n\n", 4, true),
             ("a\r\nb", "a\nb", "\n\n", 3, false),
         ] {
-            let which = Occurrences::All;
+            let occurrences = Occurrences::All;
             let replacement = Replacement {
                 old,
                 new,
-                which,
+                occurrences,
                 most,
             };
             let replaced = replacement.apply(before.as_bytes(), &CancellationToken::new());
@@ -302,12 +307,12 @@ mod tests {
     fn cancelled_replacement_stops() {
         let stop = CancellationToken::new();
         stop.cancel();
-        let (old, new, which, most) = ("a", "b", Occurrences::All, u64::MAX);
+        let (old, new, occurrences, most) = ("a", "b", Occurrences::All, u64::MAX);
 
         let replaced = Replacement {
             old,
             new,
-            which,
+            occurrences,
             most,
         }
         .apply(b"aaaa", &stop);

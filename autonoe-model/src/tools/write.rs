@@ -45,11 +45,11 @@ impl Write {
         let bytes = input.content.len();
         let entry = self.workspace.entry(&input.file_path, Purpose::Create)?;
         let was_there = entry.write_atomic(input.content.as_bytes(), &ExpectedFile::Anything)?;
-        let shown = entry.path.display();
+        let path = entry.path.display();
         let done = if was_there { "Replaced" } else { "Created" };
-        Ok(ToolOutput::new(format!("{done} {shown} ({bytes} bytes)"))
-            .with_title(format!("{done} {shown}"))
-            .with_metadata("path", shown.to_string())
+        Ok(ToolOutput::new(format!("{done} {path} ({bytes} bytes)"))
+            .with_title(format!("{done} {path}"))
+            .with_metadata("path", path.to_string())
             .with_metadata("bytes", bytes)
             .with_metadata("created", !was_there))
     }

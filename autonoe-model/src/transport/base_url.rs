@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_base_url_is_a_place_and_nothing_else() {
+    fn a_base_url_has_no_query_and_no_credentials() {
         use BaseUrlError::{Login, NoUrl, Parameters, Scheme};
         for (text, expected) in [
             ("https://api.example.org", Ok("https://api.example.org")),

@@ -11,13 +11,11 @@ use hyper::header::HeaderValue;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioIo;
-use rustls::ClientConfig;
 use rustls::crypto::ring;
+use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tower_service::Service;
-
-use super::Authorities;
 
 pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 type Plain = TokioIo<TcpStream>;
@@ -31,8 +29,9 @@ pub(crate) struct ProxyRoute {
 }
 
 /// Establishes connections.
+#[doc(hidden)]
 #[derive(Clone, Debug)]
-pub(crate) struct Connector {
+pub struct Connector {
     https: HttpsConnector<Route>,
     limit: Duration,
 }
@@ -43,14 +42,19 @@ pub(crate) struct Connector {
 pub(super) struct ConnectTimedOut(pub(super) Duration);
 
 impl Connector {
-    /// Creates a connector with the time limit `limit`. Encrypted connections require a certificate
-    /// from `authorities`.
+    /// Creates a connector without a proxy. Establishing a connection takes at most `limit`.
+    /// Encrypted connections require a certificate from `authorities`.
     ///
     /// # Errors
     ///
     /// TLS cannot be set up.
+    pub fn direct(authorities: Arc<RootCertStore>, limit: Duration) -> Result<Self, rustls::Error> {
+        Self::new(authorities, None, limit)
+    }
+
+    /// Same as [`direct`](Self::direct), through `proxy` if there is one.
     pub(crate) fn new(
-        authorities: Authorities,
+        authorities: Arc<RootCertStore>,
         proxy: Option<ProxyRoute>,
         limit: Duration,
     ) -> Result<Self, rustls::Error> {
@@ -59,7 +63,7 @@ impl Connector {
         http.set_nodelay(true);
         let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()?
-            .with_root_certificates(authorities.roots())
+            .with_root_certificates(authorities)
             .with_no_client_auth();
         let https = HttpsConnectorBuilder::new()
             .with_tls_config(tls)
@@ -112,8 +116,9 @@ impl Service<Uri> for Route {
         };
         let connecting = self.http.call(proxy.uri.clone());
         Box::pin(async move {
-            let connected = connecting.await;
-            let connected = connected.map_err(|error| TunnelError::Unreachable(error.into()))?;
+            let connected = connecting
+                .await
+                .map_err(|error| TunnelError::Unreachable(error.into()))?;
             let mut stream = connected.into_inner();
             open_tunnel(&mut stream, &proxy, &target).await?;
             Ok(TokioIo::new(stream))
@@ -176,8 +181,7 @@ async fn open_tunnel(
 fn request(proxy: &ProxyRoute, target: &Uri) -> Vec<u8> {
     let host = target.host().unwrap_or_default();
     let is_plain = target.scheme_str() == Some("http");
-    let port = target.port_u16();
-    let port = port.unwrap_or(if is_plain { 80 } else { 443 });
+    let port = target.port_u16().unwrap_or(if is_plain { 80 } else { 443 });
     let mut text =
         format!("CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n").into_bytes();
     if let Some(authorization) = &proxy.authorization {

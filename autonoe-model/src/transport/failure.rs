@@ -64,7 +64,7 @@ fn of_proxy(no_tunnel: &TunnelError, error: &(dyn Error + 'static), host: &str) 
 fn of_encryption(error: &rustls::Error, host: &str) -> ModelError {
     use rustls::AlertDescription as Alert;
     use rustls::Error as Tls;
-    let (code, what) = match error {
+    let (code, message) = match error {
         Tls::InvalidCertificate(_) => (
             ModelErrorCode::ProviderNotConfigured,
             format!(
@@ -85,7 +85,7 @@ fn of_encryption(error: &rustls::Error, host: &str) -> ModelError {
             format!("the connection to {host} cannot be encrypted: {error}"),
         ),
     };
-    ModelError::new(code, what)
+    ModelError::new(code, message)
 }
 
 /// Returns the error for an incomplete answer of `host`.
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_cannot_be_encrypted_is_only_tried_again_if_that_may_help() {
+    fn tls_failures_are_retried_only_if_that_may_help() {
         use rustls::{AlertDescription, CertificateError, InvalidMessage, PeerIncompatible};
         let unknown = CertificateError::UnknownIssuer;
         let old = PeerIncompatible::Tls12NotOfferedOrEnabled;
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_that_does_not_want_to_is_not_asked_again() {
+    fn a_refusal_by_a_proxy_is_not_retried() {
         let refused = |status| Outer(TunnelError::Refused(status).into());
         let broken = Outer(TunnelError::Disconnected(ErrorKind::UnexpectedEof.into()).into());
         let late = TunnelError::Unreachable(Box::new(io::Error::from(ErrorKind::TimedOut)));

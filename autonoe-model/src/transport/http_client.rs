@@ -14,13 +14,14 @@ use hyper::header::{
 use hyper::{Method, Request};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::RootCertStore;
 use serde_json::Value;
 
 use super::answer_parser::{AnswerParser, ParseProgress};
 use super::connector::{Connector, ProxyRoute};
 use super::response::{Body, HttpResponse, request_id};
 use super::timeouts::with_timeout;
-use super::{Authorities, BaseUrl, SecretSet, Timeouts, failure};
+use super::{BaseUrl, SecretSet, Timeouts, failure};
 use crate::contract::{
     ModelClient, ModelError, ModelErrorCode, ModelEvent, ModelIdentity, ModelRequest, ModelStream,
 };
@@ -41,7 +42,7 @@ pub(crate) struct HttpSettings {
     pub(crate) timeouts: Timeouts,
     pub(crate) proxy: Option<ProxyRoute>,
     /// Certificate authorities that verify the provider.
-    pub(crate) authorities: Authorities,
+    pub(crate) authorities: Arc<RootCertStore>,
     /// Words that must not appear in any error.
     pub(crate) secrets: SecretSet,
 }
@@ -120,14 +121,16 @@ impl HttpClient {
     }
 
     fn request(&self, encoded: &Encoded) -> Result<Request<Full<Bytes>>, ModelError> {
-        let unsendable = |what: &str| {
-            let message = format!("the request cannot be sent: {what}");
+        let unsendable = |reason: &str| {
+            let message = format!("the request cannot be sent: {reason}");
             ModelError::new(ModelErrorCode::Unknown, message)
         };
-        let uri = self.base_url.join(&encoded.path);
-        let uri = uri.ok_or_else(|| unsendable("its path is not valid"))?;
-        let body = serde_json::to_vec(&encoded.body);
-        let body = body.map_err(|error| unsendable(&error.to_string()))?;
+        let uri = self
+            .base_url
+            .join(&encoded.path)
+            .ok_or_else(|| unsendable("its path is not valid"))?;
+        let body =
+            serde_json::to_vec(&encoded.body).map_err(|error| unsendable(&error.to_string()))?;
         let mut request = Request::new(Full::new(Bytes::from(body)));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = uri;
@@ -137,8 +140,8 @@ impl HttpClient {
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         for (name, value) in &encoded.headers {
-            let value = HeaderValue::from_str(value);
-            let value = value.map_err(|_| unsendable("a header has an illegal value"))?;
+            let value = HeaderValue::from_str(value)
+                .map_err(|_| unsendable("a header has an illegal value"))?;
             headers.insert(HeaderName::from_static(name), value);
         }
         for (name, value) in &self.headers {
@@ -205,7 +208,7 @@ pub(super) struct Call<W> {
 }
 
 enum CallState {
-    Asking(Encoded),
+    Requesting(Encoded),
     Answering {
         body: Body,
         reading: AnswerParser,
@@ -219,7 +222,7 @@ impl<W: Wire> Call<W> {
         Self {
             wire,
             http,
-            state: CallState::Asking(encoded),
+            state: CallState::Requesting(encoded),
             new_events: VecDeque::new(),
         }
     }
@@ -232,7 +235,7 @@ impl<W: Wire> Call<W> {
             }
             let outcome = match std::mem::replace(&mut self.state, CallState::Over) {
                 CallState::Over => return None,
-                CallState::Asking(encoded) => self.send_request(&encoded).await,
+                CallState::Requesting(encoded) => self.send_request(&encoded).await,
                 CallState::Answering {
                     body,
                     reading,

@@ -12,10 +12,11 @@ mod timeouts;
 mod trust;
 
 pub use base_url::{BaseUrl, BaseUrlError};
-pub(crate) use connector::{Connector, ProxyRoute};
+#[doc(hidden)]
+pub use connector::Connector;
+pub(crate) use connector::ProxyRoute;
 pub(crate) use http_client::{HttpClient, HttpModel, HttpSettings};
 pub use secret::Secret;
 pub(crate) use secret::SecretSet;
 pub use timeouts::Timeouts;
-pub(crate) use trust::Authorities;
 pub use trust::{SystemAuthorities, Trust};

@@ -32,8 +32,13 @@ impl HttpResponse {
         let Some(kind) = self.headers.get(CONTENT_TYPE) else {
             return true;
         };
-        let kind = kind.to_str().unwrap_or_default();
-        let kind = kind.split(';').next().unwrap_or_default().trim();
+        let kind = kind
+            .to_str()
+            .unwrap_or_default()
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim();
         kind.eq_ignore_ascii_case("text/event-stream")
     }
 
@@ -151,7 +156,7 @@ mod tests {
     const DATE_OF_ANSWER: (&str, &str) = ("date", "Wed, 21 Oct 2026 07:28:00 GMT");
 
     #[test]
-    fn every_way_to_ask_for_a_wait_is_understood() {
+    fn every_retry_after_format_is_parsed() {
         let now = httpdate::parse_http_date("Wed, 21 Oct 2026 07:27:00 GMT").expect("a date");
         let later = ("retry-after", "Wed, 21 Oct 2026 07:28:30 GMT");
         for (headers, expected) in [

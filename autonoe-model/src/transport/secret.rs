@@ -149,8 +149,8 @@ mod tests {
     fn truncation_never_leaves_part_of_a_secret() {
         let words = SecretSet::new([Secret::new("key-of-the-gateway")]);
         for before in MAX_CHARS - 20..=MAX_CHARS {
-            let said = format!("{}key-of-the-gateway, and more", "é".repeat(before));
-            let error = ModelError::new(ModelErrorCode::Unknown, said);
+            let message = format!("{}key-of-the-gateway, and more", "é".repeat(before));
+            let error = ModelError::new(ModelErrorCode::Unknown, message);
 
             let message = words.redact(error).message;
 
@@ -164,8 +164,8 @@ mod tests {
         let key = Secret::new("sk-123");
         let json = serde_json::to_string(&key).expect("it can be written");
 
-        let again: Secret = serde_json::from_str(&json).expect("it can be read");
+        let loaded: Secret = serde_json::from_str(&json).expect("it can be read");
 
-        assert!(again.is_redacted() && !key.is_redacted());
+        assert!(loaded.is_redacted() && !key.is_redacted());
     }
 }

@@ -1,8 +1,7 @@
-//! [`Trust`]: configuration of trusted certificate authorities, and the loaded [`Authorities`].
+//! [`Trust`]: configuration of trusted certificate authorities.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -111,7 +110,9 @@ impl Trust {
     }
 
     /// Resolves relative paths against `folder`.
-    pub(crate) fn resolve_in(mut self, folder: &Path) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn resolve_in(mut self, folder: &Path) -> Self {
         for file in &mut self.files {
             *file = folder.join(&*file);
         }
@@ -123,10 +124,11 @@ impl Trust {
     /// # Errors
     ///
     /// A sentence: a configured authority cannot be read, or there are no authorities.
-    pub(crate) fn read(
+    #[doc(hidden)]
+    pub fn read(
         &self,
         environment: &BTreeMap<OsString, OsString>,
-    ) -> Result<Authorities, String> {
+    ) -> Result<Arc<RootCertStore>, String> {
         let mut roots = RootCertStore::empty();
         for file in &self.files {
             if !file.is_absolute() {
@@ -154,7 +156,7 @@ impl Trust {
                     .to_owned(),
             )
         } else {
-            Ok(Authorities::new(roots))
+            Ok(Arc::new(roots))
         }
     }
 }
@@ -178,32 +180,6 @@ fn system_places(
 
 /// Maximum size of a file in bytes, far more than all public authorities need.
 const MAX_FILE_BYTES: u64 = 8 << 20;
-
-/// Loaded certificate authorities. Clones share them.
-#[derive(Clone)]
-pub(crate) struct Authorities(Arc<RootCertStore>);
-
-impl Authorities {
-    /// Trusts no authority: encrypted connections fail, and unencrypted ones work.
-    pub(crate) fn none() -> Self {
-        Self(Arc::new(RootCertStore::empty()))
-    }
-
-    /// Trusts these authorities.
-    pub(super) fn new(found: RootCertStore) -> Self {
-        Self(Arc::new(found))
-    }
-
-    pub(super) fn roots(self) -> Arc<RootCertStore> {
-        self.0
-    }
-}
-
-impl fmt::Debug for Authorities {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Authorities").field(&self.0.len()).finish()
-    }
-}
 
 /// Adds the authorities of a system bundle or directory. Unreadable certificates are skipped,
 /// because the user did not select them individually.

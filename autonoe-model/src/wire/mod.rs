@@ -28,7 +28,7 @@ pub(crate) trait Wire: Send + Sync + 'static {
     /// Encodes a request to `model`.
     ///
     /// Parts of earlier answers over this protocol are sent back unchanged and in their order.
-    /// Other parts are sent by their meaning, without reasoning.
+    /// Other parts are sent by their meaning, without thinking.
     fn encode(&self, model: &str, request: &ModelRequest) -> Encoded;
 
     /// Creates a decoder for an answer.
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_of_something_in_between_goes_by_its_status() {
+    fn a_refusal_by_an_intermediary_is_classified_by_its_status() {
         use ModelErrorCode::*;
         for (status, code) in [
             (400, Unknown),
@@ -181,13 +181,15 @@ mod tests {
     }
 
     #[test]
-    fn only_what_may_pass_is_asked_again() {
+    fn only_transient_statuses_are_retried() {
         let retryable: Vec<u16> = (300..=599)
             .filter(|status| status_code_of(*status).is_retryable())
             .collect();
 
-        let expected = [408, 429, 500, 502, 503, 504].into_iter();
-        let expected: Vec<u16> = expected.chain(512..=599).collect();
+        let expected: Vec<u16> = [408, 429, 500, 502, 503, 504]
+            .into_iter()
+            .chain(512..=599)
+            .collect();
         assert_eq!(retryable, expected);
     }
 }

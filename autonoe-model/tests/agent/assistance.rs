@@ -86,10 +86,10 @@ async fn a_tool_that_needs_the_model_gets_its_answer_out_of_the_same_budget() {
         // The model's answer to a tool is not a text of the agent.
         assert_eq!(turn.texts(), ["I see."]);
         assert_eq!(turn.tokens(), 60);
-        let asked = model.requests();
+        let requests = model.requests();
         let question = Message::user("Tell it in short: a very long text");
-        assert_eq!(asked[1].messages, [question]);
-        assert!(asked[1].tools.is_empty());
+        assert_eq!(requests[1].messages, [question]);
+        assert!(requests[1].tools.is_empty());
     }
 }
 
@@ -109,18 +109,18 @@ async fn a_tool_gets_no_help_when_the_budget_is_spent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tools_side_by_side_do_not_all_spend_what_is_left_for_one() {
+async fn parallel_tools_share_the_remaining_tokens() {
     let digest = Digest::new();
     let digest: Arc<dyn Tool> = Arc::new(Digest {
         definition: digest.definition.read_only(),
         ..digest
     });
     let ids: Vec<_> = (0..9).map(|number| format!("c{number}")).collect();
-    let looks: Vec<_> = ids
+    let tool_calls: Vec<_> = ids
         .iter()
         .map(|id| (id.as_str(), "Look", json!({})))
         .collect();
-    let model = ScriptedModel::new([calls(&looks), text_reply("it is long")]);
+    let model = ScriptedModel::new([calls(&tool_calls), text_reply("it is long")]);
     let agents = agents(&model, [digest], |_| {});
     let mut client = agents
         .create(spec(Budget::default().with_tokens(40)))
@@ -130,8 +130,10 @@ async fn tools_side_by_side_do_not_all_spend_what_is_left_for_one() {
 
     assert_eq!(turn.outcome(), Some(&SessionOutcome::BudgetExceeded));
     assert_eq!(turn.tokens(), 40);
-    let helped = turn.responses().into_iter();
-    let helped = helped.filter(|(.., status)| *status == ToolStatus::Ok);
+    let helped = turn
+        .responses()
+        .into_iter()
+        .filter(|(.., status)| *status == ToolStatus::Ok);
     assert_eq!(helped.count(), 1);
 }
 

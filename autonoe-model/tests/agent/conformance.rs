@@ -49,7 +49,7 @@ impl AgentHarness for Harness {
                 Scenario::UsesTools { calls: probes } if is_first => {
                     let names: Vec<_> = probes.iter().map(|probe| probe.qualified_name()).collect();
                     let ids: Vec<_> = (0..probes.len()).map(|index| format!("c{index}")).collect();
-                    let made: Vec<_> = probes
+                    let tool_calls: Vec<_> = probes
                         .iter()
                         .zip(&names)
                         .zip(&ids)
@@ -57,10 +57,10 @@ impl AgentHarness for Harness {
                             (id.as_str(), name.as_str(), probe.input.clone())
                         })
                         .collect();
-                    calls(&made)
+                    calls(&tool_calls)
                 }
                 Scenario::Hangs if is_first => match text_reply("Working on it.") {
-                    Answer::Says(reply) => Answer::Says(reply.with_stop(StopReason::Paused)),
+                    Answer::Replies(reply) => Answer::Replies(reply.with_stop(StopReason::Paused)),
                     other => other,
                 },
                 Scenario::Hangs => Answer::Hangs,
@@ -104,7 +104,7 @@ fn skipped(report: &Conformance) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn the_contract_of_backends_is_kept() {
+async fn the_backend_conforms() {
     let report = agent_client(&Harness::new()).await;
 
     report.assert();
@@ -138,7 +138,7 @@ impl AgentHarness for Priced {
 }
 
 #[tokio::test]
-async fn prices_on_top_change_nothing_of_it() {
+async fn a_priced_backend_conforms_too() {
     for counts in [TokenCounts::EachCall, TokenCounts::Partial] {
         let harness = Harness::new();
         let report = agent_client(&Priced { harness, counts }).await;

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 /// Behaviour of a model on a request.
 pub(crate) enum Answer {
-    Says(ModelReply),
+    Replies(ModelReply),
     Fails(ModelError),
     /// Hangs without any event.
     Hangs,
@@ -37,7 +37,7 @@ pub(crate) enum Answer {
 
 /// Returns an answer that uses ten prompt tokens and ten output tokens.
 pub(crate) fn reply(parts: impl IntoIterator<Item = MessagePart>) -> Answer {
-    Answer::Says(ModelReply::new(AssistantMessage::new(parts)).with_usage(used(10)))
+    Answer::Replies(ModelReply::new(AssistantMessage::new(parts)).with_usage(used(10)))
 }
 
 pub(crate) fn text_reply(text: &str) -> Answer {
@@ -55,7 +55,7 @@ pub(crate) fn calls(calls: &[(&str, &str, Value)]) -> Answer {
 /// Sets the stop reason of an answer.
 pub(crate) fn with_stop(answer: Answer, stop: StopReason) -> Answer {
     match answer {
-        Answer::Says(reply) => Answer::Says(reply.with_stop(stop)),
+        Answer::Replies(reply) => Answer::Replies(reply.with_stop(stop)),
         other => other,
     }
 }
@@ -63,7 +63,7 @@ pub(crate) fn with_stop(answer: Answer, stop: StopReason) -> Answer {
 /// Sets the usage of an answer.
 pub(crate) fn with_usage(answer: Answer, usage: impl Into<CallUsage>) -> Answer {
     match answer {
-        Answer::Says(reply) => Answer::Says(reply.with_usage(usage)),
+        Answer::Replies(reply) => Answer::Replies(reply.with_usage(usage)),
         other => other,
     }
 }
@@ -85,7 +85,7 @@ type Script = Box<dyn FnMut(&ModelRequest) -> Answer + Send>;
 pub(crate) struct ScriptedModel {
     identity: ModelIdentity,
     script: Mutex<Script>,
-    asked: Mutex<Vec<ModelRequest>>,
+    requests: Mutex<Vec<ModelRequest>>,
 }
 
 impl ScriptedModel {
@@ -95,7 +95,7 @@ impl ScriptedModel {
         Arc::new(Self {
             identity: ModelIdentity::new("scripted", "model"),
             script: Mutex::new(Box::new(script)),
-            asked: Mutex::default(),
+            requests: Mutex::default(),
         })
     }
 
@@ -106,7 +106,7 @@ impl ScriptedModel {
 
     /// Returns all requests.
     pub(crate) fn requests(&self) -> Vec<ModelRequest> {
-        self.asked.lock().expect("no panic").clone()
+        self.requests.lock().expect("no panic").clone()
     }
 }
 
@@ -120,9 +120,9 @@ pub(crate) fn assert_paired(messages: &[Message]) {
                 assert_eq!(ids, open, "results of other calls");
                 open.clear();
             }
-            Message::Assistant(said) => {
+            Message::Assistant(answer) => {
                 assert!(open.is_empty(), "{open:?} have no results");
-                open = said.calls().map(|(id, _, _)| id.to_owned()).collect();
+                open = answer.calls().map(|(id, _, _)| id.to_owned()).collect();
             }
             _ => assert!(open.is_empty(), "{open:?} have no results"),
         }
@@ -137,9 +137,12 @@ impl ModelClient for ScriptedModel {
 
     fn stream(&self, request: &ModelRequest) -> ModelStream {
         assert_paired(&request.messages);
-        self.asked.lock().expect("no panic").push(request.clone());
+        self.requests
+            .lock()
+            .expect("no panic")
+            .push(request.clone());
         match (self.script.lock().expect("no panic"))(request) {
-            Answer::Says(reply) => {
+            Answer::Replies(reply) => {
                 let text = ModelEvent::Text(reply.message.to_text());
                 stream::iter([Ok(text), Ok(ModelEvent::Done(Box::new(reply)))]).boxed()
             }

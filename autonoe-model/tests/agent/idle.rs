@@ -71,8 +71,9 @@ async fn run(minutes: Option<u64>, shows: fn(u64) -> ModelEvent) -> SessionRepor
     let mut spec = spec(Budget::default());
     spec.events = Events::new(Vec::new(), clock.clone(), Arc::new(SeededIds::new(1)));
     let session = Session::new(clock, SessionLimits::default()).heartbeat_events(&spec.events);
-    let client = ModelBackend::new(options).create(spec);
-    let client = client.expect("it can be made");
+    let client = ModelBackend::new(options)
+        .create(spec)
+        .expect("it can be made");
     let cancelled = CancellationToken::new();
     session
         .run(client, "Think.".into(), &cancelled, &mut |_| {})
@@ -80,7 +81,7 @@ async fn run(minutes: Option<u64>, shows: fn(u64) -> ModelEvent) -> SessionRepor
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_model_that_thinks_for_hours_and_shows_it_is_not_idle() {
+async fn a_model_that_streams_thinking_for_hours_is_not_idle() {
     let signs: [fn(u64) -> ModelEvent; 4] = [
         |minute| ModelEvent::Thinking(format!("{minute} ")),
         |minute| ModelEvent::Text(format!("{minute} ")),
@@ -97,7 +98,7 @@ async fn a_model_that_thinks_for_hours_and_shows_it_is_not_idle() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_model_that_shows_nothing_is_idle_after_half_an_hour() {
+async fn a_silent_model_is_idle_after_half_an_hour() {
     let result = run(None, |_| ModelEvent::Heartbeat).await;
 
     let SessionEnd::Failed { error } = &result.end else {

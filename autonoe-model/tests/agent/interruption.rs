@@ -60,7 +60,7 @@ async fn a_turn_that_is_stopped_in_a_tool_leaves_no_call_unanswered() {
     let statuses: Vec<_> = turn
         .responses()
         .into_iter()
-        .map(|(id, _, how)| (id, how))
+        .map(|(id, _, status)| (id, status))
         .collect();
     assert_eq!(
         statuses,
@@ -72,17 +72,17 @@ async fn a_turn_that_is_stopped_in_a_tool_leaves_no_call_unanswered() {
 
 #[tokio::test(start_paused = true)]
 async fn steering_reaches_the_next_model_request() {
-    let told = Arc::new(Notify::new());
-    let go_on = told.clone();
-    let look = TestTool::reads("Look", move |_, _| {
-        let told = told.clone();
+    let started = Arc::new(Notify::new());
+    let go_on = started.clone();
+    let tool = TestTool::reads("Look", move |_, _| {
+        let started = started.clone();
         async move {
-            told.notified().await;
+            started.notified().await;
             Ok(ToolOutput::new("seen"))
         }
     });
     let model = ScriptedModel::new([calls(&[("c", "Look", json!({}))]), text_reply("In green.")]);
-    let agents = agents(&model, [look], |_| {});
+    let agents = agents(&model, [tool], |_| {});
     let mut client = agents
         .create(spec(Budget::default()))
         .expect("it can be made");
@@ -96,9 +96,9 @@ async fn steering_reaches_the_next_model_request() {
     let (turn, ()) = tokio::join!(turn_of(client.as_mut(), "Paint it."), steered);
 
     assert_eq!(turn.outcome(), Some(&SessionOutcome::Completed));
-    let asked = model.requests();
+    let requests = model.requests();
     assert_eq!(
-        asked[1].messages.last(),
+        requests[1].messages.last(),
         Some(&Message::user("Make it green."))
     );
     control
@@ -155,8 +155,8 @@ async fn a_conversation_continues_after_a_dropped_turn() {
         .expect("it can be made");
     {
         let mut stream = client.query("Wait.".into());
-        let heard = async { while stream.next().await.is_some() {} };
-        let dropped = tokio::time::timeout(Duration::from_secs(5), heard).await;
+        let drain = async { while stream.next().await.is_some() {} };
+        let dropped = tokio::time::timeout(Duration::from_secs(5), drain).await;
         assert!(dropped.is_err(), "it waits for the tool");
     }
 
@@ -164,9 +164,9 @@ async fn a_conversation_continues_after_a_dropped_turn() {
     let next = turn_of(client.as_mut(), "Go on.").await;
 
     assert_eq!(next.texts(), ["Well."]);
-    let asked = model.requests();
-    let Message::Results { results } = &asked[1].messages[2] else {
-        panic!("{asked:?}")
+    let requests = model.requests();
+    let Message::Results { results } = &requests[1].messages[2] else {
+        panic!("{requests:?}")
     };
     for result in results {
         assert!(
@@ -234,7 +234,7 @@ async fn unread_steering_is_sent_in_the_next_turn() {
     assert_eq!(turn.outcome(), Some(&SessionOutcome::MaxTurns));
     turn_of(client.as_mut(), "Go on.").await;
 
-    let told = Message::user("Use tabs.");
-    assert!(model.requests()[1].messages.contains(&told));
+    let message = Message::user("Use tabs.");
+    assert!(model.requests()[1].messages.contains(&message));
     assert!(control.take_unread().is_empty(), "it was heard");
 }

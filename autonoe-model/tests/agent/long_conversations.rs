@@ -31,7 +31,7 @@ fn counted(answer: Answer, tokens: usize) -> Answer {
         ..TokenUsage::default()
     };
     match answer {
-        Answer::Says(reply) => Answer::Says(reply.with_usage(usage)),
+        Answer::Replies(reply) => Answer::Replies(reply.with_usage(usage)),
         other => other,
     }
 }
@@ -95,13 +95,13 @@ async fn a_conversation_of_three_windows_ends_well_and_the_task_is_still_known()
     );
     assert_eq!(turn.texts().last(), Some(&"The book is read."));
     assert_eq!(turn.responses().len(), 63);
-    let asked = model.requests();
-    let overflows = asked.iter().filter(|request| tokens(request) > WINDOW);
+    let requests = model.requests();
+    let overflows = requests.iter().filter(|request| tokens(request) > WINDOW);
     assert_eq!(overflows.count(), 0, "it was made shorter too late");
-    for request in asked.iter().filter(|request| !is_summary(request)) {
+    for request in requests.iter().filter(|request| !is_summary(request)) {
         assert_eq!(request.messages[0], Message::user("Read the whole book."));
     }
-    let last = asked.last().expect("it was asked");
+    let last = requests.last().expect("it was asked");
     let notes = &last.messages[1];
     assert!(
         matches!(notes, Message::User { text } if text.contains("Half of the book is read.")),
@@ -112,7 +112,7 @@ async fn a_conversation_of_three_windows_ends_well_and_the_task_is_still_known()
 // Shows: framework/models/context-length
 #[tokio::test(start_paused = true)]
 async fn overflowing_conversation_is_compacted_and_continued() {
-    let look = TestTool::reads("Look", async |_, _| Ok(ToolOutput::new("x".repeat(3_000))));
+    let tool = TestTool::reads("Look", async |_, _| Ok(ToolOutput::new("x".repeat(3_000))));
     let mut failures = 1;
     let model = ScriptedModel::following(move |request| {
         if is_summary(request) {
@@ -128,7 +128,7 @@ async fn overflowing_conversation_is_compacted_and_continued() {
         }
     });
 
-    let turn = one_turn(&agents(&model, [look], small), "Look.").await;
+    let turn = one_turn(&agents(&model, [tool], small), "Look.").await;
 
     assert_eq!(
         turn.outcome(),
@@ -151,7 +151,7 @@ async fn a_task_that_is_itself_too_long_fails_and_does_not_loop() {
 /// Runs a conversation of several windows, whose summaries are `summary`, with a steering message
 /// at its beginning. Returns the turn and the last request to the model.
 async fn steered_at_length(summary: fn() -> Answer) -> (Turn, ModelRequest) {
-    let look = TestTool::reads("Look", async |_, _| {
+    let tool = TestTool::reads("Look", async |_, _| {
         tokio::time::sleep(Duration::from_secs(10)).await;
         Ok(ToolOutput::new("word ".repeat(200)))
     });
@@ -167,15 +167,15 @@ async fn steered_at_length(summary: fn() -> Answer) -> (Turn, ModelRequest) {
         };
         counted(answer, tokens(request))
     });
-    let agents = agents(&model, [look], small);
+    let agents = agents(&model, [tool], small);
     let mut client = agents
         .create(spec(Budget::default()))
         .expect("it can be made");
     let control = client.control();
     let steered = async {
         tokio::time::sleep(Duration::from_secs(5)).await;
-        let told = control.steer("Do not touch the database.").await;
-        told.expect("it is taken");
+        let steered = control.steer("Do not touch the database.").await;
+        steered.expect("it is taken");
     };
 
     let (turn, ()) = tokio::join!(turn_of(client.as_mut(), "Read the book."), steered);
@@ -206,8 +206,12 @@ async fn user_message_survives_every_kind_of_summary() {
     ] {
         let (turn, last) = steered_at_length(summary).await;
 
-        let told = |message: &&Message| matches!(message, Message::User { text } if text.contains("Do not touch the database."));
-        assert_eq!(last.messages.iter().filter(told).count(), 1, "{warning}");
+        let is_instruction = |message: &&Message| matches!(message, Message::User { text } if text.contains("Do not touch the database."));
+        assert_eq!(
+            last.messages.iter().filter(is_instruction).count(),
+            1,
+            "{warning}"
+        );
         let warnings = turn.warnings();
         assert!(!warnings.is_empty(), "it was made shorter");
         for warned in warnings {

@@ -31,12 +31,12 @@ async fn agent_calls_tool_and_ends_with_answer() {
     assert_eq!(turn.outcome(), Some(&SessionOutcome::Completed));
     assert_eq!(turn.texts(), ["I look.", "It is there."]);
     assert_eq!(turn.responses(), [("c1", "found", ToolStatus::Ok)]);
-    let asked = model.requests();
-    assert_eq!(asked.len(), 2);
-    assert_eq!(asked[1].messages.len(), 3);
-    assert_eq!(asked[0].messages[0], Message::user("Is it there?"));
+    let requests = model.requests();
+    assert_eq!(requests.len(), 2);
+    assert_eq!(requests[1].messages.len(), 3);
+    assert_eq!(requests[0].messages[0], Message::user("Is it there?"));
     assert!(
-        asked[0]
+        requests[0]
             .system
             .as_deref()
             .is_some_and(|text| text.contains("/srv/project"))
@@ -64,9 +64,9 @@ async fn denied_tool_is_not_called_and_reason_is_sent() {
         matches!(responses[..], [("c1", _, ToolStatus::Denied)]),
         "{responses:?}"
     );
-    let asked = model.requests();
-    let Message::Results { results } = &asked[1].messages[2] else {
-        panic!("{asked:?}")
+    let requests = model.requests();
+    let Message::Results { results } = &requests[1].messages[2] else {
+        panic!("{requests:?}")
     };
     assert!(results[0].is_error && results[0].output == responses[0].1);
 }
@@ -89,10 +89,10 @@ async fn unknown_tool_is_an_error_for_the_model() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_that_only_look_run_side_by_side() {
+async fn read_only_calls_run_in_parallel() {
     // No call passes the barrier alone.
     let barrier = Arc::new(Barrier::new(3));
-    let look = TestTool::reads("Look", move |_, _| {
+    let tool = TestTool::reads("Look", move |_, _| {
         let barrier = barrier.clone();
         async move {
             barrier.wait().await;
@@ -106,7 +106,7 @@ async fn calls_that_only_look_run_side_by_side() {
     ];
     let model = ScriptedModel::new([calls(&three), text_reply("Done.")]);
 
-    let turn = one_turn(&agents(&model, [look], |_| {}), "Look.").await;
+    let turn = one_turn(&agents(&model, [tool], |_| {}), "Look.").await;
 
     assert_eq!(turn.responses().len(), 3);
     assert_eq!(turn.outcome(), Some(&SessionOutcome::Completed));
@@ -137,7 +137,7 @@ async fn calls_that_change_something_run_one_after_the_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_takes_fifty_rounds_and_no_more() {
+async fn a_session_has_at_most_fifty_rounds() {
     let model = ScriptedModel::following(|_| calls(&[("c", "Echo", json!({"text": "x"}))]));
 
     let turn = one_turn(&agents(&model, [echo()], |_| {}), "For ever.").await;
@@ -147,7 +147,7 @@ async fn a_session_takes_fifty_rounds_and_no_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_may_say_itself_how_many_rounds_it_takes() {
+async fn a_session_can_override_the_round_limit() {
     let model = ScriptedModel::following(|_| calls(&[("c", "Echo", json!({"text": "x"}))]));
     let agents = agents(&model, [echo()], |_| {});
     let mut spec = spec(Budget::default());
@@ -208,10 +208,10 @@ async fn cost_of_model_without_price_is_unknown() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_cut_at_its_length_limit_continues() {
     let cut = |text: &str| {
-        let Answer::Says(reply) = text_reply(text) else {
+        let Answer::Replies(reply) = text_reply(text) else {
             unreachable!()
         };
-        Answer::Says(reply.with_stop(StopReason::MaxTokens))
+        Answer::Replies(reply.with_stop(StopReason::MaxTokens))
     };
     let model = ScriptedModel::new([cut("One, "), cut("two, "), text_reply("three.")]);
 
@@ -224,7 +224,7 @@ async fn an_answer_cut_at_its_length_limit_continues() {
 #[tokio::test(start_paused = true)]
 async fn a_refusal_is_an_error_of_the_agent() {
     let refused = ModelReply::new(Default::default()).with_stop(StopReason::Refused);
-    let model = ScriptedModel::new([Answer::Says(refused)]);
+    let model = ScriptedModel::new([Answer::Replies(refused)]);
 
     let turn = one_turn(&agents(&model, [], |_| {}), "Do it.").await;
 

@@ -10,16 +10,18 @@ use serde_json::json;
 
 use crate::agent::fixture::{ScriptedModel, TestTool, agents, calls, spec, text_reply, turn_of};
 
-fn tool_returning(name: &str, whose: &'static str) -> Arc<dyn Tool> {
-    TestTool::reads(name, move |_, _| async move { Ok(ToolOutput::new(whose)) })
+fn tool_returning(name: &str, output: &'static str) -> Arc<dyn Tool> {
+    TestTool::reads(name, move |_, _| async move { Ok(ToolOutput::new(output)) })
 }
 
 /// Returns a session with these tools, with everything granted.
 fn bringing(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> SessionSpec {
     let mut spec = spec(Budget::default());
     spec.tools = Toolbox::new(tools);
-    let grants = Grants::none().with_tool("Echo").with_tool("list");
-    let grants = grants.with_toolbox(&spec.tools);
+    let grants = Grants::none()
+        .with_tool("Echo")
+        .with_tool("list")
+        .with_toolbox(&spec.tools);
     spec.gate = Gate::new(ProjectPaths::new("/srv/project"), grants);
     spec
 }
@@ -66,7 +68,7 @@ async fn a_tool_of_the_session_is_not_there_under_its_bare_name() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_tools_that_the_model_would_not_tell_apart_are_refused() {
+async fn two_tools_with_the_same_name_for_the_model_are_refused() {
     let model = ScriptedModel::new([]);
     let agents = agents(
         &model,

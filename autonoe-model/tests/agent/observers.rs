@@ -19,17 +19,17 @@ async fn each_call_of_a_model_has_a_place_below_the_session_and_one_end() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let notes = seen.clone();
     let observer: Arc<dyn RunObserver> = Arc::new(move |event: &RunEvent<'_>| {
-        let what = match &event.kind {
-            RunEventKind::ModelStarted { request: asked } => {
-                let provider = asked.provider.unwrap_or_default();
-                let messages = asked.messages.to_json();
+        let summary = match &event.kind {
+            RunEventKind::ModelStarted { request } => {
+                let provider = request.provider.unwrap_or_default();
+                let messages = request.messages.to_json();
                 let count = messages.as_array().map(Vec::len);
-                assert_eq!(count, Some(asked.messages.count()), "{messages}");
+                assert_eq!(count, Some(request.messages.count()), "{messages}");
                 assert_eq!(messages[0]["role"], "system");
                 format!(
                     "asked {provider}/{} with {}",
-                    asked.model,
-                    asked.messages.count()
+                    request.model,
+                    request.messages.count()
                 )
             }
             RunEventKind::ModelChunk {
@@ -48,7 +48,7 @@ async fn each_call_of_a_model_has_a_place_below_the_session_and_one_end() {
             }
             _ => return,
         };
-        notes.lock().expect("no panic").push((event.span, what));
+        notes.lock().expect("no panic").push((event.span, summary));
     });
     let mut spec = spec(Budget::default());
     let (clock, ids) = (Arc::new(VirtualClock::new()), Arc::new(SeededIds::new(1)));
@@ -59,9 +59,9 @@ async fn each_call_of_a_model_has_a_place_below_the_session_and_one_end() {
     turn_of(client.as_mut(), "Say hello.").await;
 
     let seen = seen.lock().expect("no panic");
-    let told: Vec<_> = seen.iter().map(|(_, what)| what.as_str()).collect();
+    let summaries: Vec<_> = seen.iter().map(|(_, summary)| summary.as_str()).collect();
     assert_eq!(
-        told,
+        summaries,
         [
             "asked scripted/model with 2",
             "failed NETWORK_ERROR after 6 tokens",
@@ -70,11 +70,11 @@ async fn each_call_of_a_model_has_a_place_below_the_session_and_one_end() {
             "ended Hello. after 20 tokens",
         ]
     );
-    for (span, what) in seen.iter() {
+    for (span, summary) in seen.iter() {
         assert_eq!(
             (span.trace, span.parent),
             (session.trace, Some(session.span)),
-            "{what}"
+            "{summary}"
         );
     }
     assert_eq!(seen[0].0, seen[1].0, "one place for the first call");

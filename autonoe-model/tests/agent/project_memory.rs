@@ -28,9 +28,9 @@ async fn session(project: &Path, change: impl FnOnce(&mut SessionSpec)) -> (Stri
         Vec::<&str>::new(),
         "there is one warning"
     );
-    let asked = model.requests();
-    assert_eq!(asked[0].system, asked[1].system);
-    (asked[0].system.clone().expect("a system prompt"), turn)
+    let requests = model.requests();
+    assert_eq!(requests[0].system, requests[1].system);
+    (requests[0].system.clone().expect("a system prompt"), turn)
 }
 
 fn warnings(turn: &Turn) -> Vec<&str> {

@@ -18,7 +18,7 @@ use crate::agent::fixture::{
 /// Behaviour of the model on a request.
 #[derive(Clone, Debug)]
 enum Move {
-    Says,
+    Answers,
     /// Calls tools: each takes this many seconds and then succeeds, fails or panics.
     Calls(Vec<(Kind, u64, End)>),
     Fails(usize),
@@ -30,7 +30,7 @@ enum Move {
 
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    Looks,
+    Reads,
     Changes,
     Refused,
     /// Requests help from the model.
@@ -49,7 +49,7 @@ enum End {
 
 fn moves() -> impl Strategy<Value = Vec<Move>> {
     let kind = prop_oneof![
-        3 => Just(Kind::Looks),
+        3 => Just(Kind::Reads),
         3 => Just(Kind::Changes),
         1 => Just(Kind::Refused),
         2 => Just(Kind::Assisted),
@@ -63,7 +63,7 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
     ];
     let calls = prop::collection::vec((kind, 0..5_u64, end), 1..5);
     let one = prop_oneof![
-        2 => Just(Move::Says),
+        2 => Just(Move::Answers),
         10 => calls.prop_map(Move::Calls),
         3 => (0..ModelErrorCode::ALL.len()).prop_map(Move::Fails),
         1 => Just(Move::BreaksOff),
@@ -178,13 +178,13 @@ fn model(moves: Vec<Move>, spent: &Arc<AtomicU64>) -> Arc<ScriptedModel> {
             uses(size);
             crate::agent::fixture::with_usage(answer, used(size))
         };
-        match script.next().unwrap_or(Move::Says) {
+        match script.next().unwrap_or(Move::Answers) {
             // Requests of tools, and those for a summary, offer no tools.
             Move::Calls(calls) if !request.tools.is_empty() => {
                 let calls = calls.iter().enumerate();
                 counted(reply(calls.map(|(index, (kind, seconds, end))| {
                     let name = match kind {
-                        Kind::Looks => "Look",
+                        Kind::Reads => "Look",
                         Kind::Changes => "Change",
                         Kind::Refused => "Forbidden",
                         Kind::Assisted => "Slow",
@@ -193,7 +193,7 @@ fn model(moves: Vec<Move>, spent: &Arc<AtomicU64>) -> Arc<ScriptedModel> {
                     MessagePart::tool_call(format!("{number}-{index}"), name, input)
                 })))
             }
-            Move::Says | Move::Calls(_) => counted(text_reply("Well.")),
+            Move::Answers | Move::Calls(_) => counted(text_reply("Well.")),
             Move::Fails(code) => {
                 uses(3);
                 let code = ModelErrorCode::ALL[code];
@@ -278,17 +278,20 @@ async fn plays(moves: Vec<Move>, meddling: Meddling) -> bool {
         futures::future::pending::<()>().await;
     };
     // The session has one account, including turns that were not read to their end.
-    let heard = turn.as_ref().map_or(0, Turn::tokens);
-    let unheard = spent.load(Ordering::SeqCst) - heard;
+    let reported = turn.as_ref().map_or(0, Turn::tokens);
+    let unreported = spent.load(Ordering::SeqCst) - reported;
     let next = tokio::select! {
         turn = turn_of(client.as_mut(), "Go on.") => turn,
         () = stopped => panic!("it did not end"),
     };
     assert_eq!(
         next.tokens(),
-        spent.load(Ordering::SeqCst) - heard - unheard
+        spent.load(Ordering::SeqCst) - reported - unreported
     );
-    assert!(is_dropped || unheard == 0, "{unheard} tokens were not told");
+    assert!(
+        is_dropped || unreported == 0,
+        "{unreported} tokens were not reported"
+    );
     if let Some(cost) = cost(&next) {
         let micros = spent.load(Ordering::SeqCst);
         assert_eq!(cost.picos(), micros * 1_000_000, "of all turns");
@@ -327,11 +330,16 @@ proptest! {
 
 #[tokio::test(start_paused = true)]
 async fn assisted_calls_force_a_compaction() {
-    let looks = || Move::Calls(vec![(Kind::Assisted, 1, End::Much); 4]);
+    let assisted_calls = || Move::Calls(vec![(Kind::Assisted, 1, End::Much); 4]);
 
     assert!(
         plays(
-            vec![looks(), Move::Says, looks(), looks()],
+            vec![
+                assisted_calls(),
+                Move::Answers,
+                assisted_calls(),
+                assisted_calls()
+            ],
             Meddling::Nothing
         )
         .await

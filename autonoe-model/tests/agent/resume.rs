@@ -51,9 +51,9 @@ async fn a_conversation_is_resumed_by_another_session_with_calls_and_instruction
 
     assert_eq!(id_of(&second), id_of(&first));
     assert_eq!(second.texts(), ["Still green."]);
-    let asked = model.requests();
-    let (before, added) = asked[2].messages.split_at(3);
-    assert_eq!(before, asked[1].messages);
+    let requests = model.requests();
+    let (before, added) = requests[2].messages.split_at(3);
+    assert_eq!(before, requests[1].messages);
     let answer = Message::from(AssistantMessage::text("It is green."));
     assert_eq!(added, [answer, Message::user("And now?")]);
 }
@@ -78,7 +78,7 @@ async fn all_turns_of_a_session_have_one_id_and_can_be_resumed() {
 }
 
 #[tokio::test]
-async fn a_conversation_whose_last_turn_failed_is_resumed() {
+async fn a_conversation_with_a_failed_last_turn_is_resumed() {
     let dir = tempfile::tempdir().expect("a directory");
     let failure = ModelError::new(ModelErrorCode::AuthenticationError, "no");
     let model = ScriptedModel::new([
@@ -112,7 +112,7 @@ async fn without_a_directory_a_conversation_is_not_resumed() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_is_lost_fails_the_turn_and_the_model_is_not_asked() {
+async fn a_lost_conversation_fails_the_turn_without_a_request() {
     let dir = tempfile::tempdir().expect("a directory");
     let model = ScriptedModel::new([]);
     let agents = agents(&model, [], |_| {});

@@ -33,7 +33,7 @@ async fn a_transient_failure_is_retried_and_reported_as_a_warning() {
 #[tokio::test(start_paused = true)]
 async fn after_three_attempts_the_session_fails_with_its_usage() {
     let model = ScriptedModel::following(|_| fails(ModelErrorCode::NetworkError));
-    let begun = tokio::time::Instant::now();
+    let start = tokio::time::Instant::now();
 
     let turn = one_turn(&agents(&model, [], |_| {}), "Try.").await;
 
@@ -43,13 +43,13 @@ async fn after_three_attempts_the_session_fails_with_its_usage() {
         Some("overloaded")
     );
     assert_eq!(turn.tokens(), 18);
-    let waited = begun.elapsed();
+    let waited = start.elapsed();
     let expected = Duration::from_millis(2_400)..=Duration::from_millis(3_700);
     assert!(expected.contains(&waited), "{waited:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_that_stays_is_not_tried_again() {
+async fn a_permanent_failure_is_not_retried() {
     let model = ScriptedModel::new([fails(ModelErrorCode::AuthenticationError)]);
 
     let turn = one_turn(&agents(&model, [], |_| {}), "Try.").await;
@@ -62,11 +62,11 @@ async fn a_failure_that_stays_is_not_tried_again() {
 
 // Shows: spec/3.4/quota-texts-their-times
 #[tokio::test(start_paused = true)]
-async fn a_quota_that_comes_back_later_ends_the_session_with_its_time() {
+async fn a_spent_quota_ends_the_session_with_its_reset_time() {
     let busy = ModelError::new(ModelErrorCode::RateLimited, "the quota is spent")
         .with_retry_after(Duration::from_secs(2 * 3600));
     let model = ScriptedModel::new([Answer::Fails(busy)]);
-    let begun = VirtualClock::new();
+    let clock = VirtualClock::new();
 
     let turn = one_turn(&agents(&model, [], |_| {}), "Try.").await;
 
@@ -76,6 +76,6 @@ async fn a_quota_that_comes_back_later_ends_the_session_with_its_time() {
     assert_eq!(
         *resets_at,
         Some("2026-01-01T02:00:00Z".parse().expect("a time")),
-        "{begun:?}"
+        "{clock:?}"
     );
 }

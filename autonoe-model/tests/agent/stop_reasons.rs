@@ -38,7 +38,7 @@ fn counting(name: &str) -> (Arc<dyn Tool>, Arc<AtomicUsize>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_the_provider_could_not_read_is_asked_for_again() {
+async fn an_answer_that_the_provider_rejected_is_requested_a_second_time() {
     let (tool, count) = counting("Change");
     let model = ScriptedModel::new([
         with_stop(reply([]), malformed()),
@@ -61,7 +61,7 @@ async fn an_answer_that_the_provider_could_not_read_is_asked_for_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_provider_that_never_reads_the_answer_is_an_error_with_its_word() {
+async fn a_repeatedly_unparsed_answer_is_an_error_with_the_stop_reason() {
     let model = ScriptedModel::following(|_| with_stop(reply([]), malformed()));
 
     let turn = one_turn(&agents(&model, [], |_| {}), "Go.").await;
@@ -152,7 +152,7 @@ async fn always_truncated_calls_end_the_turn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_fills_the_context_has_its_calls_carried_out_before_it_is_made_shorter() {
+async fn calls_of_an_answer_that_fills_the_context_run_before_the_compaction() {
     let mut rounds = 0;
     let model = ScriptedModel::following(move |request| {
         if request.tools.is_empty() {

@@ -31,7 +31,7 @@ fn broke_off() -> ModelError {
 #[tokio::test(start_paused = true)]
 async fn uncounted_answer_has_unknown_cost() {
     let uncounted = ModelReply::new(AssistantMessage::text("Done."));
-    let model = ScriptedModel::new([Answer::Says(uncounted)]);
+    let model = ScriptedModel::new([Answer::Replies(uncounted)]);
 
     let turn = one_turn(&agents(&model, [], priced), "Do it.").await;
 
@@ -135,8 +135,8 @@ async fn usage_of_abandoned_answer_is_counted() {
     {
         let mut stream = client.query("Wait.".into());
         let minute = std::time::Duration::from_secs(60);
-        let heard = async { while futures::StreamExt::next(&mut stream).await.is_some() {} };
-        assert!(tokio::time::timeout(minute, heard).await.is_err());
+        let drain = async { while futures::StreamExt::next(&mut stream).await.is_some() {} };
+        assert!(tokio::time::timeout(minute, drain).await.is_err());
     }
 
     let turn = turn_of(client.as_mut(), "And now?").await;
@@ -153,14 +153,14 @@ async fn usage_of_abandoned_answer_is_counted() {
 
 #[tokio::test(start_paused = true)]
 async fn spent_budget_prevents_compaction() {
-    let look = crate::agent::fixture::TestTool::reads("Look", async |_, _| {
+    let tool = crate::agent::fixture::TestTool::reads("Look", async |_, _| {
         Ok(autonoe_core::ToolOutput::new("y"))
     });
     let model = ScriptedModel::new([
         calls(&[("c1", "Look", json!({}))]),
         with_stop(text_reply("half"), StopReason::ContextFull),
     ]);
-    let agents = agents(&model, [look], |_| {});
+    let agents = agents(&model, [tool], |_| {});
     let budget = Budget::default().with_tokens(40);
 
     let mut client = agents.create(spec(budget)).expect("it can be made");

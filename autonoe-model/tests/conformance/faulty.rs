@@ -24,17 +24,17 @@ pub(crate) enum Fault {
     WaitsForEver,
     EndsTwice,
     NeverEnds,
-    AsksTwice,
-    TellsOfRetries,
+    SendsTwice,
+    ReportsRetries,
     HoldsBack,
-    TellsNothingEarly,
+    ReportsUsageLate,
     ThinksAloud,
     MixesCalls,
     CountsCachesTwice,
     ForgetsCaches,
-    ForgetsReasoning,
+    ForgetsThinking,
     CountsNothing,
-    TellsTooMuchEarly,
+    ReportsTooMuchEarly,
     TakesHalvesForFree,
     ForgetsTheSystemPrompt,
     ForgetsResults,
@@ -46,7 +46,7 @@ pub(crate) enum Fault {
     KnowsNoDates,
     MakesUpWaits,
     SendsAtOnce,
-    GoesOnWhenDropped,
+    ContinuesWhenDropped,
     OneAtATime,
     MixesAnswers,
     RepeatsKeys,
@@ -68,17 +68,17 @@ const FOUND: &[(Fault, &str)] = &[
     (Fault::WaitsForEver, "a silent provider times out"),
     (Fault::EndsTwice, "an answer has one end, and nothing after it"),
     (Fault::NeverEnds, "an answer has one end, and nothing after it"),
-    (Fault::AsksTwice, "no wait is made up"),
-    (Fault::TellsOfRetries, "a client does not ask again by itself"),
+    (Fault::SendsTwice, "no wait is made up"),
+    (Fault::ReportsRetries, "a client does not ask again by itself"),
     (Fault::HoldsBack, "a text is streamed before the answer ends"),
-    (Fault::TellsNothingEarly, "a text is streamed in pieces and complete at the end"),
+    (Fault::ReportsUsageLate, "a text is streamed in pieces and complete at the end"),
     (Fault::ThinksAloud, "reasoning is reported as reasoning"),
     (Fault::MixesCalls, "simultaneous calls are distinguished"),
     (Fault::CountsCachesTwice, "tokens read from a cache are reported separately"),
     (Fault::ForgetsCaches, "tokens written to a cache are reported separately"),
-    (Fault::ForgetsReasoning, "tokens of hidden reasoning are reported separately"),
+    (Fault::ForgetsThinking, "tokens of hidden reasoning are reported separately"),
     (Fault::CountsNothing, "the usage of a call is reported"),
-    (Fault::TellsTooMuchEarly, "usage reported early is part of the total"),
+    (Fault::ReportsTooMuchEarly, "usage reported early is part of the total"),
     (Fault::TakesHalvesForFree, "the total usage of an incomplete answer is unknown"),
     (Fault::ForgetsTheSystemPrompt, "the request reaches the provider"),
     (Fault::ForgetsResults, "results of calls reach the provider"),
@@ -90,7 +90,7 @@ const FOUND: &[(Fault, &str)] = &[
     (Fault::KnowsNoDates, "a retry date is reported"),
     (Fault::MakesUpWaits, "no wait is made up"),
     (Fault::SendsAtOnce, "nothing is sent before the stream is polled"),
-    (Fault::GoesOnWhenDropped, "a dropped stream ends the call"),
+    (Fault::ContinuesWhenDropped, "a dropped stream ends the call"),
     (Fault::OneAtATime, "several calls are answered at once"),
     (Fault::MixesAnswers, "answers at once are not mixed up"),
     (Fault::RepeatsKeys, "a key that a refusal repeats is in no error"),
@@ -108,7 +108,7 @@ async fn a_client_without_a_fault_conforms() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_fault_is_found_and_every_check_finds_one() {
+async fn each_fault_is_found_by_its_check() {
     let sound = model_client(&InMemory(Fault::None)).await;
     let mut blind: BTreeSet<_> = sound.passed().iter().cloned().collect();
     for (fault, check) in FOUND {
@@ -129,12 +129,12 @@ async fn every_fault_is_found_and_every_check_finds_one() {
 
 impl Fault {
     /// Returns whether half an answer is treated as complete.
-    pub(crate) fn takes_for_whole(self, how: BrokenStream) -> bool {
+    pub(crate) fn takes_for_whole(self, kind: BrokenStream) -> bool {
         match self {
-            Self::TakesCutStreams => how == BrokenStream::Cut,
-            Self::TakesAnyEnd => how == BrokenStream::Ends,
-            Self::SkipsNonsense => how == BrokenStream::Malformed,
-            Self::SkipsErrorsInStreams => matches!(how, BrokenStream::Fails { .. }),
+            Self::TakesCutStreams => kind == BrokenStream::Cut,
+            Self::TakesAnyEnd => kind == BrokenStream::Ends,
+            Self::SkipsNonsense => kind == BrokenStream::Malformed,
+            Self::SkipsErrorsInStreams => matches!(kind, BrokenStream::Fails { .. }),
             _ => false,
         }
     }
@@ -163,12 +163,12 @@ impl Fault {
                 answer.flat_map(twice).boxed()
             }
             Self::NeverEnds => {
-                let goes_on = |item: &Result<ModelEvent, ModelError>| {
+                let is_not_done = |item: &Result<ModelEvent, ModelError>| {
                     futures::future::ready(matches!(item, Ok(event) if !is_done(event)))
                 };
-                answer.take_while(goes_on).boxed()
+                answer.take_while(is_not_done).boxed()
             }
-            Self::TellsOfRetries => {
+            Self::ReportsRetries => {
                 let retrying = ModelEvent::Retrying {
                     error: failure(ModelErrorCode::NetworkError),
                     attempt: 2,
@@ -180,14 +180,14 @@ impl Fault {
                 let all = async { stream::iter(answer.collect::<Vec<_>>().await) };
                 stream::once(all).flatten().boxed()
             }
-            Self::TellsNothingEarly => {
+            Self::ReportsUsageLate => {
                 let is_end = |item: &Result<ModelEvent, ModelError>| {
                     let is_end = item.as_ref().map_or(true, is_done);
                     futures::future::ready(is_end)
                 };
                 answer.filter(is_end).boxed()
             }
-            Self::TellsTooMuchEarly => {
+            Self::ReportsTooMuchEarly => {
                 let much = autonoe_core::agent::TokenUsage {
                     output: 1_000_000,
                     ..Default::default()
@@ -232,7 +232,7 @@ impl Fault {
             }
             Self::CountsCachesTwice => usage.input += usage.cache_read,
             Self::ForgetsCaches => (usage.cache_read, usage.cache_write) = (0, 0),
-            Self::ForgetsReasoning => usage.reasoning = 0,
+            Self::ForgetsThinking => usage.reasoning = 0,
             Self::CountsNothing => usage = Default::default(),
             Self::DropsTheUnknown => parts.retain(|part| part.kind != PartKind::Opaque),
             Self::MixesAnswers if usage.input == 9 => *parts = vec![MessagePart::text(KEY)],

@@ -121,7 +121,7 @@ impl ModelClient for Client {
             let answer = memory.answer();
             let answer = memory.fault.changes_stream(answer);
             match memory.fault {
-                Fault::GoesOnWhenDropped => answer,
+                Fault::ContinuesWhenDropped => answer,
                 _ => {
                     let call = (turn, Call(memory));
                     let held = answer.inspect(move |_| {
@@ -155,11 +155,14 @@ impl Memory {
 
     fn send(&self, request: &ModelRequest) {
         let messages = request.messages.iter().map(|message| match message {
-            Message::Assistant(said) => self.went_back(said),
+            Message::Assistant(answer) => self.sent_back(answer),
             other => serde_json::to_value(other).expect("it can be written"),
         });
-        let tools = request.tools.iter();
-        let tools: Vec<_> = tools.map(|it| json!([it.name, it.description])).collect();
+        let tools: Vec<_> = request
+            .tools
+            .iter()
+            .map(|it| json!([it.name, it.description]))
+            .collect();
         let mut body = json!({
             "system": request.system, "messages": messages.collect::<Vec<_>>(), "tools": tools,
         });
@@ -173,16 +176,18 @@ impl Memory {
         }
         let mut requests = self.requests.lock().expect("no panic");
         let is_limited = matches!(self.scenario, ProviderScenario::Limits { .. });
-        if self.fault == Fault::AsksTwice && is_limited {
+        if self.fault == Fault::SendsTwice && is_limited {
             requests.push(body.clone());
         }
         requests.push(body);
     }
 
     /// Returns an answer as it is in the request, in its original form.
-    fn went_back(&self, said: &AssistantMessage) -> Value {
-        let parts = said.parts.iter();
-        let parts = parts.filter_map(|part| part.wire_item(PROTOCOL).cloned());
+    fn sent_back(&self, answer: &AssistantMessage) -> Value {
+        let parts = answer
+            .parts
+            .iter()
+            .filter_map(|part| part.wire_item(PROTOCOL).cloned());
         parts
             .map(|mut item| {
                 let is_dropped = match self.fault {

@@ -21,7 +21,7 @@ pub(crate) fn unknown(api: Api) -> Value {
 }
 
 /// Returns the server's answer for `message`, as one value.
-pub(crate) fn came(api: Api, message: &AssistantMessage) -> Value {
+pub(crate) fn received(api: Api, message: &AssistantMessage) -> Value {
     let parts = message.parts.iter().map(|part| &part.kind);
     match api {
         Api::Anthropic => parts.map(anthropic).collect(),
@@ -44,7 +44,7 @@ pub(crate) fn came(api: Api, message: &AssistantMessage) -> Value {
 }
 
 /// Returns the answer in a later request.
-pub(crate) fn went_back(api: Api, request: &Value) -> Value {
+pub(crate) fn sent_back(api: Api, request: &Value) -> Value {
     let list = |name: &str| request[name].as_array().cloned().unwrap_or_default();
     let of_role = |name: &str, role: &str| {
         let mut messages = list(name).into_iter();
@@ -56,11 +56,11 @@ pub(crate) fn went_back(api: Api, request: &Value) -> Value {
         Api::Chat => of_role("messages", "assistant"),
         Api::Responses => {
             let input = list("input").into_iter();
-            let ours =
+            let is_result =
                 |item: &Value| item["role"] == "user" || item["type"] == "function_call_output";
             Some(
                 input
-                    .filter(|item| !ours(item))
+                    .filter(|item| !is_result(item))
                     .map(with_plain_id)
                     .collect(),
             )

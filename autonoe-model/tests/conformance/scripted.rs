@@ -125,9 +125,9 @@ impl ModelHarness for ScriptedProvider {
         let server = api.serve(script);
         let is_impatient = matches!(
             scenario,
-            ProviderScenario::SaysNothing
+            ProviderScenario::Hangs
                 | ProviderScenario::Breaks {
-                    how: BrokenStream::Silent,
+                    kind: BrokenStream::Silent,
                     ..
                 }
         );
@@ -158,7 +158,7 @@ impl ModelHarness for ScriptedProvider {
     fn printed(&self) -> Vec<String> {
         let environment = [("THE_KEY".into(), KEY.into())];
         let context = ProviderContext::new("p").with_environment(environment);
-        let mut shown = vec![format!("{context:?}")];
+        let mut debug_outputs = vec![format!("{context:?}")];
         // From a variable, and as a literal value.
         for key in [json!({"env": "THE_KEY"}), json!({"value": KEY})] {
             let mut spec = self.spec("http://127.0.0.1:9/v1", &json!({}));
@@ -166,10 +166,10 @@ impl ModelHarness for ScriptedProvider {
             let spec = provider_spec(&spec).expect("a spec");
             let provider = spec.build(&context).expect("it builds");
             let model = provider.model("model-x").expect("a model");
-            shown.push(format!("{spec:?} {provider:?} {model:?}"));
-            shown.push(serde_json::to_string(&spec).expect("it can be written"));
+            debug_outputs.push(format!("{spec:?} {provider:?} {model:?}"));
+            debug_outputs.push(serde_json::to_string(&spec).expect("it can be written"));
         }
-        shown
+        debug_outputs
     }
 }
 
@@ -187,8 +187,8 @@ impl StagedProvider for ScriptedStage {
     }
 
     fn requests(&self) -> Vec<Value> {
-        let asked = self.server.log().main_requests();
-        asked.into_iter().map(|prompt| prompt.raw).collect()
+        let prompts = self.server.log().main_requests();
+        prompts.into_iter().map(|prompt| prompt.raw).collect()
     }
 
     async fn wait_for_disconnect(&self) {
@@ -207,8 +207,8 @@ impl StagedProvider for ScriptedStage {
         };
         let last = self.requests().pop()?;
         Some(Replayed {
-            received: replies::came(self.api, message),
-            sent_back: replies::went_back(self.api, &last),
+            received: replies::received(self.api, message),
+            sent_back: replies::sent_back(self.api, &last),
         })
     }
 }

@@ -42,8 +42,9 @@ async fn photo(api: Api, input: Value) -> (String, ToolContext) {
     );
     let mut spec = SessionSpec::new(key, "/srv/project", gate, tools);
     spec.sandbox = Sandbox::Off;
-    let client = ModelBackend::new(options).create(spec);
-    let mut client = client.expect("it can be made");
+    let mut client = ModelBackend::new(options)
+        .create(spec)
+        .expect("it can be made");
 
     let (events, error) = collect_events(client.as_mut(), "Take a photo.").await;
     client.dispose().await.expect("it ends");
@@ -81,11 +82,11 @@ async fn a_picture_of_a_failed_call_reaches_the_model() {
             request.contains("the film is full after this photo"),
             "{api:?}: {request}"
         );
-        let shown = match api {
+        let expected = match api {
             Api::Anthropic => "attached file photo.png (image/png), 70 bytes",
             Api::Responses | Api::Chat | Api::Google => PhotoTool::BASE64,
         };
-        assert!(request.contains(shown), "{api:?}: {request}");
+        assert!(request.contains(expected), "{api:?}: {request}");
     }
 }
 

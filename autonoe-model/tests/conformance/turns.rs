@@ -19,8 +19,8 @@ pub(crate) fn turn(api: Api, scenario: &ProviderScenario) -> Option<Turn> {
         ProviderScenario::Pauses { text } => message(text)
             .breaks(FaultPosition::InBlock(0), StreamFault::Hang)
             .into(),
-        ProviderScenario::Breaks { text, how } => message(text)
-            .breaks(FaultPosition::InBlock(0), fault(api, *how)?)
+        ProviderScenario::Breaks { text, kind } => message(text)
+            .breaks(FaultPosition::InBlock(0), fault(api, *kind)?)
             .into(),
         ProviderScenario::Refuses { code } => refusal(api, *code)?,
         ProviderScenario::Limits { wait } => match wait {
@@ -36,7 +36,7 @@ pub(crate) fn turn(api: Api, scenario: &ProviderScenario) -> Option<Turn> {
             .with_body("<h1>Bad gateway</h1>")
             .into(),
         ProviderScenario::HangsUp => Turn::disconnect(),
-        ProviderScenario::SaysNothing => Turn::hang(),
+        ProviderScenario::Hangs => Turn::hang(),
         ProviderScenario::RepeatsKey => {
             let message = format!("Incorrect API key provided: {KEY} (Bearer {KEY}).");
             Refusal::new(401, KEY, message)
@@ -70,12 +70,12 @@ fn answer(api: Api, message: &AssistantMessage, usage: TokenUsage) -> Option<Scr
     Some(whole)
 }
 
-fn fault(api: Api, how: BrokenStream) -> Option<StreamFault> {
+fn fault(api: Api, kind: BrokenStream) -> Option<StreamFault> {
     let error = |kind: &str, message: &str| StreamFault::Error {
         kind: kind.to_owned(),
         message: message.to_owned(),
     };
-    Some(match how {
+    Some(match kind {
         BrokenStream::Cut => StreamFault::Cut,
         BrokenStream::Ends => StreamFault::End,
         BrokenStream::Malformed => StreamFault::Malformed,

@@ -23,14 +23,14 @@ struct Yes {}
 #[typetag::serde(name = "test-yes")]
 impl ProviderSpec for Yes {
     fn build(&self, _: &ProviderContext) -> Result<Arc<dyn Provider>, ModelError> {
-        Ok(Arc::new(SaysYes(ModelIdentity::new("yes", "yes"))))
+        Ok(Arc::new(AlwaysYes(ModelIdentity::new("yes", "yes"))))
     }
 }
 
 #[derive(Clone)]
-struct SaysYes(ModelIdentity);
+struct AlwaysYes(ModelIdentity);
 
-impl Provider for SaysYes {
+impl Provider for AlwaysYes {
     fn name(&self) -> &str {
         "yes"
     }
@@ -40,7 +40,7 @@ impl Provider for SaysYes {
     }
 }
 
-impl ModelClient for SaysYes {
+impl ModelClient for AlwaysYes {
     fn identity(&self) -> &ModelIdentity {
         &self.0
     }
@@ -61,8 +61,10 @@ fn every_type_of_a_plugin_is_named_through_model() {
         assert_eq!(backend.provider_name(), "test-yes");
     }
 
-    let provider = by_value.provider.build(&ProviderContext::new("yes"));
-    let provider = provider.expect("it builds");
+    let provider = by_value
+        .provider
+        .build(&ProviderContext::new("yes"))
+        .expect("it builds");
     let model = provider.model("any").expect("there is one");
     let reply = executor::block_on(model.invoke(&ModelRequest::prompt("Is it so?")));
     assert_eq!(reply.expect("it answers").message.to_text(), "Yes.");

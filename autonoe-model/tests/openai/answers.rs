@@ -51,12 +51,12 @@ async fn streams_text_in_chunks_and_returns_it_with_usage() {
             (80, 30),
             "{api:?}"
         );
-        let asked = &server.log().main_requests()[0];
-        assert_eq!(asked.system_texts(), ["Be brief."]);
-        assert_eq!(asked.user_texts(), ["Hello."]);
-        assert_eq!(asked.max_tokens, Some(500));
-        assert_eq!(asked.effort.as_deref(), Some("medium"));
-        assert!(asked.stream);
+        let request = &server.log().main_requests()[0];
+        assert_eq!(request.system_texts(), ["Be brief."]);
+        assert_eq!(request.user_texts(), ["Hello."]);
+        assert_eq!(request.max_tokens, Some(500));
+        assert_eq!(request.effort.as_deref(), Some("medium"));
+        assert!(request.stream);
         let exchange = &server.log().exchanges()[0];
         assert_eq!(exchange.headers.credential(), Some(Credential::Bearer));
         server.verify();
@@ -64,7 +64,7 @@ async fn streams_text_in_chunks_and_returns_it_with_usage() {
 }
 
 #[tokio::test]
-async fn thoughts_and_parallel_calls_go_back_as_they_came() {
+async fn thinking_and_parallel_calls_are_sent_back_unchanged() {
     for api in Api::BOTH {
         let server = server([
             Turn::from(
@@ -95,10 +95,10 @@ async fn thoughts_and_parallel_calls_go_back_as_they_came() {
             text: "Two at once.".into(),
         };
         assert_eq!(reply.message.parts[0].kind, thinking);
-        let begun = news
+        let started_calls = news
             .iter()
             .filter(|event| matches!(event, ModelEvent::ToolCall { .. }));
-        assert_eq!(begun.count(), 2);
+        assert_eq!(started_calls.count(), 2);
 
         let results = Message::results([
             ToolResult::ok("call_a", "Read", "text of a"),
@@ -110,13 +110,13 @@ async fn thoughts_and_parallel_calls_go_back_as_they_came() {
         let (_, reply) = call(&*model, &request).await;
 
         assert_eq!(reply.expect("it answers").message.to_text(), "Done.");
-        let asked = &server.log().main_requests()[1];
-        let results = asked.tool_results();
+        let request = &server.log().main_requests()[1];
+        let results = request.tool_results();
         assert_eq!(results.len(), 2);
-        let history = asked.raw.to_string();
+        let history = request.raw.to_string();
         match api {
             Api::Responses => {
-                let sent: Vec<_> = asked.raw["input"]
+                let sent: Vec<_> = request.raw["input"]
                     .as_array()
                     .into_iter()
                     .flatten()
@@ -135,7 +135,7 @@ async fn thoughts_and_parallel_calls_go_back_as_they_came() {
                 assert!(sent[1]["encrypted_content"].is_string(), "{history}");
             }
             Api::Chat => {
-                let sent = &asked.raw["messages"][1];
+                let sent = &request.raw["messages"][1];
                 assert_eq!(sent["reasoning_content"], "Two at once.");
                 assert_eq!(sent["content"], "I look.");
             }
@@ -192,7 +192,7 @@ async fn answer_has_its_stop_reason() {
 }
 
 #[tokio::test]
-async fn packets_of_one_byte_and_comments_change_nothing() {
+async fn packets_of_one_byte_and_comments_give_the_same_answer() {
     for api in Api::BOTH {
         let message = || {
             ScriptedMessage::new()

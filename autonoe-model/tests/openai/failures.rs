@@ -57,7 +57,7 @@ async fn every_refusal_has_its_code() {
 
 // Shows: framework/models/model-error-response.retry-after-ms
 #[tokio::test]
-async fn the_wait_that_the_service_asks_for_is_known() {
+async fn the_requested_delay_is_reported() {
     let seven = Refusal::rate_limited().retry_after(7);
     let table = [
         (seven.clone(), Duration::from_secs(7)),
@@ -87,8 +87,8 @@ async fn the_wait_that_the_service_asks_for_is_known() {
 async fn a_service_that_repeats_the_key_does_not_get_it_into_an_error() {
     for api in Api::BOTH {
         for status in [400, 401, 500] {
-            let said = format!("The key {KEY} (Bearer {KEY}) is wrong.");
-            let refusal = Refusal::new(status, KEY, said);
+            let message = format!("The key {KEY} (Bearer {KEY}) is wrong.");
+            let refusal = Refusal::new(status, KEY, message);
             let server = server([Turn::from(refusal)]);
 
             // The helper searches the error for the key.
@@ -121,8 +121,10 @@ async fn a_broken_stream_is_never_an_answer() {
 
     for api in Api::BOTH {
         for (fault, code) in &table {
-            let message = ScriptedMessage::new().says("Good morning.").in_pieces_of(3);
-            let message = message.breaks(FaultPosition::InBlock(0), fault.clone());
+            let message = ScriptedMessage::new()
+                .says("Good morning.")
+                .in_pieces_of(3)
+                .breaks(FaultPosition::InBlock(0), fault.clone());
             let server = server([Turn::from(message)]);
 
             let (news, reply) = call(&*api.model(&server), &ModelRequest::prompt("?")).await;
@@ -165,8 +167,10 @@ async fn non_stream_answer_is_an_error() {
 #[tokio::test]
 async fn silence_is_not_waited_for_longer_than_agreed() {
     for api in Api::BOTH {
-        let message = ScriptedMessage::new().says("Good morning.").in_pieces_of(3);
-        let message = message.breaks(FaultPosition::InBlock(0), StreamFault::Hang);
+        let message = ScriptedMessage::new()
+            .says("Good morning.")
+            .in_pieces_of(3)
+            .breaks(FaultPosition::InBlock(0), StreamFault::Hang);
         let server = server([Turn::from(message)]);
         let model = api.model_with(&server, &json!({"timeouts": {"silenceMs": 3_000}}));
 
@@ -180,8 +184,10 @@ async fn silence_is_not_waited_for_longer_than_agreed() {
 #[tokio::test]
 async fn a_stream_that_is_dropped_ends_the_call() {
     for api in Api::BOTH {
-        let message = ScriptedMessage::new().says("Good morning.").in_pieces_of(3);
-        let message = message.breaks(FaultPosition::InBlock(0), StreamFault::Hang);
+        let message = ScriptedMessage::new()
+            .says("Good morning.")
+            .in_pieces_of(3)
+            .breaks(FaultPosition::InBlock(0), StreamFault::Hang);
         let server = server([Turn::from(message)]);
         let model = api.model(&server);
 

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::openai::fixture::{Api, server};
 
 #[test]
-fn the_example_of_each_can_be_read_and_written_again() {
+fn the_example_of_each_survives_a_json_round_trip() {
     for tag in ["openai", "openai-compatible"] {
         let specs = registered_specs(PROVIDER_PORT);
         let spec = specs
@@ -73,10 +73,10 @@ async fn a_dialect_its_changes_and_headers_reach_the_service() {
 
     model.invoke(&request).await.expect("it answers");
 
-    let asked = &server.log().main_requests()[0].raw;
-    assert_eq!(asked["reasoning"], json!({"max_tokens": 8_192}));
-    assert_eq!(asked["max_completion_tokens"], 100);
-    assert_eq!(asked.get("stream_options"), None);
+    let request = &server.log().main_requests()[0].raw;
+    assert_eq!(request["reasoning"], json!({"max_tokens": 8_192}));
+    assert_eq!(request["max_completion_tokens"], 100);
+    assert_eq!(request.get("stream_options"), None);
     let exchange = &server.log().exchanges()[0];
     assert_eq!(exchange.headers.get("x-title"), Some("Autonoe"));
     assert!(exchange.path.ends_with("/v1/chat/completions"));

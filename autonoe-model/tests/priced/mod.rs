@@ -70,9 +70,10 @@ async fn reports(
     let mut spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
     spec.model = model.map(str::to_owned);
     let mut client = agents.create(spec).expect("a client");
-    let said: Vec<_> = client.query("go".into()).collect().await;
+    let events: Vec<_> = client.query("go".into()).collect().await;
     client.dispose().await.expect("it is released");
-    said.into_iter()
+    events
+        .into_iter()
         .filter_map(|item| match item.expect("no error") {
             StreamEvent::Usage { tokens, cost, .. } => Some((tokens, cost)),
             _ => None,
@@ -81,7 +82,7 @@ async fn reports(
 }
 
 #[tokio::test]
-async fn missing_costs_are_added_and_reported_ones_kept() {
+async fn missing_costs_are_added_and_reported_ones_stay() {
     let script = SessionScript::new("work")
         .uses_tokens(tokens(80, 20, 7, 3), None)
         .uses_tokens(tokens(300_000, 0, 100, 0), None)
@@ -89,10 +90,10 @@ async fn missing_costs_are_added_and_reported_ones_kept() {
         .uses_tokens(tokens(0, 0, 0, 0), None)
         .ends();
 
-    let told = reports(script, Some(MODEL), TokenCounts::EachCall).await;
+    let reported = reports(script, Some(MODEL), TokenCounts::EachCall).await;
 
     assert_eq!(
-        told,
+        reported,
         [
             (tokens(80, 20, 7, 3), Some(usd("0.00071"))),
             (tokens(300_000, 0, 100, 0), Some(usd("3.0045"))),
@@ -109,9 +110,9 @@ async fn cost_without_a_known_price_is_unknown() {
             .uses_tokens(tokens(80, 20, 7, 3), None)
             .ends();
 
-        let told = reports(script, model, TokenCounts::EachCall).await;
+        let reported = reports(script, model, TokenCounts::EachCall).await;
 
-        assert_eq!(told, [(tokens(80, 20, 7, 3), None)], "{model:?}");
+        assert_eq!(reported, [(tokens(80, 20, 7, 3), None)], "{model:?}");
     }
 }
 
@@ -122,10 +123,10 @@ async fn partial_tokens_cost_at_least_so_much_and_an_unknown_amount_beside_it() 
         .uses_tokens(tokens(400_000, 0, 1_000, 0), None)
         .ends();
 
-    let told = reports(script, Some(MODEL), TokenCounts::Partial).await;
+    let reported = reports(script, Some(MODEL), TokenCounts::Partial).await;
 
     assert_eq!(
-        told,
+        reported,
         [
             (tokens(400_000, 0, 1_000, 0), Some(usd("0.23"))),
             (TokenUsage::default(), None),
@@ -161,8 +162,11 @@ async fn run(
         Some(max) => builder.budget(Budget::default().with_cost(usd(max))),
         None => builder,
     };
-    let report = builder.build().expect("the parts fit");
-    let report = report.run(&RunControl::new()).await;
+    let report = builder
+        .build()
+        .expect("the parts fit")
+        .run(&RunControl::new())
+        .await;
     let calls = calls.lock().expect("not poisoned").clone();
     (report, calls)
 }
@@ -202,7 +206,7 @@ async fn run_without_reported_costs_gets_calculated_costs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_money_budget_is_kept_by_prices() {
+async fn a_money_budget_ends_a_run_by_estimated_prices() {
     let (report, calls) = run(sessions(), each_call, Some("0.5")).await;
 
     assert!(
@@ -227,14 +231,14 @@ async fn a_money_budget_is_refused_where_a_price_or_the_tokens_are_not_known() {
             PricedBackend::new(inner, prices(), TokenCounts::Partial).for_model(MODEL)
         }),
     ];
-    for (why, make) in cases {
+    for (case, make) in cases {
         let (report, calls) = run(sessions(), make, Some("5")).await;
 
         let ExitReason::Failed { error } = &report.exit else {
-            panic!("{why}: {:?}", report.exit);
+            panic!("{case}: {:?}", report.exit);
         };
-        assert_eq!(error.code, "cost_not_reported", "{why}");
-        assert_eq!(calls, [], "{why}");
+        assert_eq!(error.code, "cost_not_reported", "{case}");
+        assert_eq!(calls, [], "{case}");
     }
 }
 
@@ -254,8 +258,8 @@ async fn partial_token_counts_give_a_minimum_cost() {
 #[tokio::test]
 async fn models_are_distinguished_and_reported_costs_are_used() {
     let codex = each_call(Arc::new(silent_on_money([])));
-    let told = codex.probe().await.expect("it is there");
-    assert_eq!(told.cost, Support::Yes);
+    let claims = codex.probe().await.expect("it is there");
+    assert_eq!(claims.cost, Support::Yes);
     assert_eq!(codex.cost_of(MODEL), Some(Support::Yes));
     assert_eq!(codex.cost_of("gpt-7"), Some(Support::No));
 

@@ -20,17 +20,17 @@ fn read_tool() -> ToolDefinition {
 }
 
 #[tokio::test]
-async fn a_text_comes_piece_by_piece_and_whole() {
+async fn a_text_is_streamed_in_pieces_and_complete_at_the_end() {
     let usage = Usage::new(1_200, 80)
         .with_cache_read(40_000)
         .with_cache_creation(500);
-    let said = ScriptedMessage::new()
+    let message = ScriptedMessage::new()
         .thinks("They greet.")
         .says("Good morning to you.")
         .in_pieces_of(5)
         .with_usage(usage)
         .with_model("claude-y");
-    let server = AnthropicServer::start(script([said.into()]));
+    let server = AnthropicServer::start(script([message.into()]));
     let request = ModelRequest::prompt("Hello.").with_thinking(ThinkingBudget::default());
 
     let (events, end) = call(&anthropic(&server.url()), &request).await;
@@ -48,21 +48,24 @@ async fn a_text_comes_piece_by_piece_and_whole() {
         reasoning: 0,
     };
     assert_eq!(reply.usage.complete(), Some(expected));
-    let mut told = (String::new(), String::new());
+    let mut streamed = (String::new(), String::new());
     for event in &events {
         match event {
-            ModelEvent::Thinking(text) => told.0.push_str(text),
-            ModelEvent::Text(text) => told.1.push_str(text),
+            ModelEvent::Thinking(text) => streamed.0.push_str(text),
+            ModelEvent::Text(text) => streamed.1.push_str(text),
             ModelEvent::Usage(tokens) => assert_eq!(tokens.prompt(), reply.usage.known().prompt()),
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!(told, ("They greet.".into(), "Good morning to you.".into()));
+    assert_eq!(
+        streamed,
+        ("They greet.".into(), "Good morning to you.".into())
+    );
     assert!(events.len() > 5, "{events:?}");
 }
 
 #[tokio::test]
-async fn an_answer_is_sent_back_as_it_came_with_the_results_of_its_calls() {
+async fn an_answer_is_sent_back_unchanged_with_the_results_of_its_calls() {
     let unknown = json!({"type": "brand_new", "payload": {"a": [1, null]}});
     let first = ScriptedMessage::new()
         .thinks("Two files.")
@@ -124,8 +127,8 @@ async fn an_answer_is_sent_back_as_it_came_with_the_results_of_its_calls() {
         {"type": "tool_use", "id": "toolu_b", "name": "Read", "input": {"path": "b"}},
     ]);
     assert_eq!(content(1), &expected);
-    let results = sent.tool_results();
-    let results: Vec<_> = results
+    let results: Vec<_> = sent
+        .tool_results()
         .iter()
         .map(|it| (it.text.as_str(), it.is_error))
         .collect();

@@ -91,7 +91,7 @@ async fn a_stream_that_is_cut_anywhere_is_a_failure_until_its_last_event() {
 }
 
 #[tokio::test]
-async fn an_event_that_makes_no_sense_is_an_invalid_answer() {
+async fn an_invalid_event_makes_the_answer_invalid() {
     let server = start(reply().breaks(FaultPosition::InBlock(0), StreamFault::Malformed));
 
     let (events, end) = call(&anthropic(&server.url()), &ModelRequest::prompt("Hi.")).await;
@@ -140,7 +140,7 @@ async fn silence_in_the_stream_is_a_time_out() {
 }
 
 #[tokio::test]
-async fn a_connection_that_is_closed_without_a_word_is_a_failure_of_the_network() {
+async fn a_connection_closed_without_a_response_is_a_network_error() {
     let server = start(Turn::disconnect());
 
     let error = failure(&anthropic(&server.url())).await;

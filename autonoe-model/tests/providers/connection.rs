@@ -11,7 +11,7 @@ use autonoe_testkit::model_server::anthropic::{
 use futures::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 
-use crate::providers::raw_server::{BEGUN, ENDED, RawServer, stream};
+use crate::providers::raw_server::{ENDED, MESSAGE_START, RawServer, stream};
 use crate::providers::support::{KEY, anthropic, call, model};
 
 fn hello() -> ModelRequest {
@@ -24,7 +24,7 @@ fn script(turns: impl IntoIterator<Item = Turn>) -> ModelScript {
 
 #[tokio::test]
 async fn a_request_is_json_with_a_key_and_the_headers_of_the_caller() {
-    let answer = || vec![stream(&format!("{BEGUN}{ENDED}"))];
+    let answer = || vec![stream(&format!("{MESSAGE_START}{ENDED}"))];
     let server = RawServer::start([answer()]).await;
     let spec = provider_spec(&json!({
         "type": "anthropic",
@@ -56,13 +56,13 @@ async fn a_request_is_json_with_a_key_and_the_headers_of_the_caller() {
         .1
         .expect("it answers");
 
-    let [asked] = server.requests().try_into().expect("one request");
+    let [request] = server.requests().try_into().expect("one request");
     assert!(
-        asked
+        request
             .head
             .starts_with("POST /gateway/v1/messages HTTP/1.1\r\n"),
         "{}",
-        asked.head
+        request.head
     );
     let agent = concat!("autonoe/", env!("CARGO_PKG_VERSION"));
     for (name, value) in [
@@ -78,15 +78,15 @@ async fn a_request_is_json_with_a_key_and_the_headers_of_the_caller() {
         // As a text, it is a literal value.
         ("x-none", Some("none")),
     ] {
-        assert_eq!(asked.header(name), value, "{name}");
+        assert_eq!(request.header(name), value, "{name}");
     }
-    let body: Value = serde_json::from_str(&asked.body).expect("JSON");
+    let body: Value = serde_json::from_str(&request.body).expect("JSON");
     assert_eq!(body["model"], "model-x");
 }
 
 #[tokio::test]
 async fn without_a_key_none_is_sent() {
-    let server = RawServer::once([stream(&format!("{BEGUN}{ENDED}"))]).await;
+    let server = RawServer::once([stream(&format!("{MESSAGE_START}{ENDED}"))]).await;
     let model = model("anthropic", &server.url(), &json!({"key": "none"}));
 
     call(&model, &hello()).await.1.expect("it answers");
@@ -96,7 +96,7 @@ async fn without_a_key_none_is_sent() {
 
 #[tokio::test]
 async fn a_connection_serves_one_call_after_the_other() {
-    let answer = || vec![stream(&format!("{BEGUN}{ENDED}"))];
+    let answer = || vec![stream(&format!("{MESSAGE_START}{ENDED}"))];
     let server = RawServer::start([answer(), answer(), answer()]).await;
     let model = anthropic(&server.url());
 
@@ -107,14 +107,14 @@ async fn a_connection_serves_one_call_after_the_other() {
     let connections: Vec<_> = server
         .requests()
         .iter()
-        .map(|asked| asked.connection)
+        .map(|request| request.connection)
         .collect();
     assert_eq!(connections, [0, 0, 0]);
 }
 
 #[tokio::test]
 async fn request_is_sent_only_when_polled() {
-    let answer = || vec![stream(&format!("{BEGUN}{ENDED}"))];
+    let answer = || vec![stream(&format!("{MESSAGE_START}{ENDED}"))];
     let server = RawServer::start([answer(), answer()]).await;
     let model = anthropic(&server.url());
 
@@ -123,13 +123,15 @@ async fn request_is_sent_only_when_polled() {
     drop(ignored);
     call(&model, &hello()).await.1.expect("it answers");
 
-    let asked = server.requests();
-    let ignored = asked.iter().filter(|asked| asked.body.contains("Ignore"));
-    assert_eq!((asked.len(), ignored.count()), (2, 0));
+    let requests = server.requests();
+    let ignored = requests
+        .iter()
+        .filter(|request| request.body.contains("Ignore"));
+    assert_eq!((requests.len(), ignored.count()), (2, 0));
 }
 
 #[tokio::test]
-async fn several_calls_are_under_way_at_once() {
+async fn several_calls_run_concurrently() {
     let server = AnthropicServer::start(
         ModelScript::from_fn(|request| {
             Turn::text(request.user_texts().concat()).after(Duration::from_millis(20))
@@ -157,10 +159,10 @@ async fn several_calls_are_under_way_at_once() {
 #[tokio::test]
 async fn dropping_the_stream_ends_the_call() {
     let silent = Turn::hang();
-    let talking = ScriptedMessage::new()
+    let pausing = ScriptedMessage::new()
         .says("One moment.")
         .breaks(FaultPosition::InBlock(0), StreamFault::Hang);
-    for (number, turn) in [silent, talking.into()].into_iter().enumerate() {
+    for (number, turn) in [silent, pausing.into()].into_iter().enumerate() {
         let server = AnthropicServer::start(script([turn]));
         let model = anthropic(&server.url());
         let mut stream = model.stream(&hello());

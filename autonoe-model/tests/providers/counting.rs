@@ -8,14 +8,14 @@ use serde_json::json;
 use crate::providers::raw_server::{Act, RawServer, stream, whole};
 use crate::providers::support::{anthropic, call, failure, model};
 
-const SAID: &str = r#"{"id": "a", "choices": [{"index": 0, "delta": {"content": "Hi."}}]}"#;
+const TEXT_CHUNK: &str = r#"{"id": "a", "choices": [{"index": 0, "delta": {"content": "Hi."}}]}"#;
 const STOPPED: &str =
     r#"{"id": "a", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}"#;
 const COUNTED: &str =
     r#"{"id": "a", "choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 5}}"#;
 const ZERO: &str =
     r#"{"id": "a", "choices": [], "usage": {"prompt_tokens": 0, "completion_tokens": 0}}"#;
-const BEGUN: &str = r#"{"type": "message_start", "message": {"id": "m", "model": "x", "usage": {"input_tokens": 10, "output_tokens": 1}}}"#;
+const MESSAGE_START: &str = r#"{"type": "message_start", "message": {"id": "m", "model": "x", "usage": {"input_tokens": 10, "output_tokens": 1}}}"#;
 const ENDED: &str = r#"{"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 5}}"#;
 const ENDED_UNCOUNTED: &str = r#"{"type": "message_delta", "delta": {"stop_reason": "end_turn"}}"#;
 const MESSAGE_STOP: &str = r#"{"type": "message_stop"}"#;
@@ -39,36 +39,40 @@ fn events(events: &[&str]) -> Act {
 }
 
 #[tokio::test]
-async fn a_whole_answer_tells_what_it_used_only_if_the_provider_counted_it_to_its_end() {
+async fn usage_is_complete_only_if_the_provider_reported_it_at_the_end() {
     let all = CallUsage::Complete(tokens(10, 5));
     for (kind, sent, expected) in [
         (
             "openai-compatible",
-            vec![SAID, STOPPED, COUNTED, "[DONE]"],
+            vec![TEXT_CHUNK, STOPPED, COUNTED, "[DONE]"],
             all,
         ),
         (
             "openai-compatible",
-            vec![SAID, STOPPED, "[DONE]"],
+            vec![TEXT_CHUNK, STOPPED, "[DONE]"],
             CallUsage::UNKNOWN,
         ),
         (
             "openai-compatible",
-            vec![SAID, STOPPED, ZERO, "[DONE]"],
+            vec![TEXT_CHUNK, STOPPED, ZERO, "[DONE]"],
             CallUsage::UNKNOWN,
         ),
         // Closed before the counts arrived.
-        ("openai-compatible", vec![SAID, STOPPED], CallUsage::UNKNOWN),
+        (
+            "openai-compatible",
+            vec![TEXT_CHUNK, STOPPED],
+            CallUsage::UNKNOWN,
+        ),
         // Counted on the way, and not at the end.
         (
             "openai-compatible",
-            vec![SAID, COUNTED, SAID, STOPPED, "[DONE]"],
+            vec![TEXT_CHUNK, COUNTED, TEXT_CHUNK, STOPPED, "[DONE]"],
             CallUsage::AtLeast(tokens(10, 5)),
         ),
-        ("anthropic", vec![BEGUN, ENDED, MESSAGE_STOP], all),
+        ("anthropic", vec![MESSAGE_START, ENDED, MESSAGE_STOP], all),
         (
             "anthropic",
-            vec![BEGUN, ENDED_UNCOUNTED, MESSAGE_STOP],
+            vec![MESSAGE_START, ENDED_UNCOUNTED, MESSAGE_STOP],
             CallUsage::AtLeast(tokens(10, 1)),
         ),
         ("google", vec![PART, FINISHED_COUNTED], all),
@@ -92,9 +96,13 @@ async fn a_whole_answer_tells_what_it_used_only_if_the_provider_counted_it_to_it
 #[tokio::test]
 async fn truncated_answer_used_at_least_the_reported_tokens() {
     for (kind, sent, known) in [
-        ("openai-compatible", vec![SAID], tokens(0, 0)),
-        ("openai-compatible", vec![SAID, COUNTED], tokens(10, 5)),
-        ("anthropic", vec![BEGUN], tokens(10, 1)),
+        ("openai-compatible", vec![TEXT_CHUNK], tokens(0, 0)),
+        (
+            "openai-compatible",
+            vec![TEXT_CHUNK, COUNTED],
+            tokens(10, 5),
+        ),
+        ("anthropic", vec![MESSAGE_START], tokens(10, 1)),
         ("google", vec![PART], tokens(10, 0)),
     ] {
         let server = RawServer::once([events(&sent), Act::Close]).await;
@@ -106,7 +114,7 @@ async fn truncated_answer_used_at_least_the_reported_tokens() {
 }
 
 #[tokio::test]
-async fn a_call_that_came_to_no_model_used_nothing_and_one_that_may_have_is_unknown() {
+async fn usage_is_zero_if_no_model_was_reached_and_unknown_if_one_may_have_been() {
     for (status, code, expected) in [
         (
             "401 No",

@@ -12,12 +12,12 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use crate::providers::raw_server::{BEGUN, ENDED, RawServer, stream};
+use crate::providers::raw_server::{ENDED, MESSAGE_START, RawServer, stream};
 use crate::providers::support::{KEY, call, failure, model, tried_twice};
 use crate::providers::tls_front::{Flaw, TlsFront};
 
 async fn answering() -> RawServer {
-    RawServer::once([stream(&format!("{BEGUN}{ENDED}"))]).await
+    RawServer::once([stream(&format!("{MESSAGE_START}{ENDED}"))]).await
 }
 
 async fn answer(model: &Arc<dyn ModelClient>) -> String {
@@ -33,7 +33,7 @@ fn trusting(url: &str, context: &ProviderContext) -> Arc<dyn ModelClient> {
 }
 
 #[tokio::test]
-async fn a_server_is_asked_when_its_authority_is_named() {
+async fn a_server_with_a_configured_authority_is_trusted() {
     let place = tempfile::tempdir().expect("a directory");
     let file = place.path().join("authority.pem");
     for kind in ["text", "file"] {
@@ -54,7 +54,7 @@ async fn a_server_is_asked_when_its_authority_is_named() {
 }
 
 #[tokio::test]
-async fn a_server_of_an_unknown_authority_gets_no_key_and_is_not_asked_again() {
+async fn a_server_with_an_unknown_authority_gets_no_key_and_no_retry() {
     let server = answering().await;
     let front = TlsFront::before(&server.url(), Flaw::None).await;
     let other = TlsFront::before(&server.url(), Flaw::None).await;
@@ -98,7 +98,7 @@ async fn a_certificate_of_another_place_or_time_is_refused() {
 }
 
 #[tokio::test]
-async fn a_connection_does_not_become_a_plain_one_and_is_not_tried_again() {
+async fn a_failed_handshake_falls_back_to_no_plain_connection_and_is_not_retried() {
     let server = answering().await;
     let front = TlsFront::before(&server.url(), Flaw::None).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -161,7 +161,7 @@ async fn environment_selects_system_certificates() {
 }
 
 #[tokio::test]
-async fn the_environment_of_the_process_is_not_looked_at() {
+async fn the_environment_of_the_process_is_ignored() {
     const SERVER: &str = "AUTONOE_TEST_SERVER";
     let server = answering().await;
     let other = TlsFront::before(&server.url(), Flaw::None).await;
@@ -180,17 +180,17 @@ async fn the_environment_of_the_process_is_not_looked_at() {
     let mut child = Command::new(std::env::current_exe().expect("this program"));
     child
         .arg("--exact")
-        .arg("providers::encryption::the_environment_of_the_process_is_not_looked_at")
+        .arg("providers::encryption::the_environment_of_the_process_is_ignored")
         .env(SERVER, front.url())
         .env("SSL_CERT_FILE", file)
         .env("SSL_CERT_DIR", place.path());
     let ended = tokio::task::spawn_blocking(move || child.output()).await;
 
     let ended = ended.expect("no panic").expect("it runs");
-    let told = String::from_utf8_lossy(&ended.stdout);
+    let output = String::from_utf8_lossy(&ended.stdout);
     assert!(
-        ended.status.success() && told.contains("1 passed"),
-        "{told}"
+        ended.status.success() && output.contains("1 passed"),
+        "{output}"
     );
     assert_eq!(front.connections(), 1);
 }

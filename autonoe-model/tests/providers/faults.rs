@@ -9,7 +9,7 @@ use autonoe_model::{ModelEvent, ModelRequest};
 use serde_json::json;
 
 use crate::providers::raw_server::{
-    Act, BEGUN, ENDED, RawServer, STREAM_HEAD, chunk, stream, until_closed, whole,
+    Act, ENDED, MESSAGE_START, RawServer, STREAM_HEAD, chunk, stream, until_closed, whole,
 };
 use crate::providers::support::{KEY, anthropic, call, failure, model, used};
 
@@ -41,16 +41,24 @@ async fn a_connection_that_ends_before_the_answer_is_a_failure_of_the_network() 
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_off_fails_with_what_it_used() {
-    let chunked = |end: Act| vec![Act::Send(format!("{STREAM_HEAD}{}", chunk(BEGUN))), end];
+async fn an_incomplete_answer_fails_with_its_usage() {
+    let chunked = |end: Act| {
+        vec![
+            Act::Send(format!("{STREAM_HEAD}{}", chunk(MESSAGE_START))),
+            end,
+        ]
+    };
     let in_chunk = vec![
-        Act::Send(format!("{STREAM_HEAD}{}ff\r\ndata: {{\"ty", chunk(BEGUN))),
+        Act::Send(format!(
+            "{STREAM_HEAD}{}ff\r\ndata: {{\"ty",
+            chunk(MESSAGE_START)
+        )),
         Act::Close,
     ];
-    let ended_chunks = vec![stream(BEGUN), Act::Close];
+    let ended_chunks = vec![stream(MESSAGE_START), Act::Close];
     let short = format!(
         "HTTP/1.1 200 OK\r\ncontent-type: {EVENTS}\r\ncontent-length: 9999\r\n\
-         request-id: req-1\r\n\r\n{BEGUN}"
+         request-id: req-1\r\n\r\n{MESSAGE_START}"
     );
     for (name, acts) in [
         ("closed between chunks", chunked(Act::Close)),
@@ -65,7 +73,7 @@ async fn an_answer_that_breaks_off_fails_with_what_it_used() {
         ("shorter than was told", vec![Act::Send(short), Act::Close]),
         (
             "closed, with no length told",
-            vec![until_closed("200 OK", EVENTS, BEGUN), Act::Close],
+            vec![until_closed("200 OK", EVENTS, MESSAGE_START), Act::Close],
         ),
         (
             "closed in an event, with no length told",
@@ -73,7 +81,7 @@ async fn an_answer_that_breaks_off_fails_with_what_it_used() {
                 until_closed(
                     "200 OK",
                     EVENTS,
-                    &format!("{BEGUN}data: {{\"type\": \"cont"),
+                    &format!("{MESSAGE_START}data: {{\"type\": \"cont"),
                 ),
                 Act::Close,
             ],
@@ -87,8 +95,8 @@ async fn an_answer_that_breaks_off_fails_with_what_it_used() {
         assert_eq!(error.code, NetworkError, "{name}: {error:?}");
         assert_eq!(error.usage.known().total(), 11, "{name}");
         assert_eq!(error.request_id.as_deref(), Some("req-1"), "{name}");
-        let told = [used(10, 1), ModelEvent::Text("Hi.".into())];
-        assert_eq!(events, told, "{name}");
+        let expected = [used(10, 1), ModelEvent::Text("Hi.".into())];
+        assert_eq!(events, expected, "{name}");
     }
 }
 
@@ -98,23 +106,27 @@ async fn an_answer_that_is_whole_needs_no_proper_end_of_the_connection() {
         vec![
             Act::Send(format!(
                 "{STREAM_HEAD}{}",
-                chunk(&format!("{BEGUN}{ENDED}"))
+                chunk(&format!("{MESSAGE_START}{ENDED}"))
             )),
             Act::Close,
         ],
         vec![
             Act::Send(format!(
                 "{STREAM_HEAD}{}",
-                chunk(&format!("{BEGUN}{ENDED}"))
+                chunk(&format!("{MESSAGE_START}{ENDED}"))
             )),
             Act::Hang,
         ],
         vec![
-            until_closed("200 OK", EVENTS, &format!("{BEGUN}{}", ENDED.trim_end())),
+            until_closed(
+                "200 OK",
+                EVENTS,
+                &format!("{MESSAGE_START}{}", ENDED.trim_end()),
+            ),
             Act::Close,
         ],
         // Without a content type.
-        vec![whole("200 OK", "", &format!("{BEGUN}{ENDED}"))],
+        vec![whole("200 OK", "", &format!("{MESSAGE_START}{ENDED}"))],
     ] {
         let server = RawServer::once(acts).await;
 
@@ -188,13 +200,13 @@ async fn error_with_success_status_is_reported_as_error() {
 
 #[tokio::test]
 async fn a_redirection_is_not_followed() {
-    let elsewhere = RawServer::start([]).await;
+    let redirect_target = RawServer::start([]).await;
     for status in [
         "301 Moved Permanently",
         "302 Found",
         "307 Temporary Redirect",
     ] {
-        let location = format!("location: {}/v1/messages\r\n", elsewhere.url());
+        let location = format!("location: {}/v1/messages\r\n", redirect_target.url());
         let server = RawServer::once([whole(status, &location, "")]).await;
 
         let error = failure(&anthropic(&server.url())).await;
@@ -202,7 +214,7 @@ async fn a_redirection_is_not_followed() {
         assert_eq!(error.code, InvalidResponse);
         assert_eq!(error.status.map(|code| code / 100), Some(3));
     }
-    assert!(elsewhere.requests().is_empty());
+    assert!(redirect_target.requests().is_empty());
 }
 
 #[tokio::test]
@@ -218,7 +230,7 @@ async fn non_http_answer_is_an_invalid_response() {
 async fn an_event_without_an_end_does_not_fill_the_memory() {
     let line = format!("data: {}\n", "x".repeat(1 << 20));
     let server = RawServer::once([
-        until_closed("200 OK", EVENTS, BEGUN),
+        until_closed("200 OK", EVENTS, MESSAGE_START),
         Act::Send(line.repeat(17)),
         Act::Hang,
     ])
@@ -268,7 +280,7 @@ async fn truncated_message_contains_no_part_of_key() {
 }
 
 #[tokio::test]
-async fn a_wait_that_is_asked_for_as_a_date_counts_from_the_date_of_the_answer() {
+async fn a_retry_after_date_is_relative_to_the_date_header() {
     let head = "date: Wed, 21 Oct 2015 07:28:00 GMT\r\nx-request-id: req-7\r\n\
                 retry-after: Wed, 21 Oct 2015 07:28:30 GMT\r\n";
     let server =

@@ -44,7 +44,7 @@ fn last() -> Value {
 }
 
 #[tokio::test]
-async fn a_conversation_with_calls_goes_back_as_it_came() {
+async fn a_conversation_with_calls_is_sent_back_unchanged() {
     let parts = [
         json!({"text": "Two files.", "thought": true}),
         json!({"text": "I look."}),
@@ -104,13 +104,13 @@ async fn a_conversation_with_calls_goes_back_as_it_came() {
         .1
         .expect("it answers");
 
-    let asked = server.requests();
+    let requests = server.requests();
     let line = "POST /v1beta/models/model-x:streamGenerateContent?alt=sse HTTP/1.1\r\n";
-    for asked in &asked {
-        assert!(asked.head.starts_with(line), "{}", asked.head);
-        assert_eq!(asked.header("x-goog-api-key"), Some(KEY));
+    for request in &requests {
+        assert!(request.head.starts_with(line), "{}", request.head);
+        assert_eq!(request.header("x-goog-api-key"), Some(KEY));
     }
-    let body: Value = serde_json::from_str(&asked[1].body).expect("JSON");
+    let body: Value = serde_json::from_str(&requests[1].body).expect("JSON");
     let expected = json!([
         {"role": "user", "parts": [{"text": "Compare."}]},
         {"role": "model", "parts": parts},
@@ -124,19 +124,19 @@ async fn a_conversation_with_calls_goes_back_as_it_came() {
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_off_fails_with_what_it_used() {
-    let begun = frames([chunk(&json!({"text": "Hi."}))]);
+async fn an_incomplete_answer_fails_with_its_usage() {
+    let beginning = frames([chunk(&json!({"text": "Hi."}))]);
     for acts in [
-        vec![stream(&begun)],
+        vec![stream(&beginning)],
         vec![
-            until_closed("200 OK", "text/event-stream", &begun),
+            until_closed("200 OK", "text/event-stream", &beginning),
             Act::Close,
         ],
         vec![
             until_closed(
                 "200 OK",
                 "text/event-stream",
-                &format!("{begun}data: {{\"cand"),
+                &format!("{beginning}data: {{\"cand"),
             ),
             Act::Close,
         ],

@@ -15,8 +15,10 @@ async fn calls(kind: &str, events: &[Value]) -> (Vec<(String, Value)>, StopReaso
     let (_, end) = call(&model, &ModelRequest::prompt("Hello.")).await;
 
     let reply = end.expect("it answers");
-    let calls = reply.message.calls();
-    let calls = calls.map(|(_, name, input)| (name.to_owned(), input.clone()));
+    let calls = reply
+        .message
+        .calls()
+        .map(|(_, name, input)| (name.to_owned(), input.clone()));
     (calls.collect(), reply.stop.clone())
 }
 
@@ -24,8 +26,8 @@ fn chat(fragments: &Value) -> Value {
     json!({"id": "a", "choices": [{"index": 0, "delta": {"tool_calls": fragments}}]})
 }
 
-fn stopped(why: &str) -> Value {
-    json!({"id": "a", "choices": [{"index": 0, "delta": {}, "finish_reason": why}]})
+fn stopped(reason: &str) -> Value {
+    json!({"id": "a", "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 }
 
 fn function(name: &str, arguments: &Value) -> Value {

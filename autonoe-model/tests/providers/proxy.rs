@@ -7,11 +7,11 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::providers::raw_server::{Act, BEGUN, ENDED, RawServer, read_request, stream};
+use crate::providers::raw_server::{Act, ENDED, MESSAGE_START, RawServer, read_request, stream};
 use crate::providers::support::{call, failure, model, tried_twice};
 
 /// Opens one tunnel to the requested target, and records the request.
-async fn tunnel_once(asked: Arc<Mutex<String>>) -> (String, tokio::task::JoinHandle<()>) {
+async fn tunnel_once(requests: Arc<Mutex<String>>) -> (String, tokio::task::JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     let task = tokio::spawn(async move {
@@ -19,7 +19,7 @@ async fn tunnel_once(asked: Arc<Mutex<String>>) -> (String, tokio::task::JoinHan
         let request = read_request(&mut client).await.expect("readable");
         let (head, _) = request.expect("a request");
         let target = head.split(' ').nth(1).expect("a target").to_owned();
-        *asked.lock().expect("it is free") = head;
+        *requests.lock().expect("it is free") = head;
         let mut server = TcpStream::connect(target).await.expect("it is there");
         client
             .write_all(b"HTTP/1.1 200 OK\r\n\r\n")
@@ -31,17 +31,17 @@ async fn tunnel_once(asked: Arc<Mutex<String>>) -> (String, tokio::task::JoinHan
 }
 
 #[tokio::test]
-async fn a_call_goes_through_the_proxy_that_is_named() {
-    let server = RawServer::once([stream(&format!("{BEGUN}{ENDED}"))]).await;
-    let asked = Arc::default();
-    let (url, task) = tunnel_once(Arc::clone(&asked)).await;
+async fn a_call_uses_the_configured_proxy() {
+    let server = RawServer::once([stream(&format!("{MESSAGE_START}{ENDED}"))]).await;
+    let tunnel_request = Arc::default();
+    let (url, task) = tunnel_once(Arc::clone(&tunnel_request)).await;
     let proxy = json!({"proxy": {"url": url, "login": {"value": "me:pass-word"}}});
     let model = model("anthropic", &server.url(), &proxy);
 
     let (_, end) = call(&model, &ModelRequest::prompt("Hi.")).await;
 
     assert_eq!(end.expect("it answers").message.to_text(), "Hi.");
-    let head = asked.lock().expect("it is free").clone();
+    let head = tunnel_request.lock().expect("it is free").clone();
     let target = server.url().replace("http://", "");
     assert!(
         head.starts_with(&format!("CONNECT {target} HTTP/1.1\r\n")),
@@ -56,9 +56,9 @@ async fn a_call_goes_through_the_proxy_that_is_named() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_refuses_is_asked_again_only_if_that_may_help() {
+async fn a_refusal_by_a_proxy_is_retried_only_if_that_may_help() {
     use ModelErrorCode::{AuthenticationError, NetworkError, ProviderNotConfigured};
-    for (status, code, asked) in [
+    for (status, code, attempts) in [
         ("407 Proxy Authentication Required", AuthenticationError, 1),
         ("403 Forbidden", ProviderNotConfigured, 1),
         ("502 Bad Gateway", NetworkError, 2),
@@ -77,7 +77,7 @@ async fn a_proxy_that_refuses_is_asked_again_only_if_that_may_help() {
         assert!(error.message.contains("the proxy"), "{error}");
         assert!(error.message.contains(&status[..3]), "{error}");
         assert!(!error.message.contains("pass-word"), "{error}");
-        assert_eq!(proxy.requests().len(), asked, "{status}");
+        assert_eq!(proxy.requests().len(), attempts, "{status}");
     }
 }
 
@@ -85,12 +85,12 @@ async fn a_proxy_that_refuses_is_asked_again_only_if_that_may_help() {
 async fn proxy_failures_are_reported_as_such() {
     use ModelErrorCode::{NetworkError, ProviderNotConfigured};
     let other = RawServer::once([Act::Send("SSH-2.0-server\r\n".into()), Act::Close]).await;
-    let nobody = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let gone = format!("http://{}", nobody.local_addr().expect("an address"));
-    drop(nobody);
+    let closed_port = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let closed_url = format!("http://{}", closed_port.local_addr().expect("an address"));
+    drop(closed_port);
     for (url, code, words) in [
         (other.url(), ProviderNotConfigured, "did not answer in HTTP"),
-        (gone, NetworkError, "cannot be reached"),
+        (closed_url, NetworkError, "cannot be reached"),
     ] {
         let proxy = json!({"proxy": {"url": url}});
         let model = model("anthropic", "http://127.0.0.1:9", &proxy);

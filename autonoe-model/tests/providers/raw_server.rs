@@ -46,7 +46,7 @@ impl ReceivedRequest {
 #[derive(Debug)]
 pub(crate) struct RawServer {
     address: SocketAddr,
-    asked: Arc<Mutex<Vec<ReceivedRequest>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
     task: JoinHandle<()>,
 }
 
@@ -54,11 +54,11 @@ impl RawServer {
     pub(crate) async fn start(scripts: impl IntoIterator<Item = Vec<Act>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        let asked: Arc<Mutex<Vec<ReceivedRequest>>> = Arc::default();
+        let requests: Arc<Mutex<Vec<ReceivedRequest>>> = Arc::default();
         let mut scripts: Vec<_> = scripts.into_iter().collect();
         scripts.reverse();
         let scripts = Arc::new(Mutex::new(scripts));
-        let log = asked.clone();
+        let log = requests.clone();
         let task = tokio::spawn(async move {
             let mut connections = tokio::task::JoinSet::new();
             for connection in 0.. {
@@ -73,7 +73,7 @@ impl RawServer {
         });
         Self {
             address,
-            asked,
+            requests,
             task,
         }
     }
@@ -88,8 +88,8 @@ impl RawServer {
     }
 
     pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
-        let asked = self.asked.lock();
-        asked.unwrap_or_else(PoisonError::into_inner).clone()
+        let requests = self.requests.lock();
+        requests.unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -141,11 +141,13 @@ pub(crate) async fn read_request(
     loop {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
             let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-            let length = head.lines().find_map(|line| {
-                let (name, value) = line.split_once(':')?;
-                name.eq_ignore_ascii_case("content-length").then_some(value)
-            });
-            let length: usize = length.map_or(0, |text| text.trim().parse().expect("a number"));
+            let length: usize = head
+                .lines()
+                .find_map(|line| {
+                    let (name, value) = line.split_once(':')?;
+                    name.eq_ignore_ascii_case("content-length").then_some(value)
+                })
+                .map_or(0, |text| text.trim().parse().expect("a number"));
             if bytes.len() >= end + 4 + length {
                 let body = String::from_utf8_lossy(&bytes[end + 4..]).into_owned();
                 return Ok(Some((head, body)));
@@ -186,7 +188,7 @@ pub(crate) fn chunk(body: &str) -> String {
 }
 
 /// Beginning of a message of Anthropic, with 11 tokens used, and its end.
-pub(crate) const BEGUN: &str = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":\
+pub(crate) const MESSAGE_START: &str = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":\
     {\"id\":\"msg_1\",\"model\":\"model-x\",\"usage\":{\"input_tokens\":10,\"output_tokens\":1}}}\n\n\
     data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"Hi.\"}}\n\n";
 

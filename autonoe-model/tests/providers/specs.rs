@@ -24,9 +24,9 @@ fn every_registered_example_is_a_spec_that_survives_being_written_down() {
         assert_eq!(spec.typetag_name(), entry.tag);
 
         let written = serde_json::to_value(&spec).expect("it can be written");
-        let again = provider_spec(&written).expect("it can be read");
+        let loaded = provider_spec(&written).expect("it can be read");
         assert_eq!(
-            serde_json::to_value(&again).expect("it can be written"),
+            serde_json::to_value(&loaded).expect("it can be written"),
             written
         );
         let schema = (entry.schema)().to_value();

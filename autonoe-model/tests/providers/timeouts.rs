@@ -6,7 +6,7 @@ use autonoe_model::ModelErrorCode::Timeout;
 use autonoe_model::{ModelEvent, ModelRequest};
 use serde_json::json;
 
-use crate::providers::raw_server::{Act, BEGUN, ENDED, RawServer, STREAM_HEAD, chunk};
+use crate::providers::raw_server::{Act, ENDED, MESSAGE_START, RawServer, STREAM_HEAD, chunk};
 use crate::providers::support::{call, failure, model, used};
 
 #[tokio::test]
@@ -32,9 +32,9 @@ async fn a_provider_that_does_not_begin_is_late() {
 }
 
 #[tokio::test]
-async fn a_provider_that_falls_silent_is_late_and_what_it_used_counts() {
-    let begun = format!("{STREAM_HEAD}{}", chunk(BEGUN));
-    let server = RawServer::once([Act::Send(begun), Act::Hang]).await;
+async fn a_silent_provider_times_out_with_the_usage_so_far() {
+    let beginning = format!("{STREAM_HEAD}{}", chunk(MESSAGE_START));
+    let server = RawServer::once([Act::Send(beginning), Act::Hang]).await;
     let model = model(
         "anthropic",
         &server.url(),
@@ -51,8 +51,8 @@ async fn a_provider_that_falls_silent_is_late_and_what_it_used_counts() {
 }
 
 #[tokio::test]
-async fn signs_of_life_keep_a_slow_answer_alive() {
-    let mut acts = vec![Act::Send(format!("{STREAM_HEAD}{}", chunk(BEGUN)))];
+async fn heartbeats_keep_a_slow_answer_alive() {
+    let mut acts = vec![Act::Send(format!("{STREAM_HEAD}{}", chunk(MESSAGE_START)))];
     for _ in 0..6 {
         acts.extend([
             Act::Wait(Duration::from_secs(1)),
@@ -74,7 +74,7 @@ async fn signs_of_life_keep_a_slow_answer_alive() {
 }
 
 #[tokio::test]
-async fn a_connection_that_is_not_made_in_time_is_late() {
+async fn a_slow_connection_times_out() {
     // A proxy that accepts the tunnel request and does nothing behaves like an unreachable machine.
     let proxy = RawServer::once([Act::Hang]).await;
     let model = model(

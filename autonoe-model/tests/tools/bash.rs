@@ -15,9 +15,9 @@ use crate::tools::fixture::{Fixture, eventually};
 const BOTH: [Sandbox; 2] = [Sandbox::Required, Sandbox::Off];
 
 #[tokio::test]
-async fn output_and_errors_come_in_their_order_with_the_exit_code() {
+async fn stdout_and_stderr_are_in_order_with_the_exit_code() {
     for sandbox in BOTH {
-        let fixture = Fixture::with(|options| options.sandbox(sandbox));
+        let fixture = Fixture::with(|options| options.sandbox = sandbox);
 
         let command = "echo one; echo two >&2; echo three; pwd; exit 3";
         let output = fixture.call("Bash", json!({"command": command})).await;
@@ -53,7 +53,7 @@ async fn quotes_line_ends_and_dashes_of_a_command_reach_the_shell() {
 }
 
 #[tokio::test]
-async fn a_command_that_reads_gets_nothing_and_each_starts_anew() {
+async fn stdin_is_empty_and_each_command_has_a_new_shell() {
     let fixture = Fixture::new();
     let read = fixture
         .ok("Bash", json!({"command": "read x; echo \"$?\"; cat"}))
@@ -65,18 +65,18 @@ async fn a_command_that_reads_gets_nothing_and_each_starts_anew() {
         )
         .await;
 
-    let anew = fixture
+    let second_output = fixture
         .ok("Bash", json!({"command": "pwd; echo \"<$A>\"; ls /tmp"}))
         .await;
 
     assert_eq!(read, "1\n");
-    assert_eq!(anew, format!("{}\n<>\n", fixture.root().display()));
+    assert_eq!(second_output, format!("{}\n<>\n", fixture.root().display()));
 }
 
 #[tokio::test]
-async fn a_command_that_takes_too_long_is_ended_with_all_that_it_started() {
+async fn a_command_over_its_time_limit_is_killed_with_its_child_processes() {
     let times_out = |sandbox: Sandbox| async move {
-        let fixture = Fixture::with(|options| options.sandbox(sandbox));
+        let fixture = Fixture::with(|options| options.sandbox = sandbox);
         let command = format!(
             "{}; trap '' INT TERM; echo begun; sleep 600; sleep 600",
             fixture.daemon()
@@ -104,22 +104,22 @@ async fn a_command_that_takes_too_long_is_ended_with_all_that_it_started() {
 #[tokio::test]
 async fn background_processes_end_with_the_command() {
     for sandbox in BOTH {
-        let fixture = Fixture::with(|options| options.sandbox(sandbox));
+        let fixture = Fixture::with(|options| options.sandbox = sandbox);
         let command = format!(
             "{}; sleep 600 & nohup sleep 600 >/dev/null 2>&1 & echo done",
             fixture.daemon()
         );
 
-        let said = fixture.ok("Bash", json!({"command": command})).await;
+        let output = fixture.ok("Bash", json!({"command": command})).await;
 
-        assert_eq!(said, "done\n");
+        assert_eq!(output, "done\n");
         assert_eq!(fixture.processes(), 0);
     }
 }
 
 #[tokio::test]
 async fn a_daemon_that_node_starts_without_an_environment_ends_with_the_command() {
-    let fixture = Fixture::with(|options| options.sandbox(Sandbox::Off));
+    let fixture = Fixture::with(|options| options.sandbox = Sandbox::Off);
     let daemon = r#"node -e "require('child_process').spawn('sleep',['97'],{detached:true,stdio:'ignore',env:{}}).unref()""#;
     let command = format!(
         "{daemon}
@@ -139,12 +139,12 @@ async fn a_daemon_that_node_starts_without_an_environment_ends_with_the_command(
 #[tokio::test]
 async fn a_command_that_is_cancelled_or_dropped_is_ended() {
     for sandbox in BOTH {
-        let fixture = Fixture::with(|options| options.sandbox(sandbox));
+        let fixture = Fixture::with(|options| options.sandbox = sandbox);
         let command = format!("{}; touch begun; sleep 600", fixture.daemon());
         let input = json!({"command": command});
         let mark = fixture.root().join("begun");
         let call = |context: ToolContext| fixture.toolbox().call("Bash", input.clone(), context);
-        let begun = async || {
+        let started = async || {
             while !mark.exists() {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
@@ -155,7 +155,7 @@ async fn a_command_that_is_cancelled_or_dropped_is_ended() {
         let token = CancellationToken::new();
         let cancelled = call(fixture.context().with_cancellation(token.clone()));
         let (result, ()) = tokio::join!(cancelled, async {
-            begun().await;
+            started().await;
             token.cancel();
         });
         assert_eq!(
@@ -166,7 +166,7 @@ async fn a_command_that_is_cancelled_or_dropped_is_ended() {
 
         tokio::select! {
             _ = call(fixture.context()) => panic!("it does not end by itself"),
-            () = begun() => {}
+            () = started() => {}
         }
         fixture.eventually_nothing_is_left();
     }
@@ -196,12 +196,12 @@ async fn direct_tool_call_can_be_cancelled() {
 }
 
 #[tokio::test]
-async fn a_flood_is_kept_to_its_beginning_and_its_end() {
+async fn long_output_is_cut_in_the_middle() {
     let limits = ToolLimits {
         output_bytes: 1_000,
         ..ToolLimits::default()
     };
-    let fixture = Fixture::with(|options| options.limits(limits));
+    let fixture = Fixture::with(|options| options.limits = limits);
     let before = memory();
 
     let command = "echo first; head -c 90000000 /dev/zero | tr '\\0' x; echo; echo last";
@@ -234,18 +234,18 @@ async fn an_endless_flood_ends_with_its_time() {
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_text_make_a_text() {
+async fn invalid_utf8_in_output_becomes_replacement_characters() {
     let fixture = Fixture::new();
 
-    let said = fixture
+    let output = fixture
         .ok("Bash", json!({"command": "printf 'a\\377b\\0c'"}))
         .await;
 
-    assert_eq!(said, "a\u{fffd}b\0c\n");
+    assert_eq!(output, "a\u{fffd}b\0c\n");
 }
 
 #[tokio::test]
-async fn commands_that_make_no_sense_are_refused() {
+async fn invalid_commands_are_refused() {
     let fixture = Fixture::new();
     for input in [
         json!({"command": "  "}),
@@ -265,7 +265,10 @@ async fn a_sandbox_that_breaks_later_means_no_command() {
     let fixture = Fixture::new();
     let bwrap = fixture.root().with_file_name("bwrap");
     std::os::unix::fs::symlink("/usr/bin/bwrap", &bwrap).expect("writable");
-    let options = autonoe_model::tools::BuiltInOptions::new(fixture.root()).bubblewrap(&bwrap);
+    let options = autonoe_model::tools::BuiltInOptions {
+        bubblewrap: bwrap.clone(),
+        ..autonoe_model::tools::BuiltInOptions::new(fixture.root())
+    };
     let bash = crate::tools::fixture::tool(&options, "Bash");
     let input = json!({"command": "touch ran"});
 
@@ -304,9 +307,9 @@ async fn many_commands_run_at_once() {
         let command = format!("sleep 0.1; echo {number}");
         fixture.ok("Bash", json!({"command": command}))
     });
-    let said = futures::future::join_all(calls).await;
+    let outputs = futures::future::join_all(calls).await;
 
     let expected: Vec<_> = (0..8).map(|number| format!("{number}\n")).collect();
-    assert_eq!(said, expected);
+    assert_eq!(outputs, expected);
     eventually("the end of all", || fixture.processes() == 0);
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::tools::fixture::Fixture;
 
 #[tokio::test]
-async fn unique_text_is_replaced_and_the_rest_kept() {
+async fn unique_text_is_replaced_and_the_rest_unchanged() {
     let fixture = Fixture::new();
     let path = fixture.file("a.rs", b"fn main() {\r\n    old();\r\n}\xff\r\n");
     fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("ours");
@@ -50,7 +50,7 @@ async fn missing_or_repeated_text_is_refused_with_reason() {
 }
 
 #[tokio::test]
-async fn an_edit_that_would_make_a_file_far_too_large_is_refused_before_it_is_made() {
+async fn an_edit_with_a_too_large_result_is_refused_before_the_write() {
     let fixture = Fixture::new();
     let before = "a".repeat(1 << 20);
     fixture.file("a", &before);
@@ -70,7 +70,7 @@ async fn an_edit_that_would_make_a_file_far_too_large_is_refused_before_it_is_ma
 }
 
 #[tokio::test]
-async fn a_text_that_is_nearly_everywhere_is_looked_for_in_no_time() {
+async fn a_repetitive_file_is_searched_in_linear_time() {
     let fixture = Fixture::new();
     fixture.file("a", "a".repeat(16 << 20));
     for old in ["a".repeat(200_000), "a".to_owned()] {

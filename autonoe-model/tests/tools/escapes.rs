@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::tools::fixture::Fixture;
 
 #[tokio::test]
-async fn no_path_of_a_file_tool_leads_out() {
+async fn no_path_of_a_file_tool_leaves_the_workspace() {
     let fixture = Fixture::new();
     fixture.link("out", fixture.neighbour());
     fixture.link("up", "../neighbour");
@@ -63,13 +63,11 @@ async fn no_path_of_a_file_tool_leads_out() {
 
 #[tokio::test]
 async fn a_command_writes_nothing_outside_and_reads_nothing_hidden() {
-    let fixture = Fixture::with(|options| options);
+    let fixture = Fixture::with(|_| {});
     let neighbour = fixture.neighbour();
     let fixture = Fixture::with(|options| {
-        options
-            .hidden(&neighbour)
-            .hidden(".env")
-            .read_only(".autonoe")
+        options.hidden = vec![neighbour.clone(), ".env".into()];
+        options.read_only = vec![".autonoe".into()];
     });
     fixture.file(".env", "KEY=secret\n");
     fixture.file(".autonoe/status.json", "{}");
@@ -86,9 +84,9 @@ async fn a_command_writes_nothing_outside_and_reads_nothing_hidden() {
         other = other.display(),
     );
 
-    let said = fixture.ok("Bash", json!({"command": command})).await;
+    let output = fixture.ok("Bash", json!({"command": command})).await;
 
-    assert_eq!(said, "fine\n");
+    assert_eq!(output, "fine\n");
     assert_eq!(fixture.text(".autonoe/status.json"), "{}");
     assert_eq!(fs::read_dir(&other).expect("there").count(), 1);
     for (tool, input) in [
@@ -106,7 +104,7 @@ async fn a_command_writes_nothing_outside_and_reads_nothing_hidden() {
 #[tokio::test]
 async fn a_command_reaches_a_listener_only_where_it_has_a_network() {
     for network in [Network::Off, Network::Shared] {
-        let fixture = Fixture::with(|options| options.network(network));
+        let fixture = Fixture::with(|options| options.network = network);
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         listener.set_nonblocking(true).expect("ours");
         let port = listener.local_addr().expect("bound").port();
@@ -145,22 +143,24 @@ async fn a_command_neither_kills_nor_reads_a_foreign_process() {
          env | grep -c API_KEY; ls /proc | grep -cx {pid}"
     );
 
-    let said = fixture.ok("Bash", json!({"command": command})).await;
+    let output = fixture.ok("Bash", json!({"command": command})).await;
 
     let ended = victim.try_wait().expect("ours");
     victim.kill().expect("ours");
     victim.wait().expect("ours");
-    assert_eq!(said, "0\n0\n[exit code 1]\n");
+    assert_eq!(output, "0\n0\n[exit code 1]\n");
     assert_eq!(ended, None, "it was killed");
 }
 
 #[tokio::test]
-async fn the_environment_of_a_command_is_what_was_given() {
+async fn a_command_has_exactly_the_configured_environment() {
     // The test process itself has many more variables, like a host with keys.
     assert!(std::env::vars_os().count() > 6);
-    let fixture = Fixture::with(|options| options.env("EXTRA", "1"));
+    let fixture = Fixture::with(|options| {
+        options.env.insert("EXTRA".into(), "1".into());
+    });
 
-    let said = fixture
+    let output = fixture
         .ok(
             "Bash",
             json!({"command": "env | sort | cut -d= -f1 | tr '\\n' ' '"}),
@@ -168,7 +168,7 @@ async fn the_environment_of_a_command_is_what_was_given() {
         .await;
 
     assert_eq!(
-        said,
+        output,
         "AUTONOE_TOOL_CALL EXTRA GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0 HOME LANG PATH \
          PWD SHLVL TERM _ \n"
     );

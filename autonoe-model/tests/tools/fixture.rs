@@ -25,17 +25,18 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) fn new() -> Self {
-        Self::with(|options| options)
+        Self::with(|_| {})
     }
 
     /// The folder is not in `/tmp`, because a sandbox has its own.
-    pub(crate) fn with(change: impl FnOnce(BuiltInOptions) -> BuiltInOptions) -> Self {
+    pub(crate) fn with(change: impl FnOnce(&mut BuiltInOptions)) -> Self {
         let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
         for name in ["project/src", "neighbour"] {
             fs::create_dir_all(folder.path().join(name)).expect("writable");
         }
         fs::write(folder.path().join("neighbour/key"), "secret\n").expect("writable");
-        let options = change(BuiltInOptions::new(folder.path().join("project")));
+        let mut options = BuiltInOptions::new(folder.path().join("project"));
+        change(&mut options);
         let tools = built_in_tools(&options).expect("these tests need bubblewrap");
         let name = folder.path().file_name().expect("it has one");
         Self {
@@ -141,18 +142,19 @@ impl Fixture {
 }
 
 /// Waits until `is_so`, and fails after the time limit.
-pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
+pub(crate) fn eventually(condition: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < DEADLINE, "waited in vain for {what}");
+        assert!(start.elapsed() < DEADLINE, "waited in vain for {condition}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
 
 /// Returns the tool `name` of `options`.
 pub(crate) fn tool(options: &BuiltInOptions, name: &str) -> Arc<dyn Tool> {
-    let tools = built_in_tools(options).expect("these tests need bubblewrap");
-    let mut tools = tools.into_iter();
+    let mut tools = built_in_tools(options)
+        .expect("these tests need bubblewrap")
+        .into_iter();
     let found = tools.find(|tool| tool.definition().name == name);
     found.expect("it is among them")
 }

@@ -20,11 +20,11 @@ const HOST: &str = "AUTONOE_TEST_BASH_HOST";
 
 /// Plays a host whose agent runs a command, if this process was started as one.
 async fn play_host() -> bool {
-    let Ok(told) = std::env::var(HOST) else {
+    let Ok(order) = std::env::var(HOST) else {
         return false;
     };
-    let told: Value = serde_json::from_str(&told).expect("JSON");
-    let text = |name: &str| told[name].as_str().expect("a text");
+    let order: Value = serde_json::from_str(&order).expect("JSON");
+    let text = |name: &str| order[name].as_str().expect("a text");
     let (root, lock) = (Path::new(text("root")), File::create(text("lock")));
     let lock = lock.expect("writable");
     lock.lock().expect("nobody else has it");
@@ -35,7 +35,7 @@ async fn play_host() -> bool {
     let gate = Gate::new(ProjectPaths::new(root), Grants::none());
     let mut spec = SessionSpec::new(key, root, gate, Toolbox::new([]));
     spec.lock = Some(Arc::new(lock));
-    if told["sandbox"] == false {
+    if order["sandbox"] == false {
         spec.sandbox = Sandbox::Off;
     }
     let tools = BuiltInTools::new().for_session(&spec).expect("tools");
@@ -71,24 +71,24 @@ const LISTENING: &str = "sleep 500";
 const STUBBORN: &str = "trap '' INT; sleep 500";
 
 fn host(test: &str, fixture: &Fixture, lock: &Path, sandbox: Sandbox, command: &str) -> Host {
-    let told = json!({
+    let order = json!({
         "root": fixture.root(), "lock": lock, "run": fixture.context().session.run.as_str(),
         "sandbox": sandbox == Sandbox::Required,
         "command": format!("{}; echo 1 > begun; {command}", fixture.daemon()),
     });
     let host = Command::new(std::env::current_exe().expect("a program"))
         .args(["--exact", test])
-        .env(HOST, told.to_string())
+        .env(HOST, order.to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .expect("it starts");
     let host = Host(host);
-    let begun = fixture.root().join("begun");
+    let marker = fixture.root().join("begun");
     // The shell, its foreground process, and at least one of the two in the background.
     eventually("the command", || {
-        begun.exists() && commands(fixture, &host).len() > 2
+        marker.exists() && commands(fixture, &host).len() > 2
     });
     host
 }
@@ -116,14 +116,13 @@ fn lock_of(fixture: &Fixture) -> PathBuf {
 }
 
 #[tokio::test]
-async fn without_a_sandbox_what_survives_a_killed_host_keeps_others_out() {
+async fn without_a_sandbox_survivors_of_a_killed_host_hold_the_lock() {
     if play_host().await {
         return;
     }
     let fixture = Fixture::new();
     let lock = lock_of(&fixture);
-    let test =
-        "tools::killed_hosts::without_a_sandbox_what_survives_a_killed_host_keeps_others_out";
+    let test = "tools::killed_hosts::without_a_sandbox_survivors_of_a_killed_host_hold_the_lock";
 
     drop(host(test, &fixture, &lock, Sandbox::Off, STUBBORN));
 

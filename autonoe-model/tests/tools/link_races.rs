@@ -28,7 +28,7 @@ fn swap(fixture: &Fixture, stop: Arc<AtomicBool>) -> thread::JoinHandle<u32> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_directory_that_turns_into_a_link_leads_nowhere() {
+async fn a_directory_that_becomes_a_symlink_is_not_followed() {
     let fixture = Fixture::new();
     fixture.file("src/key", "harmless\n");
     let stop = Arc::new(AtomicBool::new(false));

@@ -1,6 +1,7 @@
 //! Tests of missing sandboxes, workspaces and shells.
 
 use std::fs;
+use std::path::Path;
 
 use autonoe_core::agent::Sandbox;
 use autonoe_model::built_in_tools;
@@ -14,10 +15,14 @@ fn project() -> TempDir {
 #[test]
 fn without_a_sandbox_there_are_no_tools_unless_it_is_switched_off() {
     let project = project();
-    let options = BuiltInOptions::new(project.path()).bubblewrap("/opt/nowhere/bwrap");
+    let mut options = BuiltInOptions {
+        bubblewrap: "/opt/nowhere/bwrap".into(),
+        ..BuiltInOptions::new(project.path())
+    };
 
     let refused = built_in_tools(&options);
-    let without = built_in_tools(&options.sandbox(Sandbox::Off));
+    options.sandbox = Sandbox::Off;
+    let without = built_in_tools(&options);
 
     let error = refused.expect_err("there is no sandbox");
     assert!(matches!(error, BuiltInToolsError::Sandbox(_)), "{error:?}");
@@ -44,7 +49,10 @@ fn missing_workspace_or_shell_is_an_error() {
             "{refused:?}"
         );
     }
-    let refused = built_in_tools(&BuiltInOptions::new(project.path()).shell("/no/bash"));
+    let refused = built_in_tools(&BuiltInOptions {
+        shell: "/no/bash".into(),
+        ..BuiltInOptions::new(project.path())
+    });
     assert!(
         matches!(refused, Err(BuiltInToolsError::Shell { .. })),
         "{refused:?}"
@@ -55,21 +63,26 @@ fn missing_workspace_or_shell_is_an_error() {
 fn unguardable_paths_are_refused() {
     let project = project();
     fs::create_dir_all(project.path().join("a/b")).expect("writable");
-    let options = || BuiltInOptions::new(project.path()).sandbox(Sandbox::Off);
+    let guarded = |hidden: &[&Path], read_only: &[&str]| {
+        built_in_tools(&BuiltInOptions {
+            sandbox: Sandbox::Off,
+            hidden: hidden.iter().map(Into::into).collect(),
+            read_only: read_only.iter().map(Into::into).collect(),
+            ..BuiltInOptions::new(project.path())
+        })
+    };
 
-    for options in [
-        options().hidden("a/b"),
-        options().hidden(project.path().join("a/b")),
-        options().hidden(project.path()),
-        options().read_only("/etc/passwd"),
-        options().read_only("a/b"),
+    for refused in [
+        guarded(&["a/b".as_ref()], &[]),
+        guarded(&[&project.path().join("a/b")], &[]),
+        guarded(&[project.path()], &[]),
+        guarded(&[], &["/etc/passwd"]),
+        guarded(&[], &["a/b"]),
     ] {
-        let refused = built_in_tools(&options);
         assert!(
             matches!(refused, Err(BuiltInToolsError::Guarded { .. })),
             "{refused:?}"
         );
     }
-    built_in_tools(&options().hidden("a").read_only("new").hidden("/etc/shadow"))
-        .expect("it can be guarded");
+    guarded(&["a".as_ref(), "/etc/shadow".as_ref()], &["new"]).expect("it can be guarded");
 }

@@ -33,10 +33,14 @@ fn git(directory: &Path, arguments: &[&str]) -> String {
 
 /// Returns a command that tries to write to each place, and prints the successes.
 fn attempts(places: &[&str]) -> String {
-    let try_all = places.iter().map(|place| {
-        format!("(echo x >> {place}) 2>/dev/null && echo wrote {place}; rm -rf {place} 2>/dev/null")
-    });
-    let try_all: Vec<_> = try_all.collect();
+    let try_all: Vec<_> = places
+        .iter()
+        .map(|place| {
+            format!(
+                "(echo x >> {place}) 2>/dev/null && echo wrote {place}; rm -rf {place} 2>/dev/null"
+            )
+        })
+        .collect();
     format!("{}; echo end", try_all.join("\n"))
 }
 
@@ -74,11 +78,11 @@ async fn a_command_commits_and_changes_neither_hooks_nor_configuration() {
          rm -rf .git/hooks .git/config 2>/dev/null && echo removed"
             .to_owned(),
     ];
-    let said = fixture
+    let output = fixture
         .ok("Bash", json!({"command": command.join("\n")}))
         .await;
 
-    assert_eq!(said, "end\n[exit code 1]\n");
+    assert_eq!(output, "end\n[exit code 1]\n");
     assert_eq!(fixture.text(".git/config"), config);
     assert_eq!(fixture.text(".git/hooks/pre-commit"), "#!/bin/sh\ntrue\n");
     assert!(!root.join(".git/hooks/post-checkout").exists());
@@ -96,10 +100,10 @@ async fn command_cannot_add_repository_configuration() {
     let command = "mkdir -p .git/hooks; (echo x > .git/hooks/pre-commit) 2>/dev/null && echo wrote
                    (echo x > .git/config) 2>/dev/null && echo wrote
                    mkdir elsewhere; echo ../elsewhere > .git/commondir; echo end";
-    let said = fixture.ok("Bash", json!({"command": command})).await;
+    let output = fixture.ok("Bash", json!({"command": command})).await;
 
-    assert!(said.starts_with("end\n"), "{said}");
-    assert!(said.contains(".git/commondir was removed"), "{said}");
+    assert!(output.starts_with("end\n"), "{output}");
+    assert!(output.contains(".git/commondir was removed"), "{output}");
     assert!(!root.join(".git/hooks/pre-commit").exists());
     assert_eq!(fixture.text(".git/config"), "");
     assert!(!root.join(".git/commondir").exists());
@@ -116,14 +120,14 @@ async fn a_link_that_cannot_be_guarded_makes_the_whole_repository_read_only() {
     fixture.link(".git/hooks", "../tools/hooks");
 
     let command = attempts(&[".git/hooks", ".git/config", ".git/HEAD"]);
-    let said = fixture.ok("Bash", json!({"command": command})).await;
+    let output = fixture.ok("Bash", json!({"command": command})).await;
 
-    assert_eq!(said, "end\n");
+    assert_eq!(output, "end\n");
     assert!(root.join(".git/hooks").is_symlink());
 }
 
 #[tokio::test]
-async fn submodules_and_further_working_trees_are_not_led_elsewhere() {
+async fn submodules_and_worktrees_cannot_be_redirected() {
     let fixture = Fixture::new();
     let (root, other) = (fixture.root(), fixture.neighbour().join("library"));
     fs::create_dir(&other).expect("writable");
@@ -143,16 +147,16 @@ async fn submodules_and_further_working_trees_are_not_led_elsewhere() {
         ".git/modules/library/hooks/pre-commit",
         ".git/worktrees/tree/commondir",
     ];
-    let said = fixture
+    let output = fixture
         .ok("Bash", json!({"command": attempts(&places)}))
         .await;
 
-    assert_eq!(said, "end\n");
+    assert_eq!(output, "end\n");
     assert!(git(&root, &["status", "--short"]).contains("library"));
 }
 
 #[tokio::test]
-async fn a_file_that_names_the_repository_cannot_be_made_to_name_another() {
+async fn a_gitdir_file_cannot_be_changed() {
     let fixture = Fixture::new();
     let (root, main) = (fixture.root(), fixture.neighbour().join("main"));
     fs::create_dir(&main).expect("writable");
@@ -175,8 +179,8 @@ async fn a_file_that_names_the_repository_cannot_be_made_to_name_another() {
         "{}; git log --format=%s",
         attempts(&[".git", &main.join(".git/config").display().to_string()])
     );
-    let said = fixture.ok("Bash", json!({"command": command})).await;
+    let output = fixture.ok("Bash", json!({"command": command})).await;
 
-    assert_eq!(said, "end\nOne\n");
+    assert_eq!(output, "end\nOne\n");
     assert_eq!(fixture.text(".git"), named);
 }

@@ -19,7 +19,7 @@ fn aged(fixture: &Fixture, name: &str, seconds: u64) {
 }
 
 #[tokio::test]
-async fn files_are_found_the_newest_first_and_what_git_ignores_is_not() {
+async fn files_are_listed_newest_first_without_ignored_ones() {
     let fixture = Fixture::new();
     fixture.file(".gitignore", "target/\n*.log\n!keep.log\n");
     fixture.file("src/.gitignore", "/generated.rs\n");
@@ -81,7 +81,7 @@ async fn truncated_results_are_marked() {
         results: 3,
         ..ToolLimits::default()
     };
-    let fixture = Fixture::with(|options| options.limits(limits));
+    let fixture = Fixture::with(|options| options.limits = limits);
     for number in 0..5 {
         aged(&fixture, &format!("f{number}"), number);
     }
@@ -101,7 +101,7 @@ async fn truncated_results_are_marked() {
 
 #[tokio::test]
 async fn incomplete_search_is_reported_with_reason() {
-    for (limits, why) in [
+    for (limits, reason) in [
         (
             ToolLimits {
                 entries: 2,
@@ -117,7 +117,7 @@ async fn incomplete_search_is_reported_with_reason() {
             "too long",
         ),
     ] {
-        let fixture = Fixture::with(|options| options.limits(limits));
+        let fixture = Fixture::with(|options| options.limits = limits);
         for number in 0..5 {
             fixture.file(&format!("f{number}"), "needle");
         }
@@ -129,14 +129,14 @@ async fn incomplete_search_is_reported_with_reason() {
         let matches = fixture.ok("Grep", json!({"pattern": "needle"})).await;
 
         assert!(found.output.contains("[not complete"), "{}", found.output);
-        assert!(found.output.contains(why), "{}", found.output);
+        assert!(found.output.contains(reason), "{}", found.output);
         assert_eq!(found.metadata["truncated"], true);
-        assert!(matches.contains(why), "{matches}");
+        assert!(matches.contains(reason), "{matches}");
     }
 }
 
 #[tokio::test]
-async fn lines_are_found_with_what_is_around_them() {
+async fn lines_are_found_with_their_context() {
     let fixture = Fixture::new();
     fixture.file("a.txt", "one\nTwo needle\nthree\nfour\nfive\nneedle\n");
     fixture.file("b.rs", "fn needle() {}\n");
@@ -178,7 +178,7 @@ async fn lines_are_found_with_what_is_around_them() {
 }
 
 #[tokio::test]
-async fn files_and_counts_are_given_on_demand() {
+async fn files_and_counts_are_listed_on_request() {
     let fixture = Fixture::new();
     fixture.file("a", "x\nx\n");
     fixture.file("b", "x\n");
@@ -194,7 +194,7 @@ async fn files_and_counts_are_given_on_demand() {
 }
 
 #[tokio::test]
-async fn patterns_that_make_no_sense_are_refused() {
+async fn invalid_patterns_are_refused() {
     let fixture = Fixture::new();
     for (tool, input) in [
         ("Grep", json!({"pattern": "("})),
@@ -215,11 +215,11 @@ async fn fifo_does_not_block_a_search() {
     fixture.file("src/a", "needle\n");
     for name in ["fifo", ".gitignore", "src/.ignore"] {
         let path = fixture.root().join(name);
-        let made = Command::new("mkfifo")
+        let status = Command::new("mkfifo")
             .arg(path)
             .status()
             .expect("it starts");
-        assert!(made.success());
+        assert!(status.success());
     }
 
     let found = fixture.ok("Glob", json!({"pattern": "**"})).await;

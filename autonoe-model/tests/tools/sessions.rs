@@ -49,7 +49,7 @@ async fn commands_work_in_the_directory_of_the_session_with_its_variables_and_no
 
     for sandbox in [Sandbox::Required, Sandbox::Off] {
         spec.sandbox = sandbox;
-        let said = bash_output(
+        let output = bash_output(
             &tools,
             &spec,
             "pwd; echo \"[$OF_SESSION$OURS$SHORT][$KEY$COPY]\"; env",
@@ -57,9 +57,9 @@ async fn commands_work_in_the_directory_of_the_session_with_its_variables_and_no
         .await;
 
         let root = folder.path().canonicalize().expect("it is there");
-        assert!(said.contains(&root.display().to_string()), "{said}");
-        assert!(said.contains("[yestoosk][]"), "{said}");
-        assert!(!said.contains("sk-1"), "{said}");
+        assert!(output.contains(&root.display().to_string()), "{output}");
+        assert!(output.contains("[yestoosk][]"), "{output}");
+        assert!(!output.contains("sk-1"), "{output}");
     }
 }
 
@@ -120,14 +120,14 @@ async fn the_state_of_a_project_cannot_be_written_by_a_command() {
     std::fs::create_dir(folder.path().join(".autonoe")).expect("writable");
     let spec = session(folder.path());
 
-    let said = bash_output(
+    let output = bash_output(
         &BuiltInTools::new(),
         &spec,
         "echo x > .autonoe/models.json; echo end",
     )
     .await;
 
-    assert!(said.contains("end"), "{said}");
+    assert!(output.contains("end"), "{output}");
     assert!(!folder.path().join(".autonoe/models.json").exists());
 }
 
@@ -150,9 +150,9 @@ async fn credentials_of_the_machine_and_of_the_user_are_hidden_from_commands() {
 
     // Only root could read the file in any case, so the test checks its type.
     let command = format!("stat -c %F /etc/shadow; ls {}/.ssh | wc -l", home.display());
-    let said = bash_output(&tools, &session(&root), &command).await;
+    let output = bash_output(&tools, &session(&root), &command).await;
 
-    assert_eq!(said, "character special file\n0\n");
+    assert_eq!(output, "character special file\n0\n");
 }
 
 #[tokio::test]
@@ -170,15 +170,15 @@ async fn probe_reports_sandbox_support_and_remedy() {
         .await
         .expect("nobody is asked");
     let unable = ModelBackend::new(without);
-    let told = unable.probe().await.expect("nobody is asked");
+    let claims = unable.probe().await.expect("nobody is asked");
 
     assert_eq!(able.sandbox, Support::Yes);
     assert!(
         !able.remedies.contains_key(&SessionField::Sandbox),
         "{able:?}"
     );
-    assert_eq!(told.sandbox, Support::No);
-    let remedy = &told.remedies[&SessionField::Sandbox];
+    assert_eq!(claims.sandbox, Support::No);
+    let remedy = &claims.remedies[&SessionField::Sandbox];
     assert!(remedy.contains("apt install bubblewrap"), "{remedy}");
     let mut spec = session(folder.path());
     let error = unable
@@ -193,7 +193,7 @@ async fn probe_reports_sandbox_support_and_remedy() {
 }
 
 #[test]
-fn a_backend_that_makes_no_sense_is_not_built() {
+fn an_invalid_backend_spec_is_not_built() {
     let project = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let folder = project.path().canonicalize().expect("it is there");
     std::fs::write(folder.join("key"), "sk-1").expect("writable");

@@ -19,7 +19,7 @@ fn names(fixture: &Fixture, directory: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_new_file_is_made_with_its_directories() {
+async fn a_new_file_is_created_with_its_directories() {
     let fixture = Fixture::new();
 
     let input = json!({"file_path": "new/deep/file.txt", "content": "hello\n"});
@@ -71,7 +71,10 @@ async fn oversized_or_read_only_write_is_refused() {
         file_bytes: 10,
         ..ToolLimits::default()
     };
-    let fixture = Fixture::with(|options| options.limits(limits).read_only(".autonoe"));
+    let fixture = Fixture::with(|options| {
+        options.limits = limits;
+        options.read_only = vec![".autonoe".into()];
+    });
     let path = fixture.file("locked", "old");
     fs::set_permissions(&path, Permissions::from_mode(0o444)).expect("ours");
     fixture.file(".autonoe/status.json", "{}");

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use autonoe_app::telemetry::{Telemetry, TelemetrySection};
+use autonoe_app::telemetry::Telemetry;
 use autonoe_app::text::sanitize_line;
-use autonoe_app::{AppError, Env, error_chain};
+use autonoe_app::{AppError, Env, ModelsFile, error_chain};
 use autonoe_process::ProcessRunner;
 use autonoe_temporal::TemporalWorker;
 use tokio::signal::unix::{SignalKind, signal};
@@ -28,9 +28,9 @@ pub(crate) async fn work(
     output: &Output,
     env: Env,
 ) -> Result<(), AppError> {
-    let section = TelemetrySection::default();
+    let models = ModelsFile::default();
     let instance = Some(settings.host.clone());
-    let telemetry = Telemetry::start(&section, &env.working_dir, &env, None, instance);
+    let telemetry = Telemetry::start(&models, &env.working_dir, &env, None, instance);
     let telemetry = telemetry.unwrap_or_else(|error| {
         output.note(&format!("warning: telemetry is off: {error}"));
         Telemetry::default()

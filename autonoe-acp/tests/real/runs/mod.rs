@@ -38,20 +38,20 @@ fn passing() -> [Turn; 2] {
 }
 
 /// Creates a run in the project of a setting, in the outer sandbox.
-fn run_in(setting: &Fixture) -> WatchedRun {
-    run_without_walls(setting).configure(|run| run.outer_sandbox(OuterSandbox::bubblewrap()))
+fn run_in(fixture: &Fixture) -> WatchedRun {
+    run_without_walls(fixture).configure(|run| run.outer_sandbox(OuterSandbox::bubblewrap()))
 }
 
 /// Creates a run in the planned project of a setting, in the outer sandbox.
-fn run_planned_in(setting: &Fixture) -> WatchedRun {
-    let run = WatchedRun::in_planned_project(&setting.project(), setting.agents());
+fn run_planned_in(fixture: &Fixture) -> WatchedRun {
+    let run = WatchedRun::in_planned_project(&fixture.project(), fixture.agents());
     run.configure(|run| {
         run.tool_server(Arc::new(HttpToolServer::new()))
             .outer_sandbox(OuterSandbox::bubblewrap())
     })
 }
 
-fn run_without_walls(setting: &Fixture) -> WatchedRun {
-    let run = WatchedRun::in_project(&setting.project(), setting.agents());
+fn run_without_walls(fixture: &Fixture) -> WatchedRun {
+    let run = WatchedRun::in_project(&fixture.project(), fixture.agents());
     run.configure(|run| run.tool_server(Arc::new(HttpToolServer::new())))
 }

@@ -13,9 +13,9 @@ fn photo(input: Value) -> Turn {
 
 /// Plays a run whose model takes two photos, one of which fails. Returns the tool results that the
 /// model received.
-async fn photos(setting: &Fixture, camera: &std::sync::Arc<PhotoTool>) -> Vec<Value> {
+async fn photos(fixture: &Fixture, camera: &std::sync::Arc<PhotoTool>) -> Vec<Value> {
     let camera = camera.clone();
-    let run = run_in(setting).configure(|run| run.tool(camera));
+    let run = run_in(fixture).configure(|run| run.tool(camera));
     let log = run.log();
 
     let (report, ended) = run.run().await;
@@ -32,22 +32,22 @@ fn script() -> ModelScript {
 // Shows: framework/tools/call-ids-of-served-tools, framework/tools/message-id
 #[tokio::test]
 async fn a_served_tool_ends_with_its_title_and_code() {
-    let setting = Fixture::new(script());
+    let fixture = Fixture::new(script());
     let camera = PhotoTool::new();
 
-    let events = photos(&setting, &camera).await;
+    let events = photos(&fixture, &camera).await;
 
     let ended: Vec<_> = events
         .iter()
         .filter(|event| event["event"] == "tool_ended")
         .filter(|event| event["tool"] == "mcp__autonoe__photo")
         .collect();
-    let told: Vec<_> = ended
+    let results: Vec<_> = ended
         .iter()
         .map(|event| json!([event["status"], event["title"], event["error"]]))
         .collect();
     assert_eq!(
-        told,
+        results,
         [
             json!(["ok", "Took a photo", null]),
             json!(["error", "Took the last photo", "FILM_FULL"]),
@@ -61,18 +61,18 @@ async fn a_served_tool_ends_with_its_title_and_code() {
         .collect();
     let ended_ids: Vec<_> = ended.iter().map(|event| event["callId"].clone()).collect();
     assert_eq!(ids, ended_ids);
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 // Shows: framework/tools/result.attachments
 #[tokio::test]
 async fn a_picture_of_a_tool_reaches_the_model_and_that_of_a_failed_call_is_a_note() {
-    let setting = Fixture::new(script());
+    let fixture = Fixture::new(script());
 
-    photos(&setting, &PhotoTool::new()).await;
+    photos(&fixture, &PhotoTool::new()).await;
 
-    let requests = setting.server.log().main_requests();
+    let requests = fixture.server.log().main_requests();
     let counts = [1, 2].map(|number| {
         let body = requests[number].raw.to_string();
         body.matches(PhotoTool::BASE64).count()
@@ -83,5 +83,5 @@ async fn a_picture_of_a_tool_reaches_the_model_and_that_of_a_failed_call_is_a_no
         failed.contains("[attached file photo.png (image/png)"),
         "{failed}"
     );
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }

@@ -131,9 +131,8 @@ fn start_telemetry(
         Some(trace) => format!("{}-{}", folder.id(), trace.span()),
         None => folder.id().to_string(),
     };
-    let section = &models.telemetry;
     let root = project.root();
-    let telemetry = Telemetry::start(section, root, env, trace, Some(instance));
+    let telemetry = Telemetry::start(models, root, env, trace, Some(instance));
     let (telemetry, error) = match telemetry {
         Ok(telemetry) => (telemetry, None),
         Err(error) => (Telemetry::default(), Some(error)),

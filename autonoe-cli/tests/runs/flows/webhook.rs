@@ -160,7 +160,7 @@ fn a_webhook_without_a_trusted_authority_is_reported_before_the_start() {
         ),
         (
             json!({"system": "ignored", "pem": "no certificate"}),
-            "trust.pem of models.json: ",
+            "`trust` of models.json: `pem` ",
         ),
     ] {
         let models = json!({"trust": trust});
@@ -186,6 +186,27 @@ fn a_webhook_with_an_authority_of_the_project_is_accepted() {
     project.write(".autonoe/models.json", &models.to_string());
 
     let ended = run(&project, Some(&key()));
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}
+
+#[test]
+fn a_webhook_with_an_authority_in_a_directory_of_the_environment_is_accepted() {
+    let authority = rcgen::generate_simple_self_signed(["hooks.example.com".to_owned()]);
+    let authority = authority.expect("a certificate").cert.pem();
+    let project = with_webhook("https://hooks.example.com/flows");
+    // The webhook gets no request, because the tests pass.
+    npm_fails(&project, 0);
+    let directory = tempfile::tempdir().expect("a directory");
+    std::fs::write(directory.path().join("ca.pem"), authority).expect("writable");
+    let option = backend(&project, &Script::new().session(text_session("It works.")));
+    let words = ["fix-bug", &option, "--bug", "it crashes at midnight"];
+    let mut command = flow(&project, &words);
+    command
+        .env(VARIABLE, key())
+        .env("SSL_CERT_DIR", directory.path());
+
+    let ended = CommandOutput::run(command);
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
 }

@@ -67,6 +67,21 @@ fn a_failing_telemetry_receiver_causes_one_warning() {
 }
 
 #[test]
+fn telemetry_uses_the_certificate_authorities_of_models() {
+    let project = Project::new();
+    let models = json!({"trust": {"system": "ignored", "pem": "no certificate"}});
+    project.write(".autonoe/models.json", &models.to_string());
+    let mut command = scripted_command(&project, &script(), &["run"]);
+    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "https://127.0.0.1:9");
+
+    let ended = CommandOutput::run(command);
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let expected = "telemetry is off: no certificate can be trusted: `pem` contains no PEM";
+    assert!(ended.stderr.contains(expected), "{ended:?}");
+}
+
+#[test]
 fn an_impossible_request_is_reported_and_the_run_continues() {
     let receiver = Receiver::start();
     for (variable, value) in [

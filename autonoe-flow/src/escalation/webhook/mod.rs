@@ -8,4 +8,3 @@ mod post;
 pub use self::key::{InvalidSigningKey, SigningKey, SigningKeys};
 pub use self::notifier::{WebhookEvent, WebhookNotifier, WebhookTarget};
 pub use self::policy::DeliveryPolicy;
-pub use self::post::InvalidAuthorities;

@@ -13,9 +13,8 @@ use rustls::RootCertStore;
 use serde_json::{Value, json};
 
 use super::policy::DeliveryDecision;
-use super::post::add_authorities;
 use super::post::{Attempt, WebhookRequest};
-use super::{DeliveryPolicy, InvalidAuthorities, SigningKey, SigningKeys};
+use super::{DeliveryPolicy, SigningKey, SigningKeys};
 use crate::definition::StepEscalation;
 use crate::error::{FlowError, FlowErrorKind};
 use crate::escalation::{Notice, Notifier, address_problem};
@@ -36,8 +35,8 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// A status of 2xx is success. Addresses must be `https`, or `http` on this machine. Redirects are
 /// not followed. Errors contain only the host, because the address may be a secret.
 ///
-/// `trusting` adds the certificate authorities for `https`, for example the
-/// bundle of the system. Without any, a flow with an `https` webhook cannot be built.
+/// [`with_authorities`](Self::with_authorities) sets the certificate authorities for `https`.
+/// Without any, a flow with an `https` webhook cannot be built.
 ///
 /// ```
 /// use autonoe_core::time::SystemClock;
@@ -52,7 +51,7 @@ pub struct WebhookNotifier {
     keys: SigningKeys,
     clock: Arc<dyn Clock>,
     policy: DeliveryPolicy,
-    trusted: Arc<RootCertStore>,
+    authorities: Arc<RootCertStore>,
 }
 
 impl WebhookNotifier {
@@ -62,26 +61,15 @@ impl WebhookNotifier {
             keys,
             clock: Arc::new(clock),
             policy: DeliveryPolicy::default(),
-            trusted: Arc::new(RootCertStore::empty()),
+            authorities: Arc::new(RootCertStore::empty()),
         }
     }
 
-    /// Adds the certificate authorities in `pem` to the trusted ones.
-    ///
-    /// ```
-    /// # use autonoe_core::time::SystemClock;
-    /// # use autonoe_flow::escalation::{SigningKeys, WebhookNotifier};
-    /// let webhooks = WebhookNotifier::new(SigningKeys::default(), SystemClock);
-    ///
-    /// assert!(webhooks.trust_authorities(b"no certificate").is_err());
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// `pem` contains no certificate, or an invalid one.
-    pub fn trust_authorities(mut self, pem: &[u8]) -> Result<Self, InvalidAuthorities> {
-        add_authorities(Arc::make_mut(&mut self.trusted), pem)?;
-        Ok(self)
+    /// Sets the certificate authorities for `https`. Default: none.
+    #[must_use]
+    pub fn with_authorities(mut self, authorities: Arc<RootCertStore>) -> Self {
+        self.authorities = authorities;
+        self
     }
 
     /// Sets the retry policy.
@@ -125,7 +113,7 @@ impl WebhookNotifier {
                 body: body.clone(),
             };
             let attempt = letter
-                .post(self.policy.attempt_timeout, self.trusted.clone())
+                .post(self.policy.attempt_timeout, self.authorities.clone())
                 .await;
             match self.policy.decide(attempts, &attempt) {
                 DeliveryDecision::Done => {
@@ -172,7 +160,7 @@ impl WebhookNotifier {
             unresolved("the address of the webhook is not a valid URI".to_owned())
                 .with_cause(BoxError::from(error))
         })?;
-        if uri.scheme_str() == Some("https") && self.trusted.is_empty() {
+        if uri.scheme_str() == Some("https") && self.authorities.is_empty() {
             let host = uri.host().unwrap_or_default();
             return Err(unresolved(format!(
                 "no certificate authorities are configured, so the webhook at {host} cannot be \

@@ -12,8 +12,6 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use rustls::crypto::ring;
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -111,41 +109,4 @@ fn client(
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse();
     seconds.ok().map(Duration::from_secs)
-}
-
-/// Certificate authorities that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot read the certificate authorities for webhooks: {problem}")]
-pub struct InvalidAuthorities {
-    problem: String,
-}
-
-/// Adds the certificate authorities of a PEM text.
-pub(super) fn add_authorities(
-    roots: &mut RootCertStore,
-    pem: &[u8],
-) -> Result<(), InvalidAuthorities> {
-    let wrong = |problem: String| InvalidAuthorities { problem };
-    let mut found = Vec::new();
-    for certificate in CertificateDer::pem_slice_iter(pem) {
-        found.push(certificate.map_err(|error| wrong(error.to_string()))?);
-    }
-    if found.is_empty() {
-        return Err(wrong(
-            "the file contains no certificate in PEM format".to_owned(),
-        ));
-    }
-    // Bundles of systems are old and large. An invalid certificate among hundreds is skipped.
-    let (added, ignored) = roots.add_parsable_certificates(found);
-    tracing::debug!(
-        added,
-        ignored,
-        "loaded certificate authorities for webhooks"
-    );
-    match added {
-        0 => Err(wrong(
-            "the file contains no certificate of an authority".to_owned(),
-        )),
-        _ => Ok(()),
-    }
 }

@@ -45,7 +45,7 @@ impl Tool for Probe {
 }
 
 struct Fixture {
-    desk: Arc<RequestHandler>,
+    handler: Arc<RequestHandler>,
     calls: Arc<Calls>,
     started: Arc<Notify>,
 }
@@ -68,7 +68,7 @@ impl Fixture {
         };
         let tools = Toolbox::new([Arc::new(probe) as Arc<dyn Tool>]);
         Self {
-            desk: Arc::new(RequestHandler::new(session, tools)),
+            handler: Arc::new(RequestHandler::new(session, tools)),
             calls: Arc::default(),
             started,
         }
@@ -76,7 +76,7 @@ impl Fixture {
 
     fn handle(&self, message: &Value) -> Reply {
         let incoming = parse_message(message.to_string().as_bytes()).expect("it is a message");
-        self.desk.handle(&self.calls, incoming)
+        self.handler.handle(&self.calls, incoming)
     }
 
     fn call(&self, params: &Value) -> Call {
@@ -99,14 +99,14 @@ fn request(method: &str, params: &Value) -> Value {
 
 #[test]
 fn known_protocol_versions_are_accepted_and_others_get_the_latest() {
-    for (wanted, agreed) in [
+    for (requested, agreed) in [
         ("2024-11-05", "2024-11-05"),
         ("2025-06-18", "2025-06-18"),
         ("2025-11-25", "2025-11-25"),
         ("2026-07-28", "2025-11-25"),
         ("next", "2025-11-25"),
     ] {
-        let answer = request("initialize", &json!({"protocolVersion": wanted}));
+        let answer = request("initialize", &json!({"protocolVersion": requested}));
 
         assert_eq!(
             answer["result"],
@@ -193,15 +193,15 @@ async fn a_name_that_no_tool_has_is_an_error_of_the_protocol() {
     let answer = call.run(|_| ()).await.expect("it is answered");
 
     assert_eq!(answer["error"]["code"], json!(-32602));
-    let said = answer["error"]["message"].as_str().unwrap_or_default();
-    assert!(said.contains("known tools are: probe"), "{said}");
+    let message = answer["error"]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("known tools are: probe"), "{message}");
 }
 
 #[tokio::test]
 async fn progress_is_sent_to_clients_that_request_it() {
-    for (meta, told) in [(json!({"progressToken": 7}), 2), (json!({"other": 1}), 0)] {
-        let heard: Arc<Mutex<Vec<Value>>> = Arc::default();
-        let keep = heard.clone();
+    for (meta, expected_count) in [(json!({"progressToken": 7}), 2), (json!({"other": 1}), 0)] {
+        let notes: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let keep = notes.clone();
         let arguments = json!({"do": "progress"});
         let call =
             Fixture::new().call(&json!({"name": "probe", "arguments": arguments, "_meta": meta}));
@@ -211,10 +211,10 @@ async fn progress_is_sent_to_clients_that_request_it() {
             .await;
 
         assert!(answer.is_some());
-        let heard = heard.lock().expect("not poisoned");
-        assert_eq!(heard.len(), told);
+        let notes = notes.lock().expect("not poisoned");
+        assert_eq!(notes.len(), expected_count);
         assert!(
-            heard
+            notes
                 .iter()
                 .all(|note| note["params"]["progressToken"] == json!(7))
         );
@@ -243,13 +243,13 @@ async fn a_call_is_notified_when_the_session_ends() {
     let answer = tokio::spawn(call.run(|_| ()));
     fixture.started.notified().await;
 
-    fixture.desk.close();
+    fixture.handler.close();
 
     let answer = answer.await.expect("it ends").expect("it is answered");
-    let said = answer["result"]["content"][0]["text"]
+    let text = answer["result"]["content"][0]["text"]
         .as_str()
         .unwrap_or_default();
-    assert!(said.starts_with("CANCELLED"), "{said}");
+    assert!(text.starts_with("CANCELLED"), "{text}");
 }
 
 fn anything() -> impl Strategy<Value = Value> {
@@ -293,7 +293,7 @@ proptest! {
         let fixture = Fixture::new();
         let answer = match parse_message(message.to_string().as_bytes()) {
             Err(refusal) => refusal,
-            Ok(incoming) => match fixture.desk.handle(&fixture.calls, incoming) {
+            Ok(incoming) => match fixture.handler.handle(&fixture.calls, incoming) {
                 Reply::Answer(answer) => answer,
                 Reply::Nothing => return Err(TestCaseError::fail("no answer")),
                 Reply::Call(call) => {

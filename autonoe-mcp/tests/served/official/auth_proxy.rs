@@ -42,8 +42,8 @@ impl AuthProxy {
                 let (client, to) = (client.clone(), to.clone());
                 tokio::spawn(async move {
                     let service = service_fn(|request| forward(&client, &to, request));
-                    let talk = hyper::server::conn::http1::Builder::new();
-                    let _ = talk
+                    let http = hyper::server::conn::http1::Builder::new();
+                    let _ = http
                         .serve_connection(TokioIo::new(connection), service)
                         .await;
                 });

@@ -49,8 +49,8 @@ impl Runner {
 
     /// Returns the names of all scenarios for servers.
     pub(super) async fn list(&self) -> Vec<String> {
-        let said = self.output(&["list"]).await;
-        let text = String::from_utf8_lossy(&said.stdout).into_owned();
+        let output = self.output(&["list"]).await;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let servers = text.split("Client scenarios").next().unwrap_or_default();
         let names = servers
             .lines()
@@ -79,10 +79,12 @@ impl Runner {
 
     /// Runs the program to its end, which must be successful.
     async fn output(&self, args: &[&str]) -> Output {
-        let said = timeout(LIMIT, self.command(args).output()).await;
-        let said = said.expect("it ends").expect("node runs");
-        assert!(said.status.success(), "{args:?}: {said:?}");
-        said
+        let output = timeout(LIMIT, self.command(args).output())
+            .await
+            .expect("it ends")
+            .expect("node runs");
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        output
     }
 
     fn command(&self, args: &[&str]) -> Command {

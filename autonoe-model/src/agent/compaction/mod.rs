@@ -20,7 +20,7 @@ pub(super) struct Plan {
     task: Message,
     /// User instructions from the middle.
     instructions: Vec<String>,
-    kept: Vec<Message>,
+    retained: Vec<Message>,
 }
 
 /// Plans a compaction to at most half of `room` tokens. The model can write at most `most` tokens.
@@ -36,34 +36,36 @@ pub(super) fn plan(
     // A quarter of the room is for the kept messages, an eighth for the summary, and at most as
     // much for user instructions. The summary request gets half of the room.
     let at = split_point(rest, room / 4);
-    let (middle, kept) = rest.split_at_checked(at)?;
+    let (middle, retained) = rest.split_at_checked(at)?;
     if middle.is_empty() {
         return None;
     }
     let text = transcript(task, middle, room / 2);
     let eighth = u32::try_from(room / 8).unwrap_or(u32::MAX).max(256);
-    // Reasoning counts as output, so the summary gets all the output that is available.
+    // Thinking counts as output, so the summary gets all the output that is available.
     let question = ModelRequest::prompt(text)
         .with_system(super::prompts::SUMMARY_SYSTEM.to_owned())
         .with_max_output_tokens(eighth.min(most));
     Some(Plan {
         summary_request: question,
         task: task.clone(),
-        instructions: left_out(instructions, kept, room / 8),
-        kept: kept.to_vec(),
+        instructions: missing_instructions(instructions, retained, room / 8),
+        retained: retained.to_vec(),
     })
 }
 
 /// Returns the instructions that are not among the kept messages, shortened to about `room` tokens.
-fn left_out(instructions: &[String], kept: &[Message], room: u64) -> Vec<String> {
-    let is_kept = |instruction: &String| {
-        kept.iter()
+fn missing_instructions(instructions: &[String], retained: &[Message], room: u64) -> Vec<String> {
+    let is_retained = |instruction: &String| {
+        retained
+            .iter()
             .any(|message| matches!(message, Message::User { text } if text == instruction))
     };
-    let left: Vec<_> = instructions.iter().filter(|it| !is_kept(it)).collect();
+    let missing: Vec<_> = instructions.iter().filter(|it| !is_retained(it)).collect();
     let bytes = usize::try_from(room.saturating_mul(3)).unwrap_or(usize::MAX);
-    let each = bytes / left.len().max(1);
-    left.into_iter()
+    let each = bytes / missing.len().max(1);
+    missing
+        .into_iter()
         .map(|it| truncate_middle(it, each))
         .collect()
 }
@@ -78,7 +80,7 @@ impl Plan {
             super::prompts::with_instructions(&notes, &self.instructions)
         };
         let mut messages = vec![self.task, Message::user(notes)];
-        messages.extend(self.kept);
+        messages.extend(self.retained);
         messages
     }
 }
@@ -133,9 +135,9 @@ mod tests {
         let mut open: Vec<String> = Vec::new();
         for message in messages {
             match message {
-                Message::Assistant(said) => {
+                Message::Assistant(answer) => {
                     assert!(open.is_empty(), "calls without results: {open:?}");
-                    open = said.calls().map(|(id, _, _)| id.to_owned()).collect();
+                    open = answer.calls().map(|(id, _, _)| id.to_owned()).collect();
                 }
                 Message::Results { results } => {
                     let ids: Vec<_> = results
@@ -152,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_task_stays_first_and_the_last_words_stay_last() {
+    fn the_task_stays_first_and_the_last_messages_stay_last() {
         let long = conversation(&[(1, 900), (1, 900), (1, 900), (1, 30)]);
 
         let plan = plan(&long, &[], 1_000, 500).expect("there is a middle");
@@ -192,17 +194,23 @@ mod tests {
         long.push(Message::user("Do not touch the database."));
         long.extend(conversation(&[(1, 900), (1, 900)]).split_off(1));
         long.push(Message::user("Hurry."));
-        let told = ["Do not touch the database.".to_owned(), "Hurry.".to_owned()];
+        let instructions = ["Do not touch the database.".to_owned(), "Hurry.".to_owned()];
 
-        let short = plan(&long, &told, 1_000, 500)
+        let short = plan(&long, &instructions, 1_000, 500)
             .expect("there is a middle")
             .apply(&Summary::Missing);
 
-        let said = |words: &str| {
+        let occurrences = |words: &str| {
             let holds = |message: &&Message| matches!(message, Message::User { text } if text.contains(words));
             short.iter().filter(holds).count()
         };
-        assert_eq!((said("Do not touch the database."), said("Hurry.")), (1, 1));
+        assert_eq!(
+            (
+                occurrences("Do not touch the database."),
+                occurrences("Hurry.")
+            ),
+            (1, 1)
+        );
     }
 
     #[test]
@@ -234,19 +242,19 @@ mod tests {
             let short = plan.apply(&Summary::Complete("All that was done.".into()));
             assert_paired(&short);
             prop_assert_eq!(short.first(), long.first());
-            let kept: u64 = short.iter().skip(2).map(estimate_tokens).sum();
-            prop_assert!(kept <= room / 4, "{} of {}", kept, room);
+            let retained: u64 = short.iter().skip(2).map(estimate_tokens).sum();
+            prop_assert!(retained <= room / 4, "{} of {}", retained, room);
         }
     }
 
     #[test]
-    fn as_much_is_kept_as_fits() {
-        let said = || Message::from(AssistantMessage::text("x".repeat(30)));
+    fn as_many_messages_are_retained_as_fit() {
+        let answer = || Message::from(AssistantMessage::text("x".repeat(30)));
         let results = || Message::results([ToolResult::ok("c", "", "x".repeat(30))]);
         let messages = [
-            said(),
+            answer(),
             results(),
-            said(),
+            answer(),
             results(),
             Message::user("x".repeat(30)),
         ];

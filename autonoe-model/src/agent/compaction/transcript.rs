@@ -62,9 +62,9 @@ fn entry(message: &Message) -> String {
         }
         Message::Results { results } => {
             for result in results {
-                let how = if result.is_error { "failed" } else { "gave" };
+                let verb = if result.is_error { "failed" } else { "gave" };
                 let output = truncate_middle(&result.output, MAX_ENTRY_BYTES);
-                let _ = writeln!(text, "{} {how}: {output}", result.name);
+                let _ = writeln!(text, "{} {verb}: {output}", result.name);
             }
             Ok(())
         }
@@ -180,13 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_too_long_keeps_both_ends_and_whole_letters() {
+    fn a_long_text_is_cut_in_the_middle_between_characters() {
         assert_eq!(truncate_middle("abc", 3), "abc");
         assert_eq!(truncate_middle("äöüß", 4), "ä\n[.. cut ..]\nß");
     }
 
     #[test]
-    fn only_notes_that_are_whole_are_taken_for_that() {
+    fn only_complete_notes_count_as_notes() {
         let notes = || "Two files were read.".to_owned();
         for (text, stop, expected) in [
             (notes(), StopReason::EndTurn, Summary::Complete(notes())),

@@ -55,8 +55,10 @@ impl Repository {
             Kind::Nothing => sandbox,
             Kind::File | Kind::Unusual => sandbox.read_only(&self.directory),
             Kind::Plain => {
-                let others = NESTED.iter().map(|name| self.directory.join(name));
-                let others = others.filter(|path| path.is_dir());
+                let others = NESTED
+                    .iter()
+                    .map(|name| self.directory.join(name))
+                    .filter(|path| path.is_dir());
                 let own = [HOOKS, CONFIG].map(|name| self.directory.join(name));
                 // As a mount point, the directory cannot be moved away with its content.
                 let sandbox = sandbox.writable(&self.directory);

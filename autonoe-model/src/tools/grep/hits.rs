@@ -22,7 +22,7 @@ pub(super) struct Hits {
     line_bytes: usize,
     text: String,
     /// Number of lines or files in the text.
-    shown: u64,
+    listed: u64,
     files: u64,
     cut: bool,
     not_searched: u64,
@@ -39,7 +39,7 @@ impl Hits {
             bytes: limits.output_bytes,
             line_bytes: limits.line_bytes,
             text: String::new(),
-            shown: 0,
+            listed: 0,
             files: 0,
             cut: false,
             not_searched: 0,
@@ -76,9 +76,9 @@ impl Hits {
     }
 
     fn add(&mut self, line: &str) {
-        self.cut |= self.shown >= self.most || self.text.len() + line.len() > self.bytes;
+        self.cut |= self.listed >= self.most || self.text.len() + line.len() > self.bytes;
         if !self.cut {
-            self.shown += 1;
+            self.listed += 1;
             self.text.push_str(line);
             self.text.push('\n');
         }
@@ -98,9 +98,9 @@ impl Hits {
                 let _ = write!(text, "{number}{sign}");
             }
             match line.get(..self.line_bytes) {
-                Some(kept) if kept.len() < line.len() => {
-                    let cut = line.len() - kept.len();
-                    text.push_str(&String::from_utf8_lossy(without_cut_end(kept)));
+                Some(start) if start.len() < line.len() => {
+                    let cut = line.len() - start.len();
+                    text.push_str(&String::from_utf8_lossy(without_cut_end(start)));
                     let _ = write!(text, " [... {cut} bytes left out]");
                 }
                 _ => text.push_str(&String::from_utf8_lossy(line)),
@@ -121,8 +121,8 @@ impl Hits {
             let count = self.not_searched;
             let _ = writeln!(text, "[{count} files could not be searched to their end]");
         }
-        if let Some(why) = stop_reason {
-            let _ = writeln!(text, "[not complete: {why}]");
+        if let Some(reason) = stop_reason {
+            let _ = writeln!(text, "[not complete: {reason}]");
         }
         let files = self.files;
         let incomplete = self.cut || stop_reason.is_some() || self.not_searched > 0;

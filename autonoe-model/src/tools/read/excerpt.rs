@@ -31,7 +31,7 @@ pub(super) struct Excerpt {
 
 impl Excerpt {
     /// Reads as far as needed. Memory use is bounded by the size of the excerpt.
-    pub(super) fn read(mut text: impl BufRead, wanted: &LineRange) -> io::Result<Self> {
+    pub(super) fn read(mut text: impl BufRead, range: &LineRange) -> io::Result<Self> {
         let mut excerpt = Self::default();
         let mut line = Line::default();
         loop {
@@ -42,41 +42,41 @@ impl Excerpt {
             };
             if piece.is_empty() {
                 if line.length > 0 {
-                    excerpt.add(&line, wanted);
+                    excerpt.add(&line, range);
                 }
                 return Ok(excerpt);
             }
-            if excerpt.is_full(wanted) {
+            if excerpt.is_full(range) {
                 excerpt.more = true;
                 return Ok(excerpt);
             }
             let end = memchr::memchr(b'\n', piece);
-            line.push(&piece[..end.unwrap_or(piece.len())], wanted.line_bytes);
+            line.push(&piece[..end.unwrap_or(piece.len())], range.line_bytes);
             let used = end.map_or(piece.len(), |end| end + 1);
             if end.is_some() {
-                excerpt.add(&line, wanted);
+                excerpt.add(&line, range);
                 line = Line::default();
             }
             text.consume(used);
         }
     }
 
-    fn is_full(&self, wanted: &LineRange) -> bool {
-        self.lines >= wanted.lines || self.text.len() >= wanted.bytes
+    fn is_full(&self, range: &LineRange) -> bool {
+        self.lines >= range.lines || self.text.len() >= range.bytes
     }
 
-    fn add(&mut self, line: &Line, wanted: &LineRange) {
+    fn add(&mut self, line: &Line, range: &LineRange) {
         self.lines_read += 1;
-        if self.lines_read < wanted.from || self.is_full(wanted) {
+        if self.lines_read < range.from || self.is_full(range) {
             return;
         }
         self.lines += 1;
-        let cut = line.length - line.kept.len();
-        let kept = match cut {
-            0 => line.kept.strip_suffix(b"\r").unwrap_or(&line.kept),
-            _ => without_cut_end(&line.kept),
+        let cut = line.length - line.start.len();
+        let start = match cut {
+            0 => line.start.strip_suffix(b"\r").unwrap_or(&line.start),
+            _ => without_cut_end(&line.start),
         };
-        let text = String::from_utf8_lossy(kept);
+        let text = String::from_utf8_lossy(start);
         let number = self.lines_read;
         // Writing to a string does not fail.
         let _ = write!(self.text, "{number:>6}\t{text}");
@@ -87,12 +87,12 @@ impl Excerpt {
     }
 
     /// Returns the text for an agent, with a note if more lines follow.
-    pub(super) fn render(&self, wanted: &LineRange) -> String {
+    pub(super) fn render(&self, range: &LineRange) -> String {
         match (self.lines_read, self.more) {
             (0, _) => "[the file is empty]".to_owned(),
             (_, false) => self.text.clone(),
             (_, true) => {
-                let next = wanted.from + self.lines;
+                let next = range.from + self.lines;
                 format!(
                     "{}[more lines follow; continue with offset {next}]\n",
                     self.text
@@ -104,14 +104,15 @@ impl Excerpt {
 
 #[derive(Debug, Default)]
 struct Line {
-    kept: Vec<u8>,
+    start: Vec<u8>,
     length: usize,
 }
 
 impl Line {
     fn push(&mut self, piece: &[u8], limit: usize) {
-        let room = limit.saturating_sub(self.kept.len());
-        self.kept.extend_from_slice(&piece[..room.min(piece.len())]);
+        let room = limit.saturating_sub(self.start.len());
+        self.start
+            .extend_from_slice(&piece[..room.min(piece.len())]);
         self.length += piece.len();
     }
 }
@@ -158,10 +159,10 @@ mod tests {
 
     use super::*;
 
-    fn read(text: &[u8], wanted: LineRange) -> Excerpt {
+    fn read(text: &[u8], range: LineRange) -> Excerpt {
         // A small buffer, so that lines arrive in pieces.
         let reader = BufReader::with_capacity(3, text);
-        Excerpt::read(reader, &wanted).expect("readable")
+        Excerpt::read(reader, &range).expect("readable")
     }
 
     const ALL: LineRange = LineRange {
@@ -184,28 +185,28 @@ mod tests {
 
     #[test]
     fn partial_excerpt_reports_the_next_offset() {
-        let wanted = LineRange {
+        let range = LineRange {
             from: 2,
             lines: 2,
             ..ALL
         };
-        let excerpt = read(b"1\n2\n3\n4\n", wanted);
+        let excerpt = read(b"1\n2\n3\n4\n", range);
 
         assert_eq!(
-            excerpt.render(&wanted),
+            excerpt.render(&range),
             "     2\t2\n     3\t3\n[more lines follow; continue with offset 4]\n"
         );
-        assert!(!read(b"1\n2\n3\n", wanted).more);
+        assert!(!read(b"1\n2\n3\n", range).more);
     }
 
     #[test]
     fn a_long_line_is_cut_between_characters() {
-        let wanted = LineRange {
+        let range = LineRange {
             line_bytes: 4,
             ..ALL
         };
 
-        let excerpt = read("abcé and more\nok\n".as_bytes(), wanted);
+        let excerpt = read("abcé and more\nok\n".as_bytes(), range);
 
         assert_eq!(
             excerpt.text,
@@ -215,9 +216,9 @@ mod tests {
 
     #[test]
     fn the_whole_is_cut_after_a_line() {
-        let wanted = LineRange { bytes: 10, ..ALL };
+        let range = LineRange { bytes: 10, ..ALL };
 
-        let excerpt = read(b"12345\n67\n89\n", wanted);
+        let excerpt = read(b"12345\n67\n89\n", range);
 
         assert_eq!((excerpt.lines, excerpt.more), (1, true));
     }

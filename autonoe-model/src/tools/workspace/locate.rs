@@ -176,8 +176,10 @@ impl Follow<'_> {
         if target.is_absolute() {
             self.stack.clear();
         }
-        let parts = self.workspace.parts(&target);
-        let parts = parts.ok_or_else(|| outside(self.text))?;
+        let parts = self
+            .workspace
+            .parts(&target)
+            .ok_or_else(|| outside(self.text))?;
         for part in parts.into_iter().rev() {
             self.left.push_front(part);
         }

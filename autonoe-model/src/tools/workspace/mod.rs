@@ -69,22 +69,22 @@ impl ToolWorkspace {
     ///
     /// The path does not exist, is not a directory, or is not absolute.
     pub fn open(root: impl AsRef<Path>) -> Result<Self, WorkspaceError> {
-        let given = root.as_ref().to_owned();
+        let path = root.as_ref().to_owned();
         let refused = |source| WorkspaceError {
-            path: given.clone(),
+            path: path.clone(),
             source,
         };
-        if !given.is_absolute() {
+        if !path.is_absolute() {
             return Err(refused(io::ErrorKind::InvalidInput.into()));
         }
-        let root = given.canonicalize().map_err(refused)?;
+        let root = path.canonicalize().map_err(refused)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let directory = openat(CWD, &root, flags, Mode::empty());
-        let directory = directory.map_err(|error| refused(error.into()))?;
+        let directory =
+            openat(CWD, &root, flags, Mode::empty()).map_err(|error| refused(error.into()))?;
         Ok(Self {
             root,
             directory,
-            aliases: vec![given],
+            aliases: vec![path],
             hidden: BTreeSet::new(),
             read_only: BTreeSet::new(),
             writing: Mutex::new(()),
@@ -142,15 +142,15 @@ impl ToolWorkspace {
 pub(in crate::tools) fn open_regular(
     parent: BorrowedFd<'_>,
     name: &OsStr,
-    shown: &Path,
+    path: &Path,
 ) -> Result<(File, Stat), ToolError> {
     let failed = |error| match error {
-        Errno::NOENT => not_found(format!("there is no {shown:?}")),
-        Errno::LOOP => changed(shown),
-        error => system(format!("{shown:?}"), error),
+        Errno::NOENT => not_found(format!("there is no {path:?}")),
+        Errno::LOOP => changed(path),
+        error => system(format!("{path:?}"), error),
     };
     let before = statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
-    refuse_irregular(&before, shown)?;
+    refuse_irregular(&before, path)?;
     let flags =
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = openat(parent, name, flags, Mode::empty()).map_err(failed)?;
@@ -158,27 +158,27 @@ pub(in crate::tools) fn open_regular(
     if same_file(&before, &opened) {
         Ok((File::from(file), opened))
     } else {
-        Err(changed(shown))
+        Err(changed(path))
     }
 }
 
-fn changed(shown: &Path) -> ToolError {
+fn changed(path: &Path) -> ToolError {
     invalid(format!(
-        "{shown:?} was changed in the meantime; read it again"
+        "{path:?} was changed in the meantime; read it again"
     ))
 }
 
-pub(in crate::tools) fn refuse_irregular(stat: &Stat, shown: &Path) -> Result<(), ToolError> {
+pub(in crate::tools) fn refuse_irregular(stat: &Stat, path: &Path) -> Result<(), ToolError> {
     let is = match kind_of(stat) {
         FileType::RegularFile => return Ok(()),
         FileType::Directory => "a directory",
-        FileType::Symlink => return Err(changed(shown)),
+        FileType::Symlink => return Err(changed(path)),
         FileType::Fifo => "a FIFO",
         FileType::Socket => "a socket",
         FileType::CharacterDevice | FileType::BlockDevice => "a device",
         FileType::Unknown => "of an unknown kind",
     };
-    Err(invalid(format!("{shown:?} is {is}, not a regular file")))
+    Err(invalid(format!("{path:?} is {is}, not a regular file")))
 }
 
 pub(in crate::tools) fn kind_of(stat: &Stat) -> FileType {

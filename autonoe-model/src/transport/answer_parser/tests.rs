@@ -83,11 +83,11 @@ fn an_answer_that_is_cut_anywhere_is_never_a_short_answer() {
 }
 
 #[test]
-fn a_failure_of_the_connection_keeps_what_was_used() {
+fn a_failed_connection_reports_the_usage_so_far() {
     let cut = || ModelError::new(ModelErrorCode::Timeout, "nothing more came");
-    let begun = message()[..200].to_owned();
+    let beginning = message()[..200].to_owned();
     let mut reading = AnswerParser::new(anthropic().decoder());
-    if let Ok(ParseProgress::More(more)) = reading.push(begun.as_bytes(), &mut Vec::new()) {
+    if let Ok(ParseProgress::More(more)) = reading.push(beginning.as_bytes(), &mut Vec::new()) {
         reading = more;
     } else {
         panic!("it is not whole");

@@ -173,7 +173,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic(bytes: Vec<u8>) {
+    fn arbitrary_bytes_never_panic(bytes: Vec<u8>) {
         let mut framer = SseParser::new(64);
         let _ = framer.push(&bytes);
         let _ = framer.next_event();

@@ -41,7 +41,7 @@ pub(super) fn messages(conversation: &[Message]) -> Vec<Value> {
     turns.into_iter().map(turn).collect()
 }
 
-/// Returns a part in its original form, or its meaning; `None` for the reasoning of other
+/// Returns a part in its original form, or its meaning; `None` for the thinking of other
 /// providers' models, and for parts that cannot be sent.
 fn part(part: &MessagePart) -> Option<Value> {
     if let Some(item) = part.wire_item(PROTOCOL) {

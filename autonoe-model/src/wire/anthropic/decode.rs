@@ -18,7 +18,7 @@ use crate::wire::{Decoder, ServerEvent};
 /// Decodes one message.
 #[derive(Debug, Default)]
 pub(super) struct MessageDecoder {
-    has_begun: bool,
+    has_started: bool,
     is_whole: bool,
     id: Option<String>,
     model: Option<String>,
@@ -34,7 +34,7 @@ impl MessageDecoder {
     fn take_message_start(&mut self, data: &Value, new_events: &mut Vec<ModelEvent>) -> Option<()> {
         let message = data["message"].as_object()?;
         let text = |name: &str| message.get(name).and_then(Value::as_str).map(str::to_owned);
-        self.has_begun = true;
+        self.has_started = true;
         self.id = text("id");
         self.model = text("model");
         self.usage.update(&data["message"]["usage"]);
@@ -99,17 +99,17 @@ impl Decoder for MessageDecoder {
             "error" => {
                 return Err(error::from_event(&data).with_usage(self.usage.tokens()));
             }
-            "message_start" if !self.has_begun => self.take_message_start(&data, new_events),
+            "message_start" if !self.has_started => self.take_message_start(&data, new_events),
             "content_block_start" | "content_block_delta" | "content_block_stop"
-                if self.has_begun =>
+                if self.has_started =>
             {
                 self.take_block(kind, &data, new_events)
             }
-            "message_delta" if self.has_begun => {
+            "message_delta" if self.has_started => {
                 self.take_message_delta(&data);
                 Some(())
             }
-            "message_stop" if self.has_begun => self.take_message_stop(),
+            "message_stop" if self.has_started => self.take_message_stop(),
             "message_start"
             | "content_block_start"
             | "content_block_delta"
@@ -332,8 +332,11 @@ impl Block {
                 MessagePart::tool_call(text("id"), text("name"), Value::String(String::new()))
             }
             Some("tool_use") => {
-                let input = self.item.get("input").cloned();
-                let input = input.unwrap_or_else(|| Map::new().into());
+                let input = self
+                    .item
+                    .get("input")
+                    .cloned()
+                    .unwrap_or_else(|| Map::new().into());
                 MessagePart::tool_call(text("id"), text("name"), input)
             }
             _ => MessagePart::opaque(),
@@ -355,7 +358,7 @@ mod stop_tests {
     use super::*;
 
     #[test]
-    fn every_reason_is_known_and_others_are_kept() {
+    fn every_stop_reason_is_known_and_others_are_preserved() {
         for (word, expected) in [
             ("end_turn", StopReason::EndTurn),
             ("stop_sequence", StopReason::EndTurn),

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_of_the_caller_holds_thoughts_included() {
+    fn a_limit_of_the_caller_includes_thinking() {
         let request = ModelRequest::prompt("Hi.")
             .with_max_output_tokens(5_000)
             .with_thinking(ThinkingBudget::default());
@@ -279,12 +279,13 @@ mod tests {
 
     #[test]
     fn the_system_prompt_and_the_last_two_messages_to_the_model_are_marked() {
-        let said = |role: &str| json!({"role": role, "content": [{"a": 1}, {"b": 2}]});
+        let message = |role: &str| json!({"role": role, "content": [{"a": 1}, {"b": 2}]});
         let body = json!({
             "system": [{"x": 1}],
             "tools": [{"y": 1}],
             "messages": [
-                said("user"), said("assistant"), said("user"), said("assistant"), said("user"),
+                message("user"), message("assistant"), message("user"), message("assistant"),
+                message("user"),
             ],
         });
 
@@ -331,15 +332,15 @@ mod tests {
     #[test]
     fn a_budget_leaves_room_for_the_answer() {
         let budget = |tokens: u32| Some(json!({"type": "enabled", "budget_tokens": tokens}));
-        for (wanted, max_tokens, expected) in [
+        for (thinking_tokens, max_tokens, expected) in [
             (8192, 20_000, budget(8192)),
             (8192, 8192, budget(7168)),
             (8192, 2048, budget(1024)),
             (8192, 2047, None),
             (8192, 100, None),
         ] {
-            let sent = ThinkingStyle::Budget.encode("m", wanted, max_tokens);
-            assert_eq!(sent, expected, "{wanted} of {max_tokens}");
+            let sent = ThinkingStyle::Budget.encode("m", thinking_tokens, max_tokens);
+            assert_eq!(sent, expected, "{thinking_tokens} of {max_tokens}");
         }
         let sent = ThinkingStyle::ByModel.encode("claude-opus-4-7", 8192, 100);
         assert_eq!(sent, Some(json!({"type": "adaptive"})));

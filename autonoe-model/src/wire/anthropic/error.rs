@@ -13,8 +13,10 @@ pub(super) fn from_refusal(refusal: &Refusal) -> ModelError {
         return refusal.unexplained("Messages API");
     };
     let code = code_of(kind, message).unwrap_or_else(|| status_code_of(status));
-    let request_id = body.as_ref().and_then(|body| body["request_id"].as_str());
-    let request_id = request_id.map(str::to_owned);
+    let request_id = body
+        .as_ref()
+        .and_then(|body| body["request_id"].as_str())
+        .map(str::to_owned);
     ModelError::new(code, message)
         .with_status(status)
         .with_reason(kind.to_owned())
@@ -41,8 +43,10 @@ struct Details<'a> {
 fn details(body: &Value) -> Option<Details<'_>> {
     let error = &body["error"];
     let kind = error["type"].as_str()?;
-    let message = error["message"].as_str().filter(|text| !text.is_empty());
-    let message = message.unwrap_or(kind);
+    let message = error["message"]
+        .as_str()
+        .filter(|text| !text.is_empty())
+        .unwrap_or(kind);
     // Exhausted prepaid credit is reported as an invalid request and only recognizable by its
     // message.
     let is_unpaid = kind == INVALID_REQUEST && message.contains("credit balance is too low");
@@ -72,8 +76,8 @@ fn code_of(kind: &str, message: &str) -> Option<ModelErrorCode> {
 /// Distinguishes cases with the same type and status by their messages.
 fn of_invalid_request(message: &str) -> Option<ModelErrorCode> {
     let message = message.to_ascii_lowercase();
-    let says = |words: &[&str]| words.iter().any(|words| message.contains(words));
-    if says(&[
+    let contains_any = |words: &[&str]| words.iter().any(|words| message.contains(words));
+    if contains_any(&[
         "prompt is too long",
         "exceed context limit",
         "context window",
@@ -155,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn credit_that_is_spent_is_a_matter_of_money_whatever_it_is_called() {
+    fn exhausted_credit_is_a_billing_error_whatever_its_name() {
         let message = "Your credit balance is too low to access the Anthropic API.";
 
         let error = from_refusal(&refusal(400, "invalid_request_error", message));
@@ -165,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_something_in_between_is_not_taken_for_one_of_the_api() {
+    fn a_refusal_by_an_intermediary_is_not_mistaken_for_one_by_the_api() {
         for body in ["<html>Bad</html>", "", "{}", r#"{"error": "text"}"#] {
             let refusal = Refusal {
                 status: 404,
@@ -177,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_that_is_asked_for_is_kept() {
+    fn a_requested_delay_is_reported() {
         for wait in [None, Some(Duration::from_secs(7))] {
             let error = from_refusal(&Refusal {
                 retry_after: wait,
@@ -191,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_event_goes_by_its_name() {
+    fn an_error_event_is_classified_by_its_type() {
         use ModelErrorCode::*;
         for (kind, code) in [
             ("overloaded_error", RateLimited),

@@ -22,7 +22,7 @@ use crate::wire::{Decoder, ServerEvent};
 pub(super) struct ChatDecoder {
     text: String,
     refusal: String,
-    thoughts: Reasoning,
+    thinking: Reasoning,
     calls: Calls,
     /// Unknown fields, in their original form.
     others: Map<String, Value>,
@@ -77,11 +77,11 @@ impl Decoder for ChatDecoder {
             let item = json!({name: &text});
             (!text.is_empty()).then(|| MessagePart::text(text).with_wire(PROTOCOL, item))
         };
-        let mut parts: Vec<MessagePart> = self.thoughts.into_part().into_iter().collect();
+        let mut parts: Vec<MessagePart> = self.thinking.into_part().into_iter().collect();
         parts.extend(field("content", self.text));
         parts.extend(field("refusal", self.refusal));
         let calls = self.calls.into_parts(written);
-        parts.extend(calls.map_err(|what| invalid_response(what, usage.known()))?);
+        parts.extend(calls.map_err(|problem| invalid_response(problem, usage.known()))?);
         let others = self.others.into_iter();
         parts.extend(others.map(|(field, value)| {
             MessagePart::opaque().with_wire(PROTOCOL, json!({field: value}))
@@ -129,7 +129,7 @@ impl ChatDecoder {
     }
 
     fn delta(&mut self, delta: &Value, new_events: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
-        let words = self.thoughts.push(delta);
+        let words = self.thinking.push(delta);
         if !words.is_empty() {
             new_events.push(ModelEvent::Thinking(words));
         }
@@ -245,7 +245,7 @@ impl Calls {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let function = &fragment["function"];
         let id = text(&fragment["id"]);
-        let made_up = format!(
+        let generated_id = format!(
             "{}-{}",
             if answer.is_empty() { "call" } else { answer },
             self.calls.len()
@@ -253,7 +253,7 @@ impl Calls {
         let name = text(&function["name"]);
         let call = self.call(fragment["index"].as_u64(), &id, &name);
         if call.id.is_empty() {
-            call.id = if id.is_empty() { made_up } else { id };
+            call.id = if id.is_empty() { generated_id } else { id };
         }
         if call.name.is_empty() {
             call.name = name;
@@ -265,9 +265,11 @@ impl Calls {
             _ => {}
         }
         let known = ["index", "id", "function"];
-        let rest = fragment.as_object().into_iter().flatten();
-        let rest =
-            rest.filter(|(field, value)| !known.contains(&field.as_str()) && !value.is_null());
+        let rest = fragment
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter(|(field, value)| !known.contains(&field.as_str()) && !value.is_null());
         call.rest
             .extend(rest.map(|(field, value)| (field.clone(), value.clone())));
         if !call.is_emitted && !call.name.is_empty() {

@@ -154,8 +154,8 @@ pub(super) fn assistant(dialect: &ChatDialect, answer: &AssistantMessage) -> Opt
             }
         }
     }
-    let says = !content.is_empty() || message.contains_key("refusal");
-    if !says && calls.is_empty() {
+    let has_content = !content.is_empty() || message.contains_key("refusal");
+    if !has_content && calls.is_empty() {
         return None;
     }
     message.insert("role".into(), "assistant".into());

@@ -107,20 +107,20 @@ mod tests {
     use super::*;
     use crate::contract::PartKind;
 
-    fn thoughts(deltas: &[Value]) -> (String, MessagePart) {
-        let mut thoughts = Reasoning::default();
-        let told = deltas.iter().map(|delta| thoughts.push(delta)).collect();
-        (told, thoughts.into_part().expect("thoughts"))
+    fn reasoning_of(deltas: &[Value]) -> (String, MessagePart) {
+        let mut reasoning = Reasoning::default();
+        let streamed = deltas.iter().map(|delta| reasoning.push(delta)).collect();
+        (streamed, reasoning.into_part().expect("thoughts"))
     }
 
     #[test]
-    fn the_same_thoughts_in_two_fields_are_thought_once() {
-        let (told, part) = thoughts(&[
+    fn the_same_reasoning_in_two_fields_counts_once() {
+        let (streamed, part) = reasoning_of(&[
             json!({"reasoning": "Hm", "reasoning_content": "Hm"}),
             json!({"reasoning": ".", "reasoning_content": "."}),
         ]);
 
-        assert_eq!(told, "Hm.");
+        assert_eq!(streamed, "Hm.");
         let item = json!({"reasoning": "Hm.", "reasoning_content": "Hm."});
         assert_eq!(part, MessagePart::thinking("Hm.").with_wire(PROTOCOL, item));
     }
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn details_grow_together_with_their_signature() {
         let piece = |text: &str| json!({"type": "reasoning.text", "text": text, "index": 0});
-        let (told, part) = thoughts(&[
+        let (streamed, part) = reasoning_of(&[
             json!({"reasoning_details": [piece("One")]}),
             json!({"reasoning_details": [piece(" two")]}),
             json!({"reasoning_details": [
@@ -139,7 +139,7 @@ mod tests {
             ]}),
         ]);
 
-        assert_eq!(told, "One two three");
+        assert_eq!(streamed, "One two three");
         assert_eq!(
             part.kind,
             PartKind::Thinking {

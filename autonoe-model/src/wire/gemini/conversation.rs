@@ -62,7 +62,7 @@ fn wire_id(part: &MessagePart) -> Option<(&str, Option<&str>)> {
     Some((id, wire_id))
 }
 
-/// Returns a part in its original form, or its meaning; `None` for the reasoning of other
+/// Returns a part in its original form, or its meaning; `None` for the thinking of other
 /// providers' models, and for parts that cannot be sent.
 fn part(model: &str, part: &MessagePart) -> Option<Value> {
     if let Some(item) = part.wire_item(PROTOCOL) {
@@ -99,7 +99,7 @@ fn result(result: &ToolResult, ids: &WireIds<'_>) -> Vec<Value> {
     let field = if result.is_error { "error" } else { "output" };
     let (mut output, mut files) = (result.output.clone(), Vec::new());
     for file in &result.attachments {
-        if is_shown(&file.media_type) {
+        if supports_file(&file.media_type) {
             files.push(file_part(file));
         } else {
             output = format!("{output}\n{}", file.to_text());
@@ -115,7 +115,7 @@ fn result(result: &ToolResult, ids: &WireIds<'_>) -> Vec<Value> {
 }
 
 /// Returns whether models support this kind of file.
-fn is_shown(kind: &str) -> bool {
+fn supports_file(kind: &str) -> bool {
     const IMAGES: [&str; 5] = ["heic", "heif", "jpeg", "png", "webp"];
     let is_image = kind
         .strip_prefix("image/")

@@ -180,7 +180,7 @@ pub(super) struct Usage {
     tool_use_prompt: u64,
     cached: u64,
     candidates: u64,
-    thoughts: u64,
+    thinking: u64,
 }
 
 impl Usage {
@@ -194,7 +194,7 @@ impl Usage {
             ),
             (&mut self.cached, &report["cachedContentTokenCount"]),
             (&mut self.candidates, &report["candidatesTokenCount"]),
-            (&mut self.thoughts, &report["thoughtsTokenCount"]),
+            (&mut self.thinking, &report["thoughtsTokenCount"]),
         ] {
             *count = reported.as_u64().unwrap_or(*count);
         }
@@ -208,7 +208,7 @@ impl Usage {
             output: self.candidates,
             cache_read,
             cache_write: 0,
-            reasoning: self.thoughts,
+            reasoning: self.thinking,
         }
     }
 }
@@ -337,7 +337,7 @@ mod stop_tests {
     use super::*;
 
     #[test]
-    fn every_reason_is_known_and_others_are_kept() {
+    fn every_stop_reason_is_known_and_others_are_preserved() {
         for (word, has_calls, expected) in [
             ("STOP", false, StopReason::EndTurn),
             ("STOP", true, StopReason::ToolUse),

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_something_in_between_is_not_taken_for_one_of_the_api() {
+    fn a_refusal_by_an_intermediary_is_not_mistaken_for_one_by_the_api() {
         for (status, body) in [
             (404, "<html>Bad</html>"),
             (502, ""),

@@ -34,10 +34,10 @@ impl Frame {
 }
 
 /// Returns the error for an invalid event.
-pub(in crate::wire) fn invalid_response(what: &str, usage: TokenUsage) -> ModelError {
+pub(in crate::wire) fn invalid_response(problem: &str, usage: TokenUsage) -> ModelError {
     ModelError::new(
         ModelErrorCode::InvalidResponse,
-        format!("the provider sent {what}"),
+        format!("the provider sent {problem}"),
     )
     .with_usage(usage)
 }
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_carries_an_object_an_end_or_nothing() {
+    fn an_event_has_an_object_an_end_marker_or_no_data() {
         let table = [
             ("", Frame::Nothing),
             ("  ", Frame::Nothing),

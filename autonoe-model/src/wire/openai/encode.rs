@@ -131,7 +131,7 @@ mod tests {
 
     // Shows: framework/tools/attachment-types
     #[test]
-    fn pictures_and_documents_are_sent_and_the_rest_is_put_into_words() {
+    fn images_and_documents_are_sent_and_other_files_described() {
         assert_eq!(
             file_content(&file("image/PNG", None)),
             FileContent::Image("data:image/png;base64,YWJj".into())

@@ -34,15 +34,15 @@ pub(in crate::wire) fn play(
 /// Returns the streamed text and reasoning.
 pub(in crate::wire) fn streamed(new_events: &[ModelEvent]) -> (String, String) {
     let mut text = String::new();
-    let mut thoughts = String::new();
+    let mut thinking = String::new();
     for event in new_events {
         match event {
             ModelEvent::Text(more) => text += more,
-            ModelEvent::Thinking(more) => thoughts += more,
+            ModelEvent::Thinking(more) => thinking += more,
             _ => {}
         }
     }
-    (text, thoughts)
+    (text, thinking)
 }
 
 /// Splits `text` between characters, at the given positions.

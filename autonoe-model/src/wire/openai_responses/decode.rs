@@ -134,7 +134,7 @@ impl ResponsesDecoder {
             return Err(invalid_response("an item that is not valid", usage));
         }
         let ended = self.item(data).finish(item, new_events);
-        ended.map_err(|what| invalid_response(what, usage))
+        ended.map_err(|problem| invalid_response(problem, usage))
     }
 
     fn note(&mut self, response: &Value, usage: impl FnOnce(TokenUsage) -> CallUsage) {
@@ -187,7 +187,7 @@ impl ResponsesDecoder {
             let open = self.items.entry(index).or_default();
             if !open.is_done() {
                 let ended = open.finish(item, new_events);
-                ended.map_err(|what| invalid_response(what, self.usage.known()))?;
+                ended.map_err(|problem| invalid_response(problem, self.usage.known()))?;
             }
         }
         Ok(())

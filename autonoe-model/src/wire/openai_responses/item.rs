@@ -111,10 +111,10 @@ pub(super) enum AnswerEnd {
 /// An item in progress, and what has been emitted of it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenItem {
-    begun: Value,
+    started: Value,
     done: Option<MessagePart>,
     text: String,
-    thoughts: String,
+    reasoning: String,
     arguments: String,
     emitted_call: bool,
     refuses: bool,
@@ -123,7 +123,7 @@ pub(super) struct OpenItem {
 impl OpenItem {
     /// Starts the item.
     pub(super) fn start(&mut self, item: &Value, new_events: &mut Vec<ModelEvent>) {
-        self.begun = item.clone();
+        self.started = item.clone();
         self.emit_call(item, new_events);
     }
 
@@ -143,14 +143,14 @@ impl OpenItem {
     /// Appends reasoning.
     pub(super) fn push_reasoning(&mut self, more: &str, new_events: &mut Vec<ModelEvent>) {
         if !more.is_empty() {
-            self.thoughts += more;
+            self.reasoning += more;
             new_events.push(ModelEvent::Thinking(more.into()));
         }
     }
 
     /// Starts a new paragraph of reasoning, unless it is the first.
     pub(super) fn start_paragraph(&mut self, new_events: &mut Vec<ModelEvent>) {
-        if !self.thoughts.is_empty() {
+        if !self.reasoning.is_empty() {
             self.push_reasoning("\n\n", new_events);
         }
     }
@@ -178,7 +178,7 @@ impl OpenItem {
             PartKind::Text { text } if self.text.is_empty() => {
                 self.push_text(text, new_events);
             }
-            PartKind::Thinking { text } if self.thoughts.is_empty() => {
+            PartKind::Thinking { text } if self.reasoning.is_empty() => {
                 self.push_reasoning(text, new_events);
             }
             _ => {}
@@ -203,7 +203,7 @@ impl OpenItem {
         if self.done.is_some() {
             return self.done;
         }
-        if let (Some(id), Some(name)) = call_names(&self.begun) {
+        if let (Some(id), Some(name)) = call_names(&self.started) {
             let input = match ended {
                 AnswerEnd::Complete => read_arguments(&self.arguments),
                 AnswerEnd::Cut => self.arguments.into(),
@@ -213,7 +213,7 @@ impl OpenItem {
         if !self.text.is_empty() {
             return Some(MessagePart::text(self.text));
         }
-        (!self.thoughts.is_empty()).then(|| MessagePart::thinking(self.thoughts))
+        (!self.reasoning.is_empty()).then(|| MessagePart::thinking(self.reasoning))
     }
 
     fn emit_call(&mut self, item: &Value, new_events: &mut Vec<ModelEvent>) {

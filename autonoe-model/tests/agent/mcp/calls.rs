@@ -38,7 +38,10 @@ async fn tools_of_servers_are_offered_and_called_by_the_names_that_the_gate_know
     let mut responses = turn.responses();
     // Read-only calls run concurrently.
     responses.sort_unstable_by_key(|(id, _, _)| *id);
-    let done: Vec<_> = responses.iter().map(|(id, _, how)| (*id, *how)).collect();
+    let done: Vec<_> = responses
+        .iter()
+        .map(|(id, _, status)| (*id, *status))
+        .collect();
     assert_eq!(
         done,
         [
@@ -51,17 +54,21 @@ async fn tools_of_servers_are_offered_and_called_by_the_names_that_the_gate_know
     );
     assert_eq!(responses[0].1, "hello");
     assert!(responses[2].1.starts_with("VALIDATION_ERROR"));
-    let asked = &model.requests()[0];
-    let offered: BTreeSet<_> = asked.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let request = &model.requests()[0];
+    let offered: BTreeSet<_> = request
+        .tools
+        .iter()
+        .map(|tool| tool.name.as_str())
+        .collect();
     assert!(offered.contains("mcp__web__echo") && offered.contains("mcp__other__slow"));
     // Tools of the second page are included, and those without a usable schema are not.
     assert!(offered.contains("mcp__web__environment"));
     assert!(!offered.contains("mcp__web__broken") && !offered.contains("mcp__web__bare"));
-    let echo = asked
+    let echo = request
         .tools
         .iter()
-        .find(|tool| tool.name == "mcp__web__echo");
-    let echo = echo.expect("it is offered");
+        .find(|tool| tool.name == "mcp__web__echo")
+        .expect("it is offered");
     assert_eq!(
         (echo.description.as_str(), echo.effect),
         ("echos.", ToolEffect::ReadOnly)
@@ -76,7 +83,7 @@ async fn tools_of_servers_are_offered_and_called_by_the_names_that_the_gate_know
 }
 
 #[tokio::test]
-async fn pictures_and_pages_are_handed_on_and_failures_are_failures() {
+async fn images_and_resources_are_passed_on_and_failures_are_reported() {
     let place = Place::new();
 
     let (turn, model) = session(
@@ -102,9 +109,9 @@ async fn pictures_and_pages_are_handed_on_and_failures_are_failures() {
             ),
         ]
     );
-    let asked = model.requests();
-    let Some(Message::Results { results }) = asked[1].messages.last() else {
-        panic!("{:?}", asked[1].messages)
+    let requests = model.requests();
+    let Some(Message::Results { results }) = requests[1].messages.last() else {
+        panic!("{:?}", requests[1].messages)
     };
     let [picture] = results[0].attachments.as_slice() else {
         panic!("{results:?}")
@@ -129,12 +136,12 @@ async fn progress_is_reported_and_timed_out_call_is_cancelled() {
             ..
         } = &event.kind
         {
-            let told = (
+            let progress = (
                 tool.to_string(),
                 title.to_string(),
                 metadata["total"].clone(),
             );
-            notes.lock().expect("no panic").push(told);
+            notes.lock().expect("no panic").push(progress);
         }
     });
     let (clock, ids) = (Arc::new(VirtualClock::new()), Arc::new(SeededIds::new(1)));
@@ -149,20 +156,20 @@ async fn progress_is_reported_and_timed_out_call_is_cancelled() {
 
     let turn = within(turn_of(client.as_mut(), "Begin.")).await;
 
-    let [(_, said, ToolStatus::Error)] = turn.responses()[..] else {
+    let [(_, output, ToolStatus::Error)] = turn.responses()[..] else {
         panic!("{turn:?}")
     };
     assert_eq!(
-        said,
+        output,
         "TIMEOUT: the MCP server \"web\" did not answer within 10s"
     );
     assert_eq!(
         place.content_of("cancelled").await,
         place.content_of("slow").await
     );
-    let told = seen.lock().expect("no panic").clone();
+    let progress = seen.lock().expect("no panic").clone();
     assert_eq!(
-        told,
+        progress,
         [("mcp__web__slow".to_owned(), "half".to_owned(), json!(2.0))]
     );
     within(client.dispose()).await.expect("it ends");
@@ -186,7 +193,7 @@ async fn a_server_may_print_send_requests_and_change_its_tools() {
 }
 
 #[tokio::test]
-async fn of_a_huge_result_the_middle_is_left_out() {
+async fn the_middle_of_a_huge_result_is_left_out() {
     let place = Place::new();
 
     let (turn, _) = session(
@@ -196,19 +203,19 @@ async fn of_a_huge_result_the_middle_is_left_out() {
     )
     .await;
 
-    let [(_, said, ToolStatus::Ok)] = turn.responses()[..] else {
+    let [(_, output, ToolStatus::Ok)] = turn.responses()[..] else {
         panic!("{turn:?}")
     };
     assert!(
-        said.contains("[... 999000 bytes left out ...]"),
+        output.contains("[... 999000 bytes left out ...]"),
         "{}",
-        said.len()
+        output.len()
     );
 }
 
 // Shows: framework/models/correlation-across-processes
 #[tokio::test]
-async fn the_environment_of_a_server_is_what_was_given() {
+async fn a_server_has_exactly_the_configured_environment() {
     let place = Place::new();
     let mut spec = place.spec(&[("web", "good")]);
     let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -224,15 +231,15 @@ async fn the_environment_of_a_server_is_what_was_given() {
     .await;
 
     // The interpreter adds a variable of its own.
-    let said = turn.responses()[0].1.replace("LC_CTYPE ", "");
+    let names = turn.responses()[0].1.replace("LC_CTYPE ", "");
     assert_eq!(
-        said,
+        names,
         "AUTONOE_MCP_SERVER LANG OF_ALL OF_RUN OWN PATH TRACEPARENT TRACESTATE"
     );
 }
 
 #[tokio::test]
-async fn a_grant_of_the_tools_of_a_session_leads_to_no_other_tool() {
+async fn a_grant_for_toolbox_tools_covers_no_other_tool() {
     let place = Place::new();
     let mut spec = place.spec(&[]);
     let rule = "mcp__autonoe__*".parse().expect("a rule");
@@ -246,8 +253,8 @@ async fn a_grant_of_the_tools_of_a_session_leads_to_no_other_tool() {
     )
     .await;
 
-    let [(_, said, ToolStatus::Error)] = turn.responses()[..] else {
+    let [(_, output, ToolStatus::Error)] = turn.responses()[..] else {
         panic!("{turn:?}")
     };
-    assert!(said.starts_with("NOT_FOUND"), "{said}");
+    assert!(output.starts_with("NOT_FOUND"), "{output}");
 }

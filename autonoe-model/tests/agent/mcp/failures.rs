@@ -27,15 +27,15 @@ async fn failed(place: &Place, servers: &[(&str, &str)], limit: Duration) -> (St
 }
 
 #[tokio::test]
-async fn a_session_whose_server_ends_at_once_fails_with_what_it_wrote() {
+async fn a_session_with_a_crashing_server_fails_with_its_stderr() {
     let place = Place::new();
 
-    let (code, said) = failed(&place, &[("web", "crash")], super::DEADLINE).await;
+    let (code, message) = failed(&place, &[("web", "crash")], super::DEADLINE).await;
 
     assert_eq!(code, "other");
     let expected = "the MCP server \"web\" of the session: it exited with code 3 before it was \
                     ready; its standard error ended with: no browser is installed";
-    assert_eq!(said, expected);
+    assert_eq!(message, expected);
 }
 
 #[tokio::test]
@@ -43,12 +43,12 @@ async fn silent_server_fails_session_and_stops_other_servers() {
     let place = Place::new();
     let servers = [("web", "mute"), ("family", "family")];
 
-    let (code, said) = failed(&place, &servers, Duration::from_secs(5)).await;
+    let (code, message) = failed(&place, &servers, Duration::from_secs(5)).await;
 
     assert_eq!(code, "timeout");
     assert!(
-        said.contains("\"web\" of the session: it was not ready after 5s"),
-        "{said}"
+        message.contains("\"web\" of the session: it was not ready after 5s"),
+        "{message}"
     );
     assert!(place.path("begun").exists(), "it had been started");
 }
@@ -57,12 +57,12 @@ async fn silent_server_fails_session_and_stops_other_servers() {
 async fn server_with_invalid_output_fails_with_that_output() {
     let place = Place::new();
 
-    let (code, said) = failed(&place, &[("web", "garbage")], Duration::from_secs(5)).await;
+    let (code, message) = failed(&place, &[("web", "garbage")], Duration::from_secs(5)).await;
 
     assert_eq!(code, "timeout");
     assert!(
-        said.contains("it printed \"npm warn: nothing works\""),
-        "{said}"
+        message.contains("it printed \"npm warn: nothing works\""),
+        "{message}"
     );
 }
 
@@ -71,11 +71,11 @@ async fn all_servers_that_fail_are_named() {
     let place = Place::new();
     let servers = [("one", "crash"), ("two", "crash")];
 
-    let (_, said) = failed(&place, &servers, super::DEADLINE).await;
+    let (_, message) = failed(&place, &servers, super::DEADLINE).await;
 
     assert!(
-        said.contains("\"one\"") && said.contains("\"two\""),
-        "{said}"
+        message.contains("\"one\"") && message.contains("\"two\""),
+        "{message}"
     );
 }
 
@@ -125,7 +125,7 @@ async fn servers_that_cannot_be_had_are_refused_before_anything_is_started() {
 }
 
 #[tokio::test]
-async fn calls_of_a_server_that_has_ended_fail_and_say_how_it_did() {
+async fn calls_of_an_exited_server_fail_with_its_exit_status() {
     let place = Place::new();
     let die = calls(&[("a", "mcp__web__die", json!({}))]);
     let echo = calls(&[("b", "mcp__web__echo", json!({"text": "hello"}))]);
@@ -158,9 +158,9 @@ async fn a_server_that_floods_is_not_talked_to_any_more() {
     )
     .await;
 
-    let [(_, said, ToolStatus::Error)] = turn.responses()[..] else {
+    let [(_, message, ToolStatus::Error)] = turn.responses()[..] else {
         panic!("{turn:?}")
     };
-    assert!(said.contains("more than 2000000 bytes"), "{said}");
+    assert!(message.contains("more than 2000000 bytes"), "{message}");
     assert_eq!(place.processes(), 0);
 }

@@ -71,8 +71,8 @@ impl Place {
         );
         let mut spec = SessionSpec::new(key, &self.folder, gate, Toolbox::new([]));
         spec.sandbox = Sandbox::Off;
-        for (name, how) in servers {
-            spec.mcp_servers.insert((*name).to_owned(), server(how));
+        for (name, mode) in servers {
+            spec.mcp_servers.insert((*name).to_owned(), server(mode));
         }
         spec.environment.insert("OF_RUN".into(), self.run.clone());
         spec
@@ -109,22 +109,22 @@ impl Place {
 ///
 /// `mute` and `garbage` never become ready, and tests let their start time run out. The shell runs
 /// them because it starts faster than Python.
-fn server(how: &str) -> McpServer {
+fn server(mode: &str) -> McpServer {
     let in_shell = |script: &str| json!({"command": "sh", "args": ["-c", script]});
-    let server = match how {
+    let server = match mode {
         // Without the last command, the shell could replace itself with `sleep`.
         "mute" => in_shell("setsid sleep 600 & : > begun; sleep 600; true"),
         "garbage" => in_shell("while :; do echo 'npm warn: nothing works'; sleep 1; done"),
-        _ => json!({"command": "python3", "args": [SCRIPT, how], "env": {"OWN": "1"}}),
+        _ => json!({"command": "python3", "args": [SCRIPT, mode], "env": {"OWN": "1"}}),
     };
     serde_json::from_value(server).expect("a server")
 }
 
 /// Waits until `is_so`, and fails after the time limit.
-async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
+async fn eventually(condition: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < DEADLINE, "waited in vain for {what}");
+        assert!(start.elapsed() < DEADLINE, "waited in vain for {condition}");
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }
@@ -148,10 +148,10 @@ fn client(
 /// Runs the calls in a separate session, and returns the turn and the model.
 async fn session(
     spec: SessionSpec,
-    made: &[(&str, &str, Value)],
+    tool_calls: &[(&str, &str, Value)],
     change: impl FnOnce(&mut ModelAgentOptions),
 ) -> (Turn, Arc<ScriptedModel>) {
-    let model = ScriptedModel::new([calls(made), text_reply("Done.")]);
+    let model = ScriptedModel::new([calls(tool_calls), text_reply("Done.")]);
     let mut client = client(&model, spec, change);
     let turn = within(turn_of(client.as_mut(), "Begin.")).await;
     within(client.dispose()).await.expect("it ends");

@@ -21,8 +21,10 @@ async fn the_tools_of_our_own_server_are_called() {
         run: RunId::new("run"),
         number: 1,
     };
-    let served = HttpToolServer::new().serve(&key, tools).await;
-    let served = served.expect("it serves");
+    let served = HttpToolServer::new()
+        .serve(&key, tools)
+        .await
+        .expect("it serves");
     let place = Place::new();
     let mut spec = place.spec(&[]);
     spec.mcp_servers.insert("web".into(), served.server.clone());

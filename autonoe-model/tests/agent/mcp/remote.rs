@@ -22,9 +22,9 @@ struct Remote {
 }
 
 impl Remote {
-    async fn start(place: &Place, how: &str) -> Self {
+    async fn start(place: &Place, mode: &str) -> Self {
         let process = Command::new("python3")
-            .args([SCRIPT, how])
+            .args([SCRIPT, mode])
             .current_dir(place.path(""))
             .stdin(Stdio::piped())
             .stderr(Stdio::null())
@@ -58,9 +58,9 @@ fn spec(place: &Place, port: &str, key: &str) -> SessionSpec {
 
 #[tokio::test]
 async fn tools_are_called_whether_a_server_answers_at_once_or_by_events() {
-    for how in ["json", "events"] {
+    for mode in ["json", "events"] {
         let place = Place::new();
-        let remote = Remote::start(&place, how).await;
+        let remote = Remote::start(&place, mode).await;
 
         let (turn, _) = session(
             spec(&place, &remote.port, "good"),
@@ -78,28 +78,28 @@ async fn tools_are_called_whether_a_server_answers_at_once_or_by_events() {
                 ("a", "hello", ToolStatus::Ok),
                 ("b", "hello", ToolStatus::Ok)
             ],
-            "{how}"
+            "{mode}"
         );
-        assert_eq!(place.content_of("deleted").await, "s-1", "{how}");
+        assert_eq!(place.content_of("deleted").await, "s-1", "{mode}");
     }
 }
 
 #[tokio::test]
-async fn a_session_whose_server_cannot_be_reached_fails_before_its_first_prompt() {
-    for (how, key, code, expected) in [
+async fn a_session_with_an_unreachable_server_fails_before_its_first_prompt() {
+    for (mode, key, code, expected) in [
         ("json", "bad", "other", "HTTP 401"),
         ("elsewhere", "good", "other", "HTTP 307"),
         ("hangs", "good", "timeout", "not ready after 3s"),
         ("gone", "good", "other", "cannot be reached"),
     ] {
         let place = Place::new();
-        let remote = Remote::start(&place, how).await;
+        let remote = Remote::start(&place, mode).await;
         let spec = spec(&place, &remote.port, key);
         // A dropped server leaves a port without a listener.
-        let _held = (how != "gone").then_some(remote);
+        let _held = (mode != "gone").then_some(remote);
         let model = ScriptedModel::new([]);
         let mut client = client(&model, spec, |options| {
-            options.mcp.start_time = match how {
+            options.mcp.start_time = match mode {
                 "hangs" => Duration::from_secs(3),
                 _ => DEADLINE,
             };
@@ -108,15 +108,15 @@ async fn a_session_whose_server_cannot_be_reached_fails_before_its_first_prompt(
         let turn = within(turn_of(client.as_mut(), "Begin.")).await;
 
         let error = turn.error.expect("it fails");
-        let said = error.to_string();
-        assert_eq!(error.code(), code, "{how}: {said}");
+        let message = error.to_string();
+        assert_eq!(error.code(), code, "{mode}: {message}");
         assert!(
-            said.contains(expected) && said.contains("\"web\""),
-            "{how}: {said}"
+            message.contains(expected) && message.contains("\"web\""),
+            "{mode}: {message}"
         );
         assert!(
-            !said.contains("hidden") && !said.contains("bad"),
-            "{how}: {said}"
+            !message.contains("hidden") && !message.contains("bad"),
+            "{mode}: {message}"
         );
         assert!(model.requests().is_empty());
         within(client.dispose()).await.expect("it ends");
@@ -124,11 +124,11 @@ async fn a_session_whose_server_cannot_be_reached_fails_before_its_first_prompt(
 }
 
 #[tokio::test]
-async fn calls_of_a_server_that_floods_or_is_gone_fail() {
-    for how in ["json", "events"] {
+async fn calls_of_a_flooding_or_dead_server_fail() {
+    for mode in ["json", "events"] {
         for (tool, limit) in [("flood", 1_000_000), ("die", 16_000_000)] {
             let place = Place::new();
-            let remote = Remote::start(&place, how).await;
+            let remote = Remote::start(&place, mode).await;
             let name = format!("mcp__web__{tool}");
 
             let (turn, _) = session(
@@ -138,11 +138,11 @@ async fn calls_of_a_server_that_floods_or_is_gone_fail() {
             )
             .await;
 
-            let [(_, said, ToolStatus::Error)] = turn.responses()[..] else {
-                panic!("{how} {tool}: {turn:?}")
+            let [(_, output, ToolStatus::Error)] = turn.responses()[..] else {
+                panic!("{mode} {tool}: {turn:?}")
             };
-            assert!(said.starts_with("IO_ERROR"), "{how} {tool}: {said}");
-            assert!(!said.contains("hidden"), "{how} {tool}: {said}");
+            assert!(output.starts_with("IO_ERROR"), "{mode} {tool}: {output}");
+            assert!(!output.contains("hidden"), "{mode} {tool}: {output}");
         }
     }
 }

@@ -14,22 +14,22 @@ use super::{Place, client, eventually, within};
 use crate::agent::fixture::{Answer, ScriptedModel, calls, text_reply, turn_of};
 
 #[tokio::test]
-async fn servers_and_what_they_have_started_end_with_the_session() {
-    for how in ["family", "stubborn", "good"] {
+async fn servers_and_their_child_processes_end_with_the_session() {
+    for mode in ["family", "stubborn", "good"] {
         let place = Place::new();
         let model = ScriptedModel::new([text_reply("Done."), text_reply("Again.")]);
-        let mut client = client(&model, place.spec(&[("web", how)]), |_| {});
+        let mut client = client(&model, place.spec(&[("web", mode)]), |_| {});
         within(turn_of(client.as_mut(), "Begin.")).await;
-        let living = if how == "family" { 2 } else { 1 };
+        let living = if mode == "family" { 2 } else { 1 };
         eventually("all processes", || place.processes() == living).await;
         within(turn_of(client.as_mut(), "Go on.")).await;
         assert_eq!(place.processes(), living, "they are started once");
 
         within(client.dispose()).await.expect("it ends");
 
-        assert_eq!(place.processes(), 0, "{how}");
+        assert_eq!(place.processes(), 0, "{mode}");
         // The server was asked to end before it was killed.
-        assert!(place.path("closed").exists(), "{how}");
+        assert!(place.path("closed").exists(), "{mode}");
     }
 }
 
@@ -135,13 +135,13 @@ const HOST: &str = "AUTONOE_TEST_MCP_HOST";
 
 /// Plays a host that waits for a model, if this process was started as one.
 async fn play_host() -> bool {
-    let Ok(told) = std::env::var(HOST) else {
+    let Ok(host_args) = std::env::var(HOST) else {
         return false;
     };
-    let (how, folder) = told.split_once(' ').expect("both");
+    let (mode, folder) = host_args.split_once(' ').expect("both");
     let place = Place::at(folder);
     let model = ScriptedModel::new([Answer::Hangs]);
-    let mut client = client(&model, place.spec(&[("web", how)]), |options| {
+    let mut client = client(&model, place.spec(&[("web", mode)]), |options| {
         options.mcp.temporary = place.path("");
     });
     turn_of(client.as_mut(), "Begin.").await;
@@ -153,11 +153,11 @@ struct Host(Child);
 
 impl Host {
     /// Starts a host and waits until its server has started `processes` processes in total.
-    async fn start(test: &str, place: &Place, how: &str, processes: usize) -> Self {
+    async fn start(test: &str, place: &Place, mode: &str, processes: usize) -> Self {
         let folder = place.path("");
         let host = Command::new(std::env::current_exe().expect("a program"))
             .args(["--exact", test])
-            .env(HOST, format!("{how} {}", folder.display()))
+            .env(HOST, format!("{mode} {}", folder.display()))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -175,8 +175,10 @@ impl Host {
         kill_process(host, Signal::STOP).expect("it lives");
         let tasks = format!("/proc/{}/task", self.0.id());
         let tasks = fs::read_dir(tasks).expect("it lives").flatten();
-        let lists = tasks.map(|task| fs::read_to_string(task.path().join("children")));
-        let lists: String = lists.map(|list| list.expect("it is stopped")).collect();
+        let lists: String = tasks
+            .map(|task| fs::read_to_string(task.path().join("children")))
+            .map(|list| list.expect("it is stopped"))
+            .collect();
         let children: Vec<_> = lists
             .split_ascii_whitespace()
             .map(|number| {

@@ -33,10 +33,11 @@ impl Memory {
         };
         match &self.scenario {
             ProviderScenario::Answers { message, usage } => {
-                let parts = message.parts.iter().map(|part| {
-                    MessagePart::new(part.kind.clone()).with_wire(PROTOCOL, item(part))
-                });
-                let parts: Vec<_> = parts.collect();
+                let parts: Vec<_> = message
+                    .parts
+                    .iter()
+                    .map(|part| MessagePart::new(part.kind.clone()).with_wire(PROTOCOL, item(part)))
+                    .collect();
                 let mut events: Vec<_> = parts.iter().flat_map(events).collect();
                 let reply = ModelReply::new(AssistantMessage::new(parts)).with_usage(*usage);
                 events.push(Ok(ModelEvent::Usage(*usage)));
@@ -47,8 +48,8 @@ impl Memory {
                 let half = stream::iter(half(text));
                 half.chain(stream::pending()).boxed()
             }
-            ProviderScenario::Breaks { text, how } => {
-                let end = match how {
+            ProviderScenario::Breaks { text, kind } => {
+                let end = match kind {
                     BrokenStream::Cut | BrokenStream::Ends => {
                         fails(failure(ModelErrorCode::NetworkError))
                     }
@@ -61,7 +62,7 @@ impl Memory {
                     BrokenStream::RepeatsKey => fails(self.repeated_key()),
                     other => panic!("{other:?} is new"),
                 };
-                let end = if self.fault.takes_for_whole(*how) {
+                let end = if self.fault.takes_for_whole(*kind) {
                     let reply = ModelReply::new(AssistantMessage::text(half_of(text)));
                     stream::iter([Ok(ModelEvent::Done(Box::new(reply)))]).boxed()
                 } else {
@@ -103,18 +104,18 @@ impl Memory {
             ProviderScenario::Page { .. } | ProviderScenario::HangsUp => {
                 fails(failure(ModelErrorCode::NetworkError))
             }
-            ProviderScenario::SaysNothing => late(),
+            ProviderScenario::Hangs => late(),
             ProviderScenario::RepeatsKey => fails(self.repeated_key()),
             other => panic!("{other:?} is new"),
         }
     }
 
     fn repeated_key(&self) -> ModelError {
-        let said = match self.fault {
+        let key = match self.fault {
             Fault::RepeatsKeys => KEY,
             _ => "[redacted]",
         };
-        failure(ModelErrorCode::AuthenticationError).with_reason(said.to_owned())
+        failure(ModelErrorCode::AuthenticationError).with_reason(key.to_owned())
     }
 }
 

@@ -148,7 +148,7 @@ fn run_fleet(
     let home = fleet_home(&project);
     let fleet = order.name.clone();
     let trace = parent_trace(env);
-    let telemetry = Telemetry::start(&models.telemetry, project.root(), env, trace.as_ref(), None);
+    let telemetry = Telemetry::start(&models, project.root(), env, trace.as_ref(), None);
     let telemetry = telemetry.unwrap_or_else(|error| {
         warnings.push(format!("telemetry is off: {error}"));
         Telemetry::default()

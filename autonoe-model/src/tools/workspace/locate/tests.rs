@@ -97,7 +97,7 @@ fn paths_through_a_link_to_the_root_are_paths_of_the_root() {
 }
 
 #[test]
-fn paths_that_lead_out_are_refused() {
+fn paths_out_of_the_workspace_are_refused() {
     let fixture = Fixture::new();
     let root = fixture.workspace.root().display().to_string();
     let neighbour = fixture.folder.path().join("neighbour");
@@ -149,7 +149,7 @@ fn invalid_or_missing_path_has_error_code() {
 }
 
 #[test]
-fn hidden_and_read_only_entries_are_guarded_by_every_way_to_them() {
+fn hidden_and_read_only_entries_are_guarded_on_every_path() {
     let mut fixture = Fixture::new();
     for name in [".env", ".autonoe"] {
         fs::create_dir(fixture.folder.path().join("project").join(name)).expect("writable");
@@ -179,9 +179,9 @@ fn hidden_and_read_only_entries_are_guarded_by_every_way_to_them() {
     }
     assert_eq!(code(".autonoe/status.json", Purpose::Read), None);
     assert_eq!(code("src/.env", Purpose::Read), None);
-    let made = fs::read_dir(fixture.workspace.root().join(".autonoe"));
+    let entries = fs::read_dir(fixture.workspace.root().join(".autonoe"));
     assert_eq!(
-        made.expect("there").count(),
+        entries.expect("there").count(),
         0,
         "nothing was made on the way"
     );
@@ -263,12 +263,12 @@ proptest! {
 #[test]
 fn refused_tmp_path_mentions_commands() {
     let fixture = Fixture::new();
-    for (path, is_told) in [("/tmp/x", true), ("/etc/x", false), ("../x", false)] {
+    for (path, has_hint) in [("/tmp/x", true), ("/etc/x", false), ("../x", false)] {
         let refused = fixture.workspace.locate(path, Purpose::Create);
 
         let refused = refused.map(drop).expect_err("it is outside");
         assert_eq!(refused.code, ToolErrorCode::PERMISSION_DENIED, "{path}");
-        let told = refused.message.contains("/tmp is for commands");
-        assert_eq!(told, is_told, "{refused:?}");
+        let hinted = refused.message.contains("/tmp is for commands");
+        assert_eq!(hinted, has_hint, "{refused:?}");
     }
 }

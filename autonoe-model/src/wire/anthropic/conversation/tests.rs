@@ -29,14 +29,15 @@ fn answer() -> (Vec<Value>, AssistantMessage) {
         MessagePart::tool_call("toolu_1", "Read", json!({"b": 1, "a": 2})),
         MessagePart::opaque(),
         MessagePart::tool_call("toolu_2", "Read", json!({})),
-    ];
-    let parts = parts.into_iter().zip(blocks.clone());
-    let parts = parts.map(|(part, block)| part.with_wire(PROTOCOL, block));
+    ]
+    .into_iter()
+    .zip(blocks.clone())
+    .map(|(part, block)| part.with_wire(PROTOCOL, block));
     (blocks, AssistantMessage::new(parts))
 }
 
 #[test]
-fn an_answer_goes_back_as_it_came_also_after_it_was_written_down() {
+fn a_saved_answer_is_sent_back_unchanged() {
     let (blocks, answer) = answer();
     let conversation = vec![Message::user("Look."), answer.into()];
 
@@ -52,7 +53,7 @@ fn an_answer_goes_back_as_it_came_also_after_it_was_written_down() {
 }
 
 #[test]
-fn of_another_providers_answer_its_meaning_goes_and_its_thoughts_stay() {
+fn an_answer_of_another_provider_is_sent_by_meaning_without_thinking() {
     let answer = AssistantMessage::new([
         MessagePart::thinking("Hm.").with_wire("gemini", json!({"text": "Hm.", "thought": true})),
         MessagePart::text("I look.").with_wire("gemini", json!({"text": "I look."})),
@@ -77,7 +78,7 @@ fn of_another_providers_answer_its_meaning_goes_and_its_thoughts_stay() {
 }
 
 #[test]
-fn an_input_that_is_no_json_goes_back_in_an_object() {
+fn an_input_with_invalid_json_is_sent_back_in_an_object() {
     let block = json!({"type": "tool_use", "id": "t", "name": "Read", "input": "{\"path\": "});
     let own = MessagePart::tool_call("t", "Read", json!("{\"path\": ")).with_wire(PROTOCOL, block);
     let foreign = MessagePart::tool_call("t", "Read", json!([1]));
@@ -161,7 +162,7 @@ fn files_go_with_the_result_as_far_as_the_api_has_them() {
 }
 
 #[test]
-fn a_result_without_words_has_no_content_unless_it_is_a_failure() {
+fn an_empty_result_has_no_content_unless_it_failed() {
     let sent = result(&ToolResult::ok("t", "Touch", ""));
     assert_eq!(sent, json!({"type": "tool_result", "tool_use_id": "t"}));
 

@@ -65,7 +65,7 @@ fn whole(blocks: impl IntoIterator<Item = Vec<Value>>, stop: &str) -> Vec<Value>
 }
 
 #[test]
-fn every_kind_of_block_is_read_in_its_order_and_kept_as_it_came() {
+fn all_block_types_are_decoded_in_order_and_preserved() {
     let events = whole(
         [
             block(
@@ -171,7 +171,7 @@ fn every_kind_of_block_is_read_in_its_order_and_kept_as_it_came() {
 }
 
 #[test]
-fn blocks_that_come_interleaved_do_not_mix() {
+fn interleaved_blocks_do_not_mix() {
     let one = block(0, &json!({"type": "text", "text": "a"}), [text_delta("b")]);
     let other = block(1, &json!({"type": "text", "text": "x"}), [text_delta("y")]);
     let both = other.into_iter().zip(one);
@@ -186,7 +186,7 @@ fn blocks_that_come_interleaved_do_not_mix() {
 }
 
 #[test]
-fn an_input_that_is_no_json_is_kept_as_a_text() {
+fn an_input_with_invalid_json_becomes_a_string() {
     let call = json!({"type": "tool_use", "id": "t", "name": "Write", "input": {}});
     let delta = json!({"type": "input_json_delta", "partial_json": "{\"content\": \"abc"});
 
@@ -199,7 +199,7 @@ fn an_input_that_is_no_json_is_kept_as_a_text() {
 }
 
 #[test]
-fn an_answer_without_its_end_is_a_broken_one_with_what_it_used() {
+fn an_answer_without_its_end_fails_with_its_usage() {
     let text = block(0, &json!({"type": "text", "text": ""}), [text_delta("Hi.")]);
     let all = whole([text], "end_turn");
 
@@ -217,9 +217,9 @@ fn an_answer_without_its_end_is_a_broken_one_with_what_it_used() {
 fn malformed_stream_is_an_invalid_response() {
     let delta = |delta: Value| json!({"type": "content_block_delta", "index": 0, "delta": delta});
     let text = || json!({"type": "text", "text": ""});
-    let begun = |index: u64| block(index, &text(), []).remove(0);
+    let started_block = |index: u64| block(index, &text(), []).remove(0);
     for (name, events) in [
-        ("a block before the message", vec![begun(0)]),
+        ("a block before the message", vec![started_block(0)]),
         ("an end before the message", end("end_turn").into()),
         ("two beginnings", vec![start(), start()]),
         (
@@ -233,7 +233,10 @@ fn malformed_stream_is_an_invalid_response() {
             events.push(delta(text_delta("x")));
             events
         }),
-        ("a block twice", vec![start(), begun(0), begun(0)]),
+        (
+            "a block twice",
+            vec![start(), started_block(0), started_block(0)],
+        ),
         (
             "a block without a type",
             vec![
@@ -255,13 +258,13 @@ fn malformed_stream_is_an_invalid_response() {
             "a text that is no text",
             vec![
                 start(),
-                begun(0),
+                started_block(0),
                 delta(json!({
             "type": "text_delta", "text": 1})),
             ],
         ),
         ("an end with an open block", {
-            let mut events = vec![start(), begun(0)];
+            let mut events = vec![start(), started_block(0)];
             events.extend(end("end_turn"));
             events
         }),
@@ -318,7 +321,7 @@ fn unknown_events_are_skipped() {
 
 proptest! {
     #[test]
-    fn no_events_make_it_panic(
+    fn arbitrary_events_never_panic(
         picks in prop::collection::vec((0_usize..12, 0_u64..3), 0..20),
     ) {
         let text = || json!({"type": "text", "text": ""});

@@ -64,12 +64,12 @@ fn a_thought_a_text_and_calls_in_turns_are_one_answer() {
     assert_eq!(reply.expect("whole"), expected);
     assert_eq!(streamed(&new_events), ("I look.".into(), "Hm.".into()));
     assert_eq!(new_events.last(), Some(&ModelEvent::Usage(USED)));
-    let begun = new_events.iter().filter_map(|event| match event {
+    let started_calls = new_events.iter().filter_map(|event| match event {
         ModelEvent::ToolCall { id, name } => Some((id.as_str(), name.as_str())),
         _ => None,
     });
     let expected = [("call_1", "Read"), ("call_2", "Grep")];
-    assert_eq!(begun.collect::<Vec<_>>(), expected);
+    assert_eq!(started_calls.collect::<Vec<_>>(), expected);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn arguments_that_are_no_json_are_a_text() {
 }
 
 #[test]
-fn fields_that_are_not_known_are_kept() {
+fn unknown_fields_are_preserved() {
     let (_, reply) = answer(&[
         chunk(&json!({"content": "See.", "annotations": [{"url": "a"}], "audio": null})),
         chunk(&json!({"annotations": [{"url": "b"}], "note": "x"})),
@@ -222,7 +222,7 @@ fn classifies_every_stream_failure_as_one_of_ten_codes() {
 }
 
 #[test]
-fn a_call_without_a_name_makes_no_sense() {
+fn a_call_without_a_name_is_invalid() {
     let (_, reply) = answer(&[calls(&[fragment(0, "", "", "{}")]), stopped("tool_calls")]);
 
     assert_eq!(
@@ -244,10 +244,14 @@ fn answer_is_complete_once_stop_reason_arrives() {
     for cut in [&[&text][..], &[&text, &used], &[&text, &used, &end()], &[]] {
         let error = play(cut).expect_err("it is cut");
         assert_eq!(error.code, ModelErrorCode::NetworkError);
-        let told = cut.contains(&&used);
+        let is_reported = cut.contains(&&used);
         assert_eq!(
             error.usage.known(),
-            if told { USED } else { TokenUsage::default() }
+            if is_reported {
+                USED
+            } else {
+                TokenUsage::default()
+            }
         );
     }
     let whole = [
@@ -258,8 +262,8 @@ fn answer_is_complete_once_stop_reason_arrives() {
     for whole in whole {
         let reply = play(whole).expect("whole");
         assert_eq!(reply.message.to_text(), "So");
-        let told = whole.contains(&&used);
-        assert_eq!(reply.usage.complete(), told.then_some(USED));
+        let is_reported = whole.contains(&&used);
+        assert_eq!(reply.usage.complete(), is_reported.then_some(USED));
     }
 }
 
@@ -267,10 +271,10 @@ fn answer_is_complete_once_stop_reason_arrives() {
 fn an_end_without_a_reason_is_not_waited_upon() {
     let mut decoder = wire(Dialect::Plain).decoder();
 
-    let taken = decoder.push(&end(), &mut Vec::new());
+    let result = decoder.push(&end(), &mut Vec::new());
 
     assert_eq!(
-        taken.expect_err("it is incomplete").code,
+        result.expect_err("it is incomplete").code,
         ModelErrorCode::NetworkError
     );
 }

@@ -69,35 +69,35 @@ fn unset_options_are_not_sent() {
 
 #[test]
 fn each_dialect_has_its_own_fields() {
-    let asks = json!({"include_usage": true});
+    let stream_options = json!({"include_usage": true});
     let table = [
         (
             Dialect::Plain,
             "max_tokens",
             "reasoning_effort",
             json!("medium"),
-            Some(&asks),
+            Some(&stream_options),
         ),
         (
             Dialect::OpenAi,
             "max_completion_tokens",
             "reasoning_effort",
             json!("medium"),
-            Some(&asks),
+            Some(&stream_options),
         ),
         (
             Dialect::Ollama,
             "max_tokens",
             "reasoning_effort",
             json!("medium"),
-            Some(&asks),
+            Some(&stream_options),
         ),
         (
             Dialect::Vllm,
             "max_tokens",
             "reasoning_effort",
             json!("medium"),
-            Some(&asks),
+            Some(&stream_options),
         ),
         (
             Dialect::OpenRouter,
@@ -190,9 +190,9 @@ fn pictures_follow_behind_all_results() {
 }
 
 #[test]
-fn answers_of_others_are_sent_as_what_they_mean_without_their_thoughts() {
+fn answers_of_other_providers_are_sent_by_meaning_without_thinking() {
     let other = "anthropic-messages";
-    let looks = AssistantMessage::new([
+    let foreign_answer = AssistantMessage::new([
         MessagePart::thinking("Hm.").with_wire(other, json!({"reasoning": "Hm."})),
         MessagePart::text("I look.").with_wire(other, json!({"refusal": "x"})),
         MessagePart::tool_call("call-1", "Read", json!({"path": "a"})),
@@ -203,7 +203,7 @@ fn answers_of_others_are_sent_as_what_they_mean_without_their_thoughts() {
 
     let sent = messages(
         Dialect::OpenAi,
-        vec![looks.into(), only_calls.into(), only_thinks.into()],
+        vec![foreign_answer.into(), only_calls.into(), only_thinks.into()],
     );
 
     assert_eq!(

@@ -9,8 +9,8 @@ use crate::wire::openai::testing::{any_json, cut, streamed};
 
 fn any_fragment() -> impl Strategy<Value = Value> {
     let id = prop::option::of("[ab]");
-    let known = (prop::option::of(0u64..3), id, any_json(), any_json());
-    let known = known.prop_map(|(index, id, name, arguments)| {
+    let fields = (prop::option::of(0u64..3), id, any_json(), any_json());
+    let known = fields.prop_map(|(index, id, name, arguments)| {
         json!({"index": index, "id": id, "function": {"name": name, "arguments": arguments}})
     });
     prop_oneof![4 => known, 1 => any_json()]
@@ -49,7 +49,7 @@ fn any_event() -> impl Strategy<Value = ServerEvent> {
 
 proptest! {
     #[test]
-    fn nothing_that_comes_breaks_it(events in prop::collection::vec(any_event(), 0..20)) {
+    fn arbitrary_events_never_panic(events in prop::collection::vec(any_event(), 0..20)) {
         let mut decoder = wire(Dialect::Plain).decoder();
         let mut new_events = Vec::new();
         for event in &events {
@@ -71,15 +71,15 @@ proptest! {
         at in prop::collection::vec(0usize..20, 0..8),
         order in prop::collection::vec(0usize..3, 0..60),
     ) {
-        let say = |piece: &String| chunk(&json!({"content": piece}));
+        let text_chunk = |piece: &String| chunk(&json!({"content": piece}));
         let mut lanes: Vec<std::collections::VecDeque<Value>> = vec![
-            cut(&text, &at).iter().map(say).collect(),
+            cut(&text, &at).iter().map(text_chunk).collect(),
         ];
         for (index, arguments) in (0..).zip(&arguments) {
             let id = format!("call_{index}");
             let first = calls(&[fragment(index, &id, "Read", "")]);
-            let rest = cut(arguments, &at);
-            let rest = rest.iter().map(|piece| calls(&[fragment(index, "", "", piece)]));
+            let pieces = cut(arguments, &at);
+            let rest = pieces.iter().map(|piece| calls(&[fragment(index, "", "", piece)]));
             lanes.push(std::iter::once(first).chain(rest).collect());
         }
         let mut chunks: Vec<Value> = Vec::new();

@@ -17,7 +17,7 @@ fn sent_back(dialect: Dialect, chunks: &[Value]) -> Value {
 }
 
 #[test]
-fn an_answer_goes_back_as_it_came() {
+fn an_answer_is_sent_back_unchanged() {
     let mut signed = fragment(0, "call_1", "Read", "{ \"path\" :\"a\"}");
     signed["extra_content"] = json!({"google": {"thought_signature": "c2ln"}});
     let mut expected = call("call_1", "Read", "{ \"path\" :\"a\"}");
@@ -46,7 +46,7 @@ fn an_answer_goes_back_as_it_came() {
 }
 
 #[test]
-fn a_refusal_goes_back_as_one() {
+fn a_refusal_is_sent_back_as_a_refusal() {
     let chunks = [chunk(&json!({"refusal": "I will not."})), stopped("stop")];
 
     assert_eq!(
@@ -56,7 +56,7 @@ fn a_refusal_goes_back_as_one() {
 }
 
 #[test]
-fn each_dialect_gets_the_thoughts_that_it_wants_to_see_again() {
+fn each_dialect_gets_the_reasoning_fields_that_it_requires() {
     let detail = json!([{"type": "reasoning.text", "text": "Hm.", "signature": "c2ln"}]);
     let all = json!({"reasoning": "Hm.", "reasoning_content": "Hm.", "reasoning_details": detail});
     let old = json!({"reasoning_content": "Hm."});
@@ -70,13 +70,13 @@ fn each_dialect_gets_the_thoughts_that_it_wants_to_see_again() {
         (Dialect::OpenRouter, &all, Some("reasoning_details")),
     ];
 
-    for (dialect, thoughts, field) in table {
-        let says = chunk(&json!({"content": "Yes."}));
-        let sent = sent_back(dialect, &[chunk(thoughts), says, stopped("stop")]);
+    for (dialect, thinking, field) in table {
+        let answer = chunk(&json!({"content": "Yes."}));
+        let sent = sent_back(dialect, &[chunk(thinking), answer, stopped("stop")]);
 
         let mut expected = json!({"role": "assistant", "content": "Yes."});
         if let Some(field) = field {
-            expected[field] = thoughts[field].clone();
+            expected[field] = thinking[field].clone();
         }
         assert_eq!(sent, json!([expected]), "{dialect:?}");
     }

@@ -35,14 +35,15 @@ fn answer() -> (Vec<Value>, AssistantMessage) {
         MessagePart::tool_call("fc-2", "List", json!({})),
         MessagePart::opaque(),
         MessagePart::text(""),
-    ];
-    let parts = parts.into_iter().zip(items.clone());
-    let parts = parts.map(|(part, item)| part.with_wire(PROTOCOL, item));
+    ]
+    .into_iter()
+    .zip(items.clone())
+    .map(|(part, item)| part.with_wire(PROTOCOL, item));
     (items, AssistantMessage::new(parts))
 }
 
 #[test]
-fn an_answer_goes_back_as_it_came_also_after_it_was_written_down() {
+fn a_saved_answer_is_sent_back_unchanged() {
     let (items, answer) = answer();
     let results = [
         ToolResult::ok("made-up-0", "Read", "found"),
@@ -71,7 +72,7 @@ fn an_answer_goes_back_as_it_came_also_after_it_was_written_down() {
 }
 
 #[test]
-fn of_another_providers_answer_its_meaning_goes_and_its_thoughts_stay() {
+fn an_answer_of_another_provider_is_sent_by_meaning_without_thinking() {
     let signed = json!({"type": "thinking", "thinking": "Hm.", "signature": "c2ln"});
     let conversation = [
         AssistantMessage::new([
@@ -96,13 +97,13 @@ fn of_another_providers_answer_its_meaning_goes_and_its_thoughts_stay() {
             }
             call
         };
-        let said = [
+        let parts = [
             text("I look."),
             call(json!({"path": "x"})),
             call(json!({"INVALID_JSON": "{\"path"})),
         ];
         let expected = [
-            turn("model", said),
+            turn("model", parts),
             turn("user", [answered("Read", "found")]),
         ];
         assert_eq!(contents(model, &conversation), expected, "{model}");
@@ -138,7 +139,7 @@ fn contents_of_one_role_are_one_turn_with_results_first() {
 
 #[test]
 fn the_latest_call_of_an_id_counts() {
-    let said = |item: Value| -> Message {
+    let message = |item: Value| -> Message {
         let part = MessagePart::tool_call("call-0", "Read", json!({}));
         AssistantMessage::new([part.with_wire(PROTOCOL, item)]).into()
     };
@@ -146,7 +147,10 @@ fn the_latest_call_of_an_id_counts() {
     let with_id = json!({"functionCall": {"id": "call-0", "name": "Read", "args": {}}});
     let without = json!({"functionCall": {"name": "Read", "args": {}}});
 
-    let sent = contents(MODEL, &[said(with_id), results(), said(without), results()]);
+    let sent = contents(
+        MODEL,
+        &[message(with_id), results(), message(without), results()],
+    );
 
     assert_eq!(sent[1]["parts"][0]["functionResponse"]["id"], "call-0");
     assert_eq!(sent[3]["parts"][0]["functionResponse"]["id"], Value::Null);

@@ -62,7 +62,7 @@ fn decode(chunks: &[Value]) -> (Result<ModelReply, ModelError>, Vec<ModelEvent>)
 }
 
 #[test]
-fn every_kind_of_part_is_read_in_its_order_and_kept_as_it_came() {
+fn all_part_types_are_decoded_in_order_and_preserved() {
     let thought = |text: &str| json!({"text": text, "thought": true});
     let signed = json!({"text": "Now.", "thoughtSignature": "c2ln"});
     let unnamed_answers = json!({"functionCall": {"name": "Read", "args": {"path": "a"}},
@@ -82,19 +82,19 @@ fn every_kind_of_part_is_read_in_its_order_and_kept_as_it_came() {
         last([text(""), end.clone()], "STOP"),
     ]);
 
-    let came = |part: MessagePart, item: Value| part.with_wire(PROTOCOL, item);
+    let received = |part: MessagePart, item: Value| part.with_wire(PROTOCOL, item);
     let expected = AssistantMessage::new([
-        came(MessagePart::thinking("Hm."), thought("Hm.")),
-        came(MessagePart::text("I look."), text("I look.")),
-        came(MessagePart::text("Now."), signed),
-        came(MessagePart::text(" After."), text(" After.")),
-        came(
+        received(MessagePart::thinking("Hm."), thought("Hm.")),
+        received(MessagePart::text("I look."), text("I look.")),
+        received(MessagePart::text("Now."), signed),
+        received(MessagePart::text(" After."), text(" After.")),
+        received(
             MessagePart::tool_call("call-r1-0", "Read", json!({"path": "a"})),
             unnamed_answers,
         ),
-        came(MessagePart::tool_call("fc-7", "List", json!({})), named),
-        came(MessagePart::opaque(), unknown),
-        came(MessagePart::text(""), end),
+        received(MessagePart::tool_call("fc-7", "List", json!({})), named),
+        received(MessagePart::opaque(), unknown),
+        received(MessagePart::text(""), end),
     ]);
     let usage = TokenUsage {
         input: 80,
@@ -171,7 +171,7 @@ fn an_answer_is_whole_with_its_reason_and_its_counts() {
 }
 
 #[test]
-fn an_answer_without_a_reason_is_a_broken_one_with_what_it_used() {
+fn an_answer_without_a_stop_reason_fails_with_its_usage() {
     for (chunks, used) in [(vec![], 0), (vec![chunk([text("Hi.")])], 100)] {
         let error = decode(&chunks).0.expect_err("it is not whole");
 
@@ -244,11 +244,11 @@ proptest! {
         let reply = reply.expect("it is whole");
         prop_assert_eq!(&reply.message.to_text(), &whole);
         prop_assert_eq!(reply.message.parts.len(), usize::from(!whole.is_empty()));
-        let told: String = new_events.into_iter().map(|event| match event {
+        let streamed: String = new_events.into_iter().map(|event| match event {
             ModelEvent::Text(text) => text,
             used if used == used_at_first() => String::new(),
             other => format!("{other:?}"),
         }).collect();
-        prop_assert_eq!(told, whole);
+        prop_assert_eq!(streamed, whole);
     }
 }

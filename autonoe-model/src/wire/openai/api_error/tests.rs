@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
@@ -92,9 +93,9 @@ fn an_error_with_the_status_of_a_success_is_an_error() {
 
 #[test]
 fn no_part_of_a_key_is_reported() {
-    let said = "Incorrect API key provided: sk-abcde***wxyz. Find yours on the website.";
+    let message = "Incorrect API key provided: sk-abcde***wxyz. Find yours on the website.";
     for status in [400, 401, 403, 500] {
-        let body = openai("invalid_request_error", None, said);
+        let body = openai("invalid_request_error", None, message);
 
         let error = refusal_error(&refusal(status, &body));
 
@@ -104,7 +105,7 @@ fn no_part_of_a_key_is_reported() {
 }
 
 #[test]
-fn the_wait_is_the_most_precise_that_was_asked_for() {
+fn the_most_precise_requested_delay_wins() {
     let busy = openai(
         "tokens",
         Some("rate_limit_exceeded"),
@@ -180,5 +181,36 @@ fn classifies_stream_failures_as_one_of_ten_codes() {
         assert_eq!(error.usage.known(), used);
         let waits = value["message"] == "Please try again in 2s.";
         assert_eq!(error.retry_after, waits.then_some(Duration::from_secs(2)));
+    }
+}
+
+#[test]
+fn a_delay_is_found_in_a_message() {
+    let table = [
+        ("Please try again in 11.054s. Visit", Some(11_054)),
+        ("Please try again in 350ms.", Some(350)),
+        ("Please try again in 6m0s.", Some(360_000)),
+        ("Please try again in 1h2m3.5s", Some(3_723_500)),
+        ("try again in 20 seconds.", Some(20_000)),
+        ("try again in a moment", None),
+        ("try again in 5 parsecs", None),
+        ("try again in 99999999999999999999s", None),
+        ("slow down", None),
+        ("try again in ", None),
+    ];
+
+    for (words, millis) in table {
+        assert_eq!(
+            delay_in_text(words),
+            millis.map(Duration::from_millis),
+            "{words}"
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_messages_never_panic(words in "(try again in )?[0-9.hms ]{0,12}.{0,12}") {
+        delay_in_text(&words);
     }
 }

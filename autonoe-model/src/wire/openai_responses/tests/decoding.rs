@@ -71,7 +71,7 @@ fn a_thought_a_text_and_two_calls_in_turns_are_one_answer() {
     assert_eq!(reply.expect("whole"), expected);
     let texts = ("I look.".into(), "First.\n\nSecond.".into());
     assert_eq!(streamed(&new_events), texts);
-    let begun = |id: &str| ModelEvent::ToolCall {
+    let call_event = |id: &str| ModelEvent::ToolCall {
         id: id.into(),
         name: "Read".into(),
     };
@@ -80,7 +80,7 @@ fn a_thought_a_text_and_two_calls_in_turns_are_one_answer() {
         .filter(|event| matches!(event, ModelEvent::ToolCall { .. }));
     assert_eq!(
         calls.cloned().collect::<Vec<_>>(),
-        [begun("call_1"), begun("call_2")]
+        [call_event("call_1"), call_event("call_2")]
     );
 }
 
@@ -146,7 +146,7 @@ fn refusal_ends_with_refused_and_its_text() {
 }
 
 #[test]
-fn items_that_are_not_known_are_kept() {
+fn unknown_items_are_preserved() {
     let search = json!({"type": "web_search_call", "id": "ws_1", "status": "completed"});
 
     let (_, reply) = answer(&[done(0, &search), done(1, &message("Found.")), completed()]);
@@ -209,7 +209,7 @@ fn a_call_that_was_cut_is_never_one_without_arguments() {
 }
 
 #[test]
-fn a_failure_in_the_stream_is_an_error_with_what_was_used() {
+fn a_failure_in_the_stream_is_an_error_with_its_usage() {
     let failed = json!({
         "type": "response.failed",
         "response": {
@@ -282,10 +282,10 @@ fn classifies_every_stream_failure_as_one_of_ten_codes() {
 
 #[test]
 fn usage_is_reported_as_soon_as_it_is_known() {
-    let mut begun = created();
-    begun["response"]["usage"] = usage();
+    let mut created_event = created();
+    created_event["response"]["usage"] = usage();
 
-    let (new_events, reply) = answer(&[begun.clone(), begun]);
+    let (new_events, reply) = answer(&[created_event.clone(), created_event]);
 
     assert_eq!(new_events, [ModelEvent::Usage(USED)]);
     assert_eq!(

@@ -75,7 +75,7 @@ fn tools_may_must_or_must_not_be_called() {
 }
 
 #[test]
-fn a_model_that_does_not_think_is_not_asked_for_thoughts() {
+fn models_without_reasoning_get_no_reasoning_options() {
     let request = ModelRequest::prompt("Look.").with_thinking(ThinkingBudget::default());
 
     let body = wire().encode("gpt-4.1", &request).body;
@@ -86,7 +86,7 @@ fn a_model_that_does_not_think_is_not_asked_for_thoughts() {
 }
 
 #[test]
-fn thoughts_are_summed_up_if_that_is_wanted() {
+fn a_reasoning_summary_is_requested_if_configured() {
     let options = ResponsesOptions {
         summary: Some(ReasoningSummary::Auto),
         ..ResponsesOptions::default()
@@ -104,7 +104,7 @@ fn the_key_is_a_bearer() {
 }
 
 #[test]
-fn results_carry_words_pictures_and_documents() {
+fn results_contain_text_images_and_documents() {
     let file = |media_type: &str, name: &str| Attachment {
         media_type: media_type.into(),
         name: Some(name.into()),
@@ -138,7 +138,7 @@ fn results_carry_words_pictures_and_documents() {
 }
 
 #[test]
-fn answers_of_others_are_sent_as_what_they_mean_without_their_thoughts() {
+fn answers_of_other_providers_are_sent_by_meaning_without_thinking() {
     let other = "anthropic-messages";
     let answer = AssistantMessage::new([
         MessagePart::thinking("Hm.").with_wire(other, json!({"signature": "c2ln"})),

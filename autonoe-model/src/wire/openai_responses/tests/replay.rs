@@ -19,7 +19,7 @@ fn sent_back(items: &[Value]) -> Value {
 }
 
 #[test]
-fn an_answer_goes_back_as_it_came() {
+fn an_answer_is_sent_back_unchanged() {
     let items = [
         reasoning(&["Hm."]),
         json!({"type": "web_search_call", "id": "ws_1", "action": {"query": "x"}}),
@@ -33,7 +33,7 @@ fn an_answer_goes_back_as_it_came() {
 }
 
 #[test]
-fn thoughts_that_the_service_cannot_read_again_are_left_out() {
+fn reasoning_that_the_service_cannot_read_is_left_out() {
     let mut bare = reasoning(&["Hm."]);
     bare["encrypted_content"] = json!(null);
 
@@ -44,7 +44,7 @@ fn thoughts_that_the_service_cannot_read_again_are_left_out() {
 }
 
 #[test]
-fn thoughts_that_led_to_nothing_are_left_out() {
+fn reasoning_without_an_answer_is_left_out() {
     let items = [message("Yes."), reasoning(&["Hm."]), reasoning(&["Hm."])];
 
     assert_eq!(sent_back(&items), json!([message("Yes.")]));
@@ -52,7 +52,7 @@ fn thoughts_that_led_to_nothing_are_left_out() {
 }
 
 #[test]
-fn an_empty_answer_is_nothing() {
+fn an_empty_answer_is_not_sent() {
     let request = ModelRequest::new([AssistantMessage::default().into()]);
 
     assert_eq!(wire().encode("gpt-5", &request).body["input"], json!([]));
