@@ -223,7 +223,7 @@ async fn check_actions(
 fn tool_problem(expected: &ToolAction, performed: &[ToolOutcome]) -> Option<String> {
     let tool = &expected.tool;
     let of_tool = |action: &&ToolOutcome| plain(&action.tool) == plain(tool);
-    let wanted = name(expected.outcome);
+    let expected_outcome = name(expected.outcome);
     let last = performed.iter().rfind(of_tool);
     let Some(last) = last else {
         return Some(format!("the tool `{tool}` was not called"));
@@ -231,7 +231,7 @@ fn tool_problem(expected: &ToolAction, performed: &[ToolOutcome]) -> Option<Stri
     if last.outcome != expected.outcome {
         let ended = name(last.outcome);
         return Some(format!(
-            "the last call of the tool `{tool}` {ended}, but should have {wanted}"
+            "the last call of the tool `{tool}` {ended}, but should have {expected_outcome}"
         ));
     }
     let all = performed.iter().filter(of_tool);
@@ -242,7 +242,7 @@ fn tool_problem(expected: &ToolAction, performed: &[ToolOutcome]) -> Option<Stri
     let is_enough = u32::try_from(count).map_or(true, |count| count >= times);
     (!is_enough).then(|| {
         format!(
-            "only {count} of the calls of the tool `{tool}` {wanted}; the check expects at least \
+            "only {count} of the calls of the tool `{tool}` {expected_outcome}; the check expects at least \
              {times}"
         )
     })
@@ -250,10 +250,10 @@ fn tool_problem(expected: &ToolAction, performed: &[ToolOutcome]) -> Option<Stri
 
 /// Returns the bare name of a tool. Some backends prefix the tools of Autonoe.
 fn plain(tool: &str) -> &str {
-    let ours = tool
+    let own_tool = tool
         .strip_prefix("mcp__")
         .and_then(|rest| rest.strip_prefix(Toolbox::SERVER)?.strip_prefix("__"));
-    ours.unwrap_or(tool)
+    own_tool.unwrap_or(tool)
 }
 
 fn name(outcome: ActionOutcome) -> &'static str {
@@ -283,8 +283,9 @@ async fn command_problem(
         (CommandOutcome::Exited { code }, ActionOutcome::Failed) => code != 0,
         _ => false,
     };
-    let wanted = name(expected.outcome);
-    Ok((!is_expected).then(|| format!("the command `{program}` {end}, but should have {wanted}")))
+    let expected_outcome = name(expected.outcome);
+    Ok((!is_expected)
+        .then(|| format!("the command `{program}` {end}, but should have {expected_outcome}")))
 }
 
 /// Lets a model judge the response of a step.

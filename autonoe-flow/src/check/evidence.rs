@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn shortened_details_are_not_shortened_again() {
+    fn shortening_details_is_idempotent() {
         let mut once: Vec<_> = (0..40).map(|it| call(it, &"x".repeat(9_000))).collect();
         shorten_details(&mut once);
         let mut twice = once.clone();

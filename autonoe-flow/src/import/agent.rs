@@ -207,15 +207,15 @@ pub(super) fn completion(
         Some(most) => json!({"maxIterations": most}),
         None => json!({}),
     };
-    let replaced = |config: &mut Source<'_>, why: &str| {
-        let (kind, config_of_it, what) = if has_end || max_iterations.is_none() {
-            let what = "at the end of its steps";
-            (CompletionType::StepMachine, json!({}), what)
+    let replaced = |config: &mut Source<'_>, reason: &str| {
+        let (kind, config_of_it, moment) = if has_end || max_iterations.is_none() {
+            let moment = "at the end of its steps";
+            (CompletionType::StepMachine, json!({}), moment)
         } else {
-            let what = "after its number of iterations";
-            (CompletionType::IterationBudget, budget(), what)
+            let moment = "after its number of iterations";
+            (CompletionType::IterationBudget, budget(), moment)
         };
-        let message = format!("the flow is complete {what}, not by `{name}`: {why}");
+        let message = format!("the flow is complete {moment}, not by `{name}`: {reason}");
         config.changed("", message);
         (kind, config_of_it)
     };

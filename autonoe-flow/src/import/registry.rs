@@ -468,8 +468,8 @@ fn command(mut validator: Source<'_>) -> Option<Value> {
             validator.changed("", message);
             Some(script)
         }
-        Err(why) => {
-            validator.dropped("", why);
+        Err(reason) => {
+            validator.dropped("", reason);
             None
         }
     };

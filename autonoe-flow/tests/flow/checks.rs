@@ -88,7 +88,7 @@ fn result(passed: bool, reason: &str) -> StepCheckResult {
 }
 
 #[tokio::test]
-async fn a_check_by_keyword_looks_at_the_text_parts_alone() {
+async fn a_check_by_keyword_reads_only_the_text_parts() {
     let words = json!({"type": "keyword", "keywords": ["APPROVED", "LGTM"]});
     let all = json!({"type": "keyword", "keywords": ["APPROVED", "LGTM"], "mode": "all"});
     // Names and outputs of tools are not text of the agent.
@@ -122,7 +122,7 @@ async fn a_check_by_keyword_looks_at_the_text_parts_alone() {
 }
 
 #[tokio::test]
-async fn a_check_by_action_looks_at_what_the_actions_gave_alone() {
+async fn a_check_by_action_reads_only_the_results_of_actions() {
     let twice =
         json!({"type": "action", "actions": [{"type": "tool", "tool": "Bash", "times": 2}]});
     let fails = json!({"type": "action", "actions": [
@@ -272,7 +272,7 @@ fn judged() -> (Check, Vec<ToolOutcome>) {
 }
 
 #[tokio::test]
-async fn a_check_by_prompt_returns_the_verdict_of_a_judge_who_received_the_whole_response() {
+async fn a_check_by_prompt_returns_the_verdict_of_a_judge_of_the_whole_response() {
     let (check, actions) = judged();
     for passed in [true, false] {
         let judge = Records::with(Some(JudgeVerdict {

@@ -140,11 +140,11 @@ struct Player {
 impl Player {
     async fn play(&self, turn: &RecordedTurn, items: &Items) {
         let answers = answers(&turn.stream);
-        let mut given: BTreeMap<usize, StreamEvent> = BTreeMap::new();
+        let mut events: BTreeMap<usize, StreamEvent> = BTreeMap::new();
         for (at, item) in turn.stream.iter().enumerate() {
             let item = match item {
                 RecordedItem::Event(event) => {
-                    Ok(given.remove(&at).unwrap_or_else(|| event.clone()))
+                    Ok(events.remove(&at).unwrap_or_else(|| event.clone()))
                 }
                 RecordedItem::Error(error) => Err(error.error()),
             };
@@ -156,7 +156,7 @@ impl Player {
                 continue;
             };
             if let Some(response) = self.answer(event, answer).await {
-                given.insert(answer.at, response);
+                events.insert(answer.at, response);
             }
         }
         let ended = turn.stream.iter().any(|item| match item {

@@ -250,12 +250,12 @@ impl Slot {
     fn missing(&self) -> Option<String> {
         let number = self.session.number;
         let instruction = &self.session.instruction;
-        let (made, recorded) = (self.calls, answered_calls(&self.session));
+        let (answered, recorded) = (self.calls, answered_calls(&self.session));
         if !self.started {
             Some(format!("session {number} ({instruction}) was never played"))
-        } else if made < recorded {
+        } else if answered < recorded {
             Some(format!(
-                "session {number} ({instruction}) was stopped after {made} of {recorded} calls"
+                "session {number} ({instruction}) was stopped after {answered} of {recorded} calls"
             ))
         } else {
             None

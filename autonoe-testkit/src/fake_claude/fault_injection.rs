@@ -4,13 +4,13 @@ use serde_json::json;
 
 use super::recording::Kind;
 use super::replay::{Replay, Stop};
-use super::{Fault, FaultTrigger, Start, TurnFault};
+use super::{FaultTrigger, ProgramFault, Start, TurnFault};
 
 impl Replay<'_> {
     /// Dies if the script requires it at this moment of the start.
     pub(super) fn crash_at(&mut self, trigger: Start) -> Result<(), Stop> {
         let death = self.faults.iter().find_map(|fault| match fault {
-            Fault::DiesAtStart { code, stderr, when } if *when == trigger => {
+            ProgramFault::DiesAtStart { code, stderr, when } if *when == trigger => {
                 Some((*code, stderr.clone()))
             }
             _ => None,
@@ -27,7 +27,7 @@ impl Replay<'_> {
             .faults
             .iter()
             .filter_map(|fault| match fault {
-                Fault::At {
+                ProgramFault::At {
                     trigger,
                     turn_fault,
                 } if *trigger == now => Some(turn_fault.clone()),

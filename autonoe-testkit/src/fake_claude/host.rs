@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::recording::Kind;
 use super::replay::{Replay, Stop};
-use super::{Deviation, Fault};
+use super::{Deviation, ProgramFault};
 
 /// State of the host.
 #[derive(Debug, Default)]
@@ -262,7 +262,7 @@ impl Replay<'_> {
     /// Returns the first match of `pick` among the deviations of the program.
     fn find_deviation<'a, T>(&'a self, pick: impl Fn(&'a Deviation) -> Option<T>) -> Option<T> {
         self.faults.iter().find_map(|fault| match fault {
-            Fault::Deviates(deviation) => pick(deviation),
+            ProgramFault::Deviates(deviation) => pick(deviation),
             _ => None,
         })
     }

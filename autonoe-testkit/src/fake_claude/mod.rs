@@ -44,7 +44,9 @@ mod streams;
 use serde::{Deserialize, Serialize};
 
 pub use program::{Env, LOG, SCRIPT, main, play};
-pub use script::{Deviation, FakeScript, Fault, FaultTrigger, PlayedContent, Start, TurnFault};
+pub use script::{
+    Deviation, FakeScript, FaultTrigger, PlayedContent, ProgramFault, Start, TurnFault,
+};
 pub use streams::ReceivedSignal;
 
 /// A build of Claude Code: its message formats and its specific behaviour.

@@ -10,12 +10,12 @@ use super::Build;
 /// Script of the program, from its start to its end.
 ///
 /// ```
-/// use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, TurnFault, FaultTrigger};
+/// use autonoe_testkit::fake_claude::{Build, FakeScript, ProgramFault, TurnFault, FaultTrigger};
 ///
 /// let script = FakeScript::says(["I look.", "Done."])
 ///     .build(Build::V2_1_197)
-///     .with_fault(Fault::IgnoresShutdown)
-///     .with_fault(Fault::At { trigger: FaultTrigger::Texts(1), turn_fault: TurnFault::Silence });
+///     .with_fault(ProgramFault::IgnoresShutdown)
+///     .with_fault(ProgramFault::At { trigger: FaultTrigger::Texts(1), turn_fault: TurnFault::Silence });
 ///
 /// // The program reads it from a file.
 /// let json = serde_json::to_string(&script)?;
@@ -32,7 +32,7 @@ pub struct FakeScript {
     pub plays: PlayedContent,
     /// The injected faults.
     #[serde(default)]
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ProgramFault>,
 }
 
 /// The content that a program plays.
@@ -82,7 +82,7 @@ impl FakeScript {
 
     /// Adds a fault.
     #[must_use]
-    pub fn with_fault(mut self, fault: Fault) -> Self {
+    pub fn with_fault(mut self, fault: ProgramFault) -> Self {
         self.faults.push(fault);
         self
     }
@@ -117,7 +117,7 @@ impl FakeScript {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Fault {
+pub enum ProgramFault {
     /// Every line is written in chunks, with a pause after each.
     Slow {
         /// The chunk size in bytes.

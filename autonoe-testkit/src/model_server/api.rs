@@ -140,7 +140,7 @@ pub(super) trait Wire: fmt::Debug + Send + Sync {
     fn malformed(&self) -> Event;
 
     /// Returns the event that reports an error after `told` other events.
-    fn error(&self, kind: &str, message: &str, told: usize) -> Event;
+    fn error(&self, kind: &str, message: &str, sent: usize) -> Event;
 
     /// Returns the event that reports a failed response after `told` other events.
     fn failed(
@@ -148,9 +148,9 @@ pub(super) trait Wire: fmt::Debug + Send + Sync {
         failure: Failure<'_>,
         _prompt: &ReceivedPrompt,
         _ids: Ids,
-        told: usize,
+        sent: usize,
     ) -> Event {
-        self.error(failure.code, failure.message, told)
+        self.error(failure.code, failure.message, sent)
     }
 
     /// Returns the line ending of a stream.

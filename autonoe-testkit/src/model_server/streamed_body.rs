@@ -186,8 +186,8 @@ pub(super) fn events_before(place: FaultPosition, events: &[Event]) -> Option<us
         FaultPosition::InBlock(block) => {
             let piece = Some((block, Stage::Piece));
             let piece = events.iter().position(|event| event.of == piece);
-            let begun = || events.iter().position(|event| of(block, event));
-            Some(piece.or_else(begun)? + 1)
+            let start = || events.iter().position(|event| of(block, event));
+            Some(piece.or_else(start)? + 1)
         }
         FaultPosition::AfterBlock(block) => {
             Some(events.iter().rposition(|event| of(block, event))? + 1)

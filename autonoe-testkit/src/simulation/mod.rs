@@ -2,7 +2,7 @@
 //!
 //! The project, its hosts, its clock and the faults are a model. The code that decides what the
 //! hosts do is real and is passed as a [`Driver`]: runs on one machine and runs on a cluster are
-//! played in the same world and must reach the same result. A seed reproduces its schedule.
+//! played in the same simulation and must reach the same result. A seed reproduces its schedule.
 //!
 //! [`simulate`] plays one schedule. Whatever went wrong, every session took effect exactly once,
 //! the run ended after the faults stopped, and it reached the result of a run without faults;
@@ -11,9 +11,11 @@
 //! switched off to verify that the simulation finds the faults that they prevent.
 
 mod simulated_work;
+mod simulator;
 mod store;
-mod world;
 
 pub use simulated_work::SimulatedWork;
+pub use simulator::{
+    Driver, FAULTS_END, HOSTS, Host, Random, Simulator, Stats, Violation, simulate,
+};
 pub use store::{Fenced, Rules, Store};
-pub use world::{Driver, FAULTS_END, HOSTS, Host, Random, Stats, Violation, World, simulate};

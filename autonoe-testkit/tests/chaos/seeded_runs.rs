@@ -22,7 +22,7 @@ struct Aftermath {
     report: RunReport,
     hits: Vec<FaultHit>,
     passed: BTreeSet<String>,
-    asked: BTreeSet<String>,
+    attempted: BTreeSet<String>,
     created: usize,
     disposed: usize,
 }
@@ -57,7 +57,7 @@ async fn run(seed: u64) -> Aftermath {
         .iter()
         .flat_map(|saved| saved.state.ledger.deliverables());
     let passed = passed.filter(|deliverable| deliverable.status() == DeliverableStatus::Passed);
-    let asked = backend.notes.passed.lock().expect("not poisoned").clone();
+    let attempted = backend.notes.passed.lock().expect("not poisoned").clone();
     assert_eq!(
         agents.created(),
         backend.notes.created.load(Ordering::Relaxed)
@@ -72,7 +72,7 @@ async fn run(seed: u64) -> Aftermath {
         passed: passed
             .map(|deliverable| deliverable.id().to_string())
             .collect(),
-        asked,
+        attempted,
         created: agents.created(),
         disposed: agents.disposed(),
     }

@@ -36,8 +36,8 @@ async fn a_tool_knows_the_answer_of_the_model_that_called_it(build: Build) {
 }
 
 async fn a_call_of_a_sub_agent_is_below_the_call_that_the_sub_agent_is(build: Build) {
-    let said = messages(build, "l04b_subagent_hooked");
-    let of_agent = said.iter().find_map(|line| {
+    let messages = messages(build, "l04b_subagent_hooked");
+    let of_agent = messages.iter().find_map(|line| {
         let parent = line["parent_tool_use_id"].as_str()?;
         Some((line["message"]["content"][0]["id"].as_str()?, parent))
     });

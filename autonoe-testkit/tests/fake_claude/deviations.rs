@@ -1,16 +1,16 @@
 //! Programs that start with other settings than requested.
 
 use autonoe_core::agent::Sandbox;
-use autonoe_testkit::fake_claude::{Build, Deviation, FakeScript, Fault};
+use autonoe_testkit::fake_claude::{Build, Deviation, FakeScript, ProgramFault};
 
 use crate::fake_claude::fixture::{Fixture, SetStatus, on_both_builds, recorded};
 
 /// A session whose agent requests to run a command.
 fn script(build: Build, deviation: Deviation) -> FakeScript {
-    recorded(build, "b01_hook_allow").with_fault(Fault::Deviates(deviation))
+    recorded(build, "b01_hook_allow").with_fault(ProgramFault::Deviates(deviation))
 }
 
-async fn a_session_that_is_not_as_asked_does_no_work(build: Build) {
+async fn a_session_with_other_settings_is_not_used(build: Build) {
     for (deviation, blamed) in [
         (Deviation::NoSettings, "the settings of the sandbox"),
         (
@@ -59,6 +59,6 @@ async fn a_sandbox_that_was_switched_off_is_not_a_sandbox_that_is_not_there(buil
 }
 
 on_both_builds![
-    a_session_that_is_not_as_asked_does_no_work,
+    a_session_with_other_settings_is_not_used,
     a_sandbox_that_was_switched_off_is_not_a_sandbox_that_is_not_there,
 ];

@@ -2,16 +2,18 @@
 
 use std::time::Duration;
 
-use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, FaultTrigger, Start, TurnFault};
+use autonoe_testkit::fake_claude::{
+    Build, FakeScript, FaultTrigger, ProgramFault, Start, TurnFault,
+};
 
 use crate::fake_claude::fixture::{Fixture, on_both_builds, recorded};
 
-fn script(build: Build, fault: Fault) -> FakeScript {
+fn script(build: Build, fault: ProgramFault) -> FakeScript {
     FakeScript::says(["Hello."]).build(build).with_fault(fault)
 }
 
-fn dies(code: u8, stderr: &str, when: Start) -> Fault {
-    Fault::DiesAtStart {
+fn dies(code: u8, stderr: &str, when: Start) -> ProgramFault {
+    ProgramFault::DiesAtStart {
         code,
         stderr: stderr.to_owned(),
         when,
@@ -46,13 +48,13 @@ async fn clean_exit_at_start_is_a_failure(build: Build) {
 
 async fn silent_start_times_out(build: Build) {
     for ignores_shutdown in [false, true] {
-        let silence = Fault::At {
+        let silence = ProgramFault::At {
             trigger: FaultTrigger::Lines(0),
             turn_fault: TurnFault::Silence,
         };
         let mut script = script(build, silence);
         if ignores_shutdown {
-            script = script.with_fault(Fault::IgnoresShutdown);
+            script = script.with_fault(ProgramFault::IgnoresShutdown);
         }
         let setting = Fixture::new(&script);
         let mut options = setting.options();
@@ -66,7 +68,7 @@ async fn silent_start_times_out(build: Build) {
 }
 
 async fn garbage_before_the_first_answer_is_passed_over(build: Build) {
-    let garbage = Fault::At {
+    let garbage = ProgramFault::At {
         trigger: FaultTrigger::Lines(0),
         turn_fault: TurnFault::Garbage(b"[SandboxDebug] not JSON".to_vec()),
     };
@@ -76,7 +78,7 @@ async fn garbage_before_the_first_answer_is_passed_over(build: Build) {
 }
 
 async fn a_line_that_is_cut_at_the_start_is_no_answer(build: Build) {
-    let cut = Fault::At {
+    let cut = ProgramFault::At {
         trigger: FaultTrigger::Lines(0),
         turn_fault: TurnFault::CutLine { code: 1 },
     };

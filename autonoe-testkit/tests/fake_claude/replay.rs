@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use autonoe_core::agent::SessionOutcome;
 use autonoe_core::{AgentClient, StreamEvent};
-use autonoe_testkit::fake_claude::{Build, Fault, FaultTrigger, TurnFault};
+use autonoe_testkit::fake_claude::{Build, FaultTrigger, ProgramFault, TurnFault};
 use futures::StreamExt;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -124,22 +124,22 @@ async fn a_conversation_that_breaks_off_anywhere_is_no_success(build: Build) {
         code: 3,
         stderr: String::new(),
     };
-    for what in [dies, TurnFault::CutLine { code: 3 }] {
+    for fault in [dies, TurnFault::CutLine { code: 3 }] {
         for after_lines in 0..=lines {
-            let script = recorded(build, session).with_fault(Fault::At {
+            let script = recorded(build, session).with_fault(ProgramFault::At {
                 trigger: FaultTrigger::Lines(after_lines),
-                turn_fault: what.clone(),
+                turn_fault: fault.clone(),
             });
 
             let played = Fixture::new(&script).played().await;
 
             let end = played.end();
             if after_lines == lines {
-                assert_eq!(end, Ok(&SessionOutcome::Completed), "{what:?}");
+                assert_eq!(end, Ok(&SessionOutcome::Completed), "{fault:?}");
             } else {
                 assert!(
                     matches!(end, Err("crashed" | "configuration")),
-                    "{what:?} after {after_lines}: {played:?}"
+                    "{fault:?} after {after_lines}: {played:?}"
                 );
             }
         }

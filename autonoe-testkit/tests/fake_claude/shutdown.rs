@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use autonoe_core::agent::SessionOutcome;
 use autonoe_core::{AgentClient, StreamEvent};
-use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, FaultTrigger, TurnFault};
+use autonoe_testkit::fake_claude::{Build, FakeScript, FaultTrigger, ProgramFault, TurnFault};
 use futures::StreamExt;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -13,8 +13,8 @@ use tokio::time::timeout;
 use crate::fake_claude::fixture::{Fixture, TIMEOUT, eventually, on_both_builds, query, recorded};
 
 /// Stops responding after this many lines.
-fn silence(lines: usize) -> Fault {
-    Fault::At {
+fn silence(lines: usize) -> ProgramFault {
+    ProgramFault::At {
         trigger: FaultTrigger::Lines(lines),
         turn_fault: TurnFault::Silence,
     }
@@ -28,14 +28,14 @@ async fn interrupted(
     let control = client.control();
     let mut stream = client.query("Go on.".into());
     let mut events = Vec::new();
-    let mut is_asked = false;
+    let mut is_requested = false;
     loop {
         let next = timeout(Duration::from_millis(20), stream.next()).await;
         match next {
             Ok(Some(item)) => events.push(item.expect("no error")),
             Ok(None) => break,
-            Err(_) if !is_asked && is_time() => {
-                is_asked = true;
+            Err(_) if !is_requested && is_time() => {
+                is_requested = true;
                 control.interrupt().await.expect("it can be interrupted");
             }
             Err(_) => {}
@@ -67,12 +67,12 @@ async fn a_session_continues_after_an_interruption(build: Build) {
 
 async fn an_interruption_while_a_hook_decides_withdraws_the_question(build: Build) {
     let setting = Fixture::new(&recorded(build, "f05_interrupt_during_hook"));
-    let (asked, is_asked) = tokio::sync::watch::channel(false);
+    let (requested, is_requested) = tokio::sync::watch::channel(false);
     let mut spec = setting.spec([]);
-    spec.gate = spec.gate.with_hook(Arc::new(Thinker(asked)));
+    spec.gate = spec.gate.with_hook(Arc::new(Thinker(requested)));
     let mut client = setting.client_with(setting.options(), spec);
 
-    let (outcome, _) = interrupted(client.as_mut(), || *is_asked.borrow()).await;
+    let (outcome, _) = interrupted(client.as_mut(), || *is_requested.borrow()).await;
     client.dispose().await.expect("it ends");
 
     assert_eq!(outcome, Some(SessionOutcome::Interrupted));
@@ -112,9 +112,9 @@ async fn a_hook_that_never_decides_refuses_in_time(build: Build) {
     let setting = Fixture::new(&recorded(build, "b02_hook_deny"));
     let mut options = setting.options();
     options.program.answer_limit = Duration::from_millis(300);
-    let (asked, _is_asked) = tokio::sync::watch::channel(false);
+    let (requested, _is_requested) = tokio::sync::watch::channel(false);
     let mut spec = setting.spec([]);
-    spec.gate = spec.gate.with_hook(Arc::new(Thinker(asked)));
+    spec.gate = spec.gate.with_hook(Arc::new(Thinker(requested)));
 
     let played = setting.played_with(options, spec).await;
 
@@ -150,12 +150,12 @@ async fn wait_for_silence(client: &mut dyn AgentClient, setting: &Fixture) {
     timeout(TIMEOUT, waiting).await.expect("it falls silent");
 }
 
-async fn a_dropped_client_leaves_nothing_not_even_of_what_never_dies(build: Build) {
+async fn a_dropped_client_kills_a_program_that_ignores_shutdown(build: Build) {
     for ignores_shutdown in [false, true] {
         let mut script = FakeScript::says(["Hello."]).build(build);
         script = script.with_fault(silence(3));
         if ignores_shutdown {
-            script = script.with_fault(Fault::IgnoresShutdown);
+            script = script.with_fault(ProgramFault::IgnoresShutdown);
         }
         let setting = Fixture::new(&script);
         let mut client = setting.client();
@@ -169,7 +169,7 @@ async fn a_dropped_client_leaves_nothing_not_even_of_what_never_dies(build: Buil
 
 async fn process_ignoring_shutdown_is_killed(build: Build) {
     let script = FakeScript::says(["Hello."]).build(build);
-    let setting = Fixture::new(&script.with_fault(Fault::IgnoresShutdown));
+    let setting = Fixture::new(&script.with_fault(ProgramFault::IgnoresShutdown));
 
     let played = setting.played().await;
 
@@ -238,7 +238,7 @@ on_both_builds![
     an_interruption_while_a_hook_decides_withdraws_the_question,
     a_hook_that_never_decides_refuses_in_time,
     a_dropped_stream_leaves_nothing,
-    a_dropped_client_leaves_nothing_not_even_of_what_never_dies,
+    a_dropped_client_kills_a_program_that_ignores_shutdown,
     process_ignoring_shutdown_is_killed,
     a_call_of_our_tool_is_cancelled_by_an_interruption,
 ];

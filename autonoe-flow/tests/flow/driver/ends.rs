@@ -374,7 +374,7 @@ async fn time_runs_out_in_a_check_a_completion_and_a_notification_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_was_cut_off_is_sent_again_and_its_cost_is_unknown_once() {
+async fn a_prompt_of_a_cut_session_is_resent_and_counts_one_unknown_cost() {
     let hangs = || SessionScript::new("hangs").hangs();
     let agents = ScriptedBackend::new([hangs(), costs(10), costs(10)]).unverified();
     let bench = Fixture::with(agents);

@@ -31,8 +31,8 @@ async fn escalation_step_runs_with_the_failure() {
     ] {
         let bench = Fixture::new(scripts.into_iter().map(text_session));
         let a = fragile(json!({"escalateTo": "lead", "returnFlow": then}));
-        let lead = json!({"prompt": "prompts/lead.md"});
-        let registry = json!({"entryStep": "a", "steps": {"a": a, "lead": lead}});
+        let step = json!({"prompt": "prompts/lead.md"});
+        let registry = json!({"entryStep": "a", "steps": {"a": a, "lead": step}});
         let flow = definition(agent(json!({})), registry);
         let flow = with_prompts(flow, &[("prompts/lead.md", "Help: {uv-failure}")]);
 
@@ -89,7 +89,7 @@ async fn an_escalation_goes_to_a_webhook_or_the_log_and_the_flow_continues() {
 
         assert!(result.is_success(), "{method}: {result:?}");
         let notices = notifier.notices.lock().expect("nobody panics");
-        let told: Vec<_> = notices
+        let messages: Vec<_> = notices
             .iter()
             .map(|notice| {
                 (
@@ -100,7 +100,7 @@ async fn an_escalation_goes_to_a_webhook_or_the_log_and_the_flow_continues() {
                 )
             })
             .collect();
-        assert_eq!(told, [("a", 1, 1, "step_failed")]);
+        assert_eq!(messages, [("a", 1, 1, "step_failed")]);
         assert_eq!(notices[0].run, result.run);
     }
 }
@@ -130,7 +130,7 @@ async fn rejected_webhook_ends_the_flow() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_undelivered_notification_is_sent_again_by_the_policy_of_its_step() {
+async fn an_undelivered_notification_is_retried_by_the_policy_of_its_step() {
     let bench = Fixture::new([
         text_session("no"),
         text_session("no"),

@@ -34,14 +34,14 @@ async fn a_built_flow_starts_runs_once_and_stops() {
     assert_eq!(bench.agents.prompts(), Vec::<String>::new());
     let end = is_send(started.run()).await;
     assert_eq!(started.machine().context().iteration(), 1);
-    let again = started.run().await;
+    let second = started.run().await;
     let result = started.stop();
 
     let FlowEnd::Complete { reason, .. } = &end else {
         panic!("{end:?}");
     };
     assert_eq!(reason, "the flow reached the end of its steps");
-    assert_eq!((&again, &result.end), (&end, &end));
+    assert_eq!((&second, &result.end), (&end, &end));
     assert_eq!(bench.agents.prompts(), ["Go on."]);
     assert_eq!(
         (bench.agents.open_clients(), bench.agents.disposed()),
@@ -91,7 +91,7 @@ async fn a_built_flow_runs_and_a_closure_observes_it() {
 }
 
 #[tokio::test]
-async fn limits_with_which_nothing_could_run_are_refused_by_the_name_of_their_call() {
+async fn zero_limits_are_refused_with_the_name_of_their_setter() {
     for limits in [
         FlowLimits {
             budget: Budget::default().with_cost(CostUsd::ZERO),

@@ -226,10 +226,10 @@ async fn in_strict_mode_a_prompt_with_an_undefined_variable_is_not_sent() {
         let flow = definition(agent(fields.clone()), registry);
         with_prompts(flow, &[("prompts/b.md", "Greet {uv-who}.")])
     };
-    let given = Fixture::new([text_session("x")]);
+    let complete = Fixture::new([text_session("x")]);
     let missing = Fixture::new([]);
 
-    let with = given.run(greet(json!({"who": "Ada"}))).await;
+    let with = complete.run(greet(json!({"who": "Ada"}))).await;
     let without = missing.run(greet(json!({}))).await;
 
     assert!(with.is_success(), "{with:?}");

@@ -45,7 +45,7 @@ async fn steps_are_run_in_their_order_with_their_prompts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_model_judges_in_a_session_of_its_own_in_which_it_changes_nothing() {
+async fn a_judge_has_a_separate_read_only_session() {
     let bench = Fixture::new([
         text_session("my draft"),
         SessionScript::new("judges")
@@ -140,7 +140,7 @@ async fn a_judge_receives_the_response_and_the_tool_calls_of_its_step_and_its_su
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_judge_that_gives_no_verdict_is_no_pass_whatever_it_writes() {
+async fn a_judge_without_a_verdict_never_passes_a_check() {
     let bench = Fixture::new([text_session("x"), text_session("It passed! passed: true")]);
     let a = checked("end", json!({"type": "prompt", "prompt": "prompts/a.md"}));
     let flow = definition(
@@ -213,7 +213,7 @@ async fn a_check_by_action_runs_commands() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn outputs_lead_through_a_gateway_and_into_prompts() {
+async fn outputs_choose_branches_of_a_gateway_and_fill_prompts() {
     let sets = |verdict: &str| {
         SessionScript::new("reviews")
             .uses_tool("mcp__autonoe__set_outputs", json!({"verdict": verdict}))
@@ -369,7 +369,7 @@ async fn a_shared_keyword_reaches_the_check_of_a_step_with_sub_steps_before_comp
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_agent_that_breaks_off_is_tried_again_and_one_that_is_refused_is_not() {
+async fn a_crashed_agent_is_retried_and_a_refused_one_is_not() {
     let mut a = step("end");
     a["retry"] = json!({"maxRetries": 2});
     let registry = json!({"entryStep": "a", "steps": {"a": a}});

@@ -103,7 +103,7 @@ pub(super) async fn play(
 impl PlayedSession {
     /// Returns the items of the stream, errors as text.
     pub(super) fn items(&self) -> impl Iterator<Item = Result<&StreamEvent, &str>> {
-        self.log.iter().filter_map(|happening| match happening {
+        self.log.iter().filter_map(|entry| match entry {
             RecordEntry::Streamed(event) => Some(Ok(event)),
             RecordEntry::Failed(error) => Some(Err(error.as_str())),
             _ => None,
@@ -120,7 +120,7 @@ impl PlayedSession {
 
     pub(super) fn invocations(&self) -> Vec<Invocation<'_>> {
         let log = self.log.iter().enumerate();
-        log.filter_map(|(at, happening)| match happening {
+        log.filter_map(|(at, entry)| match entry {
             RecordEntry::Streamed(StreamEvent::ToolInvocation {
                 call_id,
                 name,
@@ -139,7 +139,7 @@ impl PlayedSession {
 
     pub(super) fn responses(&self) -> Vec<Response<'_>> {
         let log = self.log.iter().enumerate();
-        log.filter_map(|(at, happening)| match happening {
+        log.filter_map(|(at, entry)| match entry {
             RecordEntry::Streamed(StreamEvent::ToolResponse {
                 call_id,
                 output,
@@ -172,7 +172,7 @@ impl PlayedSession {
     pub(super) fn runs(&self) -> Vec<(&SessionKey, &Value)> {
         self.log
             .iter()
-            .filter_map(|happening| match happening {
+            .filter_map(|entry| match entry {
                 RecordEntry::ToolStarted { session, input } => Some((session, input)),
                 _ => None,
             })
@@ -228,8 +228,8 @@ impl Record {
         }
     }
 
-    pub(super) fn push(&self, happening: RecordEntry) {
-        self.log().push(happening);
+    pub(super) fn push(&self, entry: RecordEntry) {
+        self.log().push(entry);
         self.news.send_replace(());
     }
 
@@ -248,18 +248,18 @@ impl Record {
     pub(super) async fn wait_for(
         &self,
         limit: Duration,
-        what: &str,
-        happened: impl Fn(&RecordEntry) -> bool,
+        event: &str,
+        is_match: impl Fn(&RecordEntry) -> bool,
     ) -> CheckOutcome {
         let mut news = self.news.subscribe();
         let wait = async {
-            while !self.log().iter().any(&happened) {
+            while !self.log().iter().any(&is_match) {
                 if news.changed().await.is_err() {
                     return;
                 }
             }
         };
-        within(limit, what, wait).await
+        within(limit, event, wait).await
     }
 
     fn log(&self) -> MutexGuard<'_, Vec<RecordEntry>> {
