@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::recording::Kind;
 use super::replay::{Replay, Stop};
-use super::{Deviation, ProgramFault};
 
 /// State of the host.
 #[derive(Debug, Default)]
@@ -131,11 +130,7 @@ impl Replay<'_> {
     }
 
     fn answer_settings(&mut self, id: &str) -> Result<(), Stop> {
-        let settings = if self.has_deviation(&Deviation::NoSettings) {
-            &Value::Null
-        } else {
-            &self.arguments.settings
-        };
+        let settings = &self.arguments.settings;
         let (effective, sources) = match settings {
             Value::Object(_) => (
                 settings.clone(),
@@ -158,77 +153,37 @@ impl Replay<'_> {
         let servers = &mut line["response"]["response"]["mcpServers"];
         let pattern = servers[0].clone();
         *servers = self
-            .servers()
-            .into_iter()
-            .map(|(name, status)| {
+            .host
+            .servers
+            .iter()
+            .map(|name| {
                 let prefix = format!("mcp__{name}__");
                 let tools = self.host.tools.iter();
-                let mut server = pattern.clone();
+                let mut server = connected(&pattern, name);
                 server["tools"] = tools
                     .filter_map(|tool| tool.strip_prefix(&prefix))
                     .map(|tool| json!({"name": tool, "annotations": {}}))
                     .collect();
-                server["name"] = name.into();
-                server["status"] = status.into();
                 server
             })
             .collect();
         self.respond(line, id)
     }
 
-    /// Returns the host's servers with their states, as the program sees them.
-    fn servers(&self) -> Vec<(String, String)> {
-        if self.has_deviation(&Deviation::NoServers) {
-            return Vec::new();
-        }
-        let state = self.find_deviation(|deviation| match deviation {
-            Deviation::Servers(state) => Some(state),
-            _ => None,
-        });
-        let state = state.map_or("connected", String::as_str);
-        let servers = self.host.servers.iter();
-        servers
-            .map(|name| (name.clone(), state.to_owned()))
-            .collect()
-    }
-
     /// Adapts the line that reports the start of a turn to the arguments.
     pub(super) fn adapt_init(&self, line: &mut Value) {
-        let other_mode = self.find_deviation(|deviation| match deviation {
-            Deviation::PermissionMode(mode) => Some(mode),
-            _ => None,
-        });
-        if let Some(mode) = other_mode.or(self.arguments.permission_mode.as_ref()) {
+        if let Some(mode) = &self.arguments.permission_mode {
             line["permissionMode"] = mode.as_str().into();
         }
         if let Some(model) = &self.arguments.model {
             line["model"] = model.as_str().into();
         }
-        let servers = self.servers();
         if let Some(built_in) = &self.arguments.tools {
-            let of_servers = self.host.tools.iter().filter(|tool| {
-                servers.iter().any(|(name, state)| {
-                    state == "connected" && tool.starts_with(&format!("mcp__{name}__"))
-                })
-            });
-            let mut tools: Vec<&String> = built_in.iter().chain(of_servers).collect();
-            tools.retain(|tool| !self.has_deviation(&Deviation::MissingTool((*tool).clone())));
-            tools.extend(self.find_deviation(|deviation| match deviation {
-                Deviation::ExtraTool(tool) => Some(tool),
-                _ => None,
-            }));
-            line["tools"] = json!(tools);
+            line["tools"] = built_in.iter().chain(&self.host.tools).cloned().collect();
         }
         let pattern = self.lines.get(Kind::Init)["mcp_servers"][0].clone();
-        line["mcp_servers"] = servers
-            .into_iter()
-            .map(|(name, status)| {
-                let mut server = pattern.clone();
-                server["name"] = name.into();
-                server["status"] = status.into();
-                server
-            })
-            .collect();
+        let servers = self.host.servers.iter();
+        line["mcp_servers"] = servers.map(|name| connected(&pattern, name)).collect();
     }
 
     /// Initializes the host's servers and lists their tools.
@@ -253,19 +208,14 @@ impl Replay<'_> {
         let answer = self.host.answers.remove(&id).unwrap_or_default();
         Ok(answer["response"]["mcp_response"].clone())
     }
+}
 
-    fn has_deviation(&self, deviation: &Deviation) -> bool {
-        self.find_deviation(|found| (found == deviation).then_some(()))
-            .is_some()
-    }
-
-    /// Returns the first match of `pick` among the deviations of the program.
-    fn find_deviation<'a, T>(&'a self, pick: impl Fn(&'a Deviation) -> Option<T>) -> Option<T> {
-        self.faults.iter().find_map(|fault| match fault {
-            ProgramFault::Deviates(deviation) => pick(deviation),
-            _ => None,
-        })
-    }
+/// Returns the state of a connected server of this name.
+fn connected(pattern: &Value, name: &str) -> Value {
+    let mut server = pattern.clone();
+    server["name"] = name.into();
+    server["status"] = "connected".into();
+    server
 }
 
 #[cfg(test)]

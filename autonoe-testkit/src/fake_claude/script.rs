@@ -137,8 +137,6 @@ pub enum ProgramFault {
     /// The program ignores the end of its input, `end_session`, `SIGINT`, `SIGTERM` and `SIGHUP`.
     /// Only `SIGKILL` ends it.
     IgnoresShutdown,
-    /// The program started with other settings than requested, and reports them on request.
-    Deviates(Deviation),
     /// A fault at one moment. Faults at the same moment happen in order.
     At {
         /// The moment.
@@ -170,34 +168,13 @@ pub enum Start {
     AfterInitialize,
 }
 
-/// A difference between the requested settings and those in force.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Deviation {
-    /// It dropped all settings, as 2.1.197 does when one of their fields is wrong.
-    NoSettings,
-    /// It is in this permission mode.
-    PermissionMode(String),
-    /// It has this additional tool.
-    ExtraTool(String),
-    /// It lacks this tool.
-    MissingTool(String),
-    /// The MCP servers of the host are in this state, for example `failed`.
-    Servers(String),
-    /// It does not know the MCP servers of the host.
-    NoServers,
-}
-
 /// A fault at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TurnFault {
-    /// Writes these bytes, which are not a message, and ends the line.
+    /// Writes these bytes, and ends the line.
     Garbage(Vec<u8>),
-    /// Sends messages, and blocks in messages, of unknown types.
-    UnknownMessages,
     /// Sends an unknown request to the host, and waits for the answer.
     UnknownRequest,
     /// Crashes in the middle of its next line.
