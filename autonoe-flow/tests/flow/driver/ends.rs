@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use autonoe_core::agent::{AgentErrorKind, BudgetKind, SessionOutcome, Support};
 use autonoe_core::{Budget, CostUsd, OnQuota};
-use autonoe_flow::command::CommandOutcome;
+use autonoe_flow::check::CommandOutcome;
 use autonoe_flow::definition::StepEscalation;
 use autonoe_flow::escalation::{Notice, Notifiers};
 use autonoe_flow::{CommandRunner, FlowError, FlowErrorKind, FlowLimits, Notifier};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::agent::AgentErrorKind;
-use autonoe_flow::command::CommandOutcome;
+use autonoe_flow::check::CommandOutcome;
 use autonoe_flow::{CommandRunner, FlowEvent, FlowFact};
 use autonoe_testkit::{SessionScript, ToolUse};
 use serde_json::{Value, json};
