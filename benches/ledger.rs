@@ -75,7 +75,7 @@ fn updates(size: usize, rounds: usize) {
     };
     let mut revision = save(&state, None);
     let bytes = fs::read(project.status_path()).expect("readable");
-    let (mut ours, mut floor, mut load) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut autonoe, mut floor, mut load) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..rounds {
         let id = state.ledger.deliverables()[round % size].id().clone();
         let status = match round / size % 2 {
@@ -87,7 +87,7 @@ fn updates(size: usize, rounds: usize) {
             .set_status(&id, status, date(2026, 1, 2))
             .expect("legal");
         // Interleaved, so that both run under the same disk load.
-        ours.push(timed(|| revision = save(&state, Some(revision.clone()))));
+        autonoe.push(timed(|| revision = save(&state, Some(revision.clone()))));
         floor.push(timed(|| write_sync_rename(folder.path(), &bytes)));
         load.push(timed(|| {
             runtime
@@ -96,13 +96,13 @@ fn updates(size: usize, rounds: usize) {
                 .expect("saved");
         }));
     }
-    let (ours, floor, load) = (median(&mut ours), median(&mut floor), median(&mut load));
+    let (autonoe, floor, load) = (median(&mut autonoe), median(&mut floor), median(&mut load));
     println!(
         "| {size} | {} | {} | {} | {:.2} | {} |",
         bytes.len(),
-        millis(ours),
+        millis(autonoe),
         millis(floor),
-        ours.as_secs_f64() / floor.as_secs_f64(),
+        autonoe.as_secs_f64() / floor.as_secs_f64(),
         millis(load),
     );
 }
@@ -128,7 +128,7 @@ fn journal(durability: Durability, lines: u32) {
         limits: RunLimits::new(Mode::Run),
         epoch: Epoch(1),
     };
-    let took = timed(|| {
+    let elapsed = timed(|| {
         for _ in 0..lines {
             journal
                 .append(&run, Timestamp::UNIX_EPOCH, &line, durability)
@@ -137,7 +137,7 @@ fn journal(durability: Durability, lines: u32) {
     });
     println!(
         "| {durability:?} | {:.0} |",
-        f64::from(lines) / took.as_secs_f64()
+        f64::from(lines) / elapsed.as_secs_f64()
     );
 }
 

@@ -58,17 +58,17 @@ fn main() {
         ("Anthropic's protocol from a loopback server", provider),
     ];
     for (name, provider) in providers {
-        let what = format!("{PIECES} pieces of an answer, {name}");
-        compare(&runtime, &what, &provider, "Say it.", PIECES, rounds);
-        let what = format!("{CALLS} rounds of a tool, {name}");
-        compare(&runtime, &what, &provider, "Call it.", CALLS, rounds);
+        let title = format!("{PIECES} pieces of an answer, {name}");
+        compare(&runtime, &title, &provider, "Say it.", PIECES, rounds);
+        let title = format!("{CALLS} rounds of a tool, {name}");
+        compare(&runtime, &title, &provider, "Call it.", CALLS, rounds);
     }
 }
 
 /// Measures both alternately, so that both run under the same machine load.
 fn compare(
     runtime: &Runtime,
-    what: &str,
+    name: &str,
     provider: &Arc<dyn Provider>,
     prompt: &str,
     parts: usize,
@@ -101,7 +101,7 @@ fn compare(
     let (without, with) = (median(&mut without), median(&mut with));
     let added = (with.as_secs_f64() - without.as_secs_f64()) * 1e6 / parts as f64;
     println!(
-        "| {what} | {} | {} | {:.2} ({:.2} to {:.2}) | {added:.2} us |",
+        "| {name} | {} | {} | {:.2} ({:.2} to {:.2}) | {added:.2} us |",
         millis(without),
         millis(with),
         at(2),
@@ -126,15 +126,15 @@ async fn send_prompt(model: &dyn ModelClient, prompt: &str) {
                 whole = Some(reply);
             }
         }
-        let said = whole.expect("it is whole").message;
-        let calls = said.calls();
+        let message = whole.expect("it is whole").message;
+        let calls = message.calls();
         let results: Vec<_> = calls
             .map(|(id, name, input)| ToolResult::ok(id, name, text_of(input)))
             .collect();
         if results.is_empty() {
             return;
         }
-        request.messages.push(said.into());
+        request.messages.push(message.into());
         request.messages.push(Message::results(results));
     }
 }
@@ -162,8 +162,8 @@ async fn session(agents: &ModelBackend, prompt: &str) {
     let mut outcome = None;
     let mut events = client.query(prompt.into());
     while let Some(event) = events.next().await {
-        if let StreamEvent::End { outcome: how, .. } = event.expect("no error") {
-            outcome = Some(how);
+        if let StreamEvent::End { outcome: end, .. } = event.expect("no error") {
+            outcome = Some(end);
         }
     }
     drop(events);
@@ -209,14 +209,14 @@ impl ModelClient for InMemory {
     }
 
     fn stream(&self, request: &ModelRequest) -> ModelStream {
-        let says =
+        let is_text =
             matches!(request.messages.first(), Some(Message::User { text }) if text == "Say it.");
         let piece = "x".repeat(PIECE);
         let (pieces, message) = match request.messages.len() / 2 {
-            _ if says => (PIECES, AssistantMessage::text(piece.repeat(PIECES))),
+            _ if is_text => (PIECES, AssistantMessage::text(piece.repeat(PIECES))),
             CALLS => (0, AssistantMessage::text("")),
-            made => {
-                let call = MessagePart::tool_call(format!("call-{made}"), "Echo", input());
+            number => {
+                let call = MessagePart::tool_call(format!("call-{number}"), "Echo", input());
                 (0, AssistantMessage::new([call]))
             }
         };
@@ -241,9 +241,9 @@ impl Provider for Serves {
 /// The same answers, sent by a server.
 fn script() -> ModelScript {
     ModelScript::from_fn(|prompt| {
-        let says = prompt.user_texts().first() == Some(&"Say it.");
+        let says_text = prompt.user_texts().first() == Some(&"Say it.");
         match prompt.tool_results().len() {
-            _ if says => {
+            _ if says_text => {
                 let text = "x".repeat(PIECE * PIECES);
                 Turn::from(ScriptedMessage::new().says(text).in_pieces_of(PIECE))
             }

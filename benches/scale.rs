@@ -40,12 +40,15 @@ fn many_at_once(runs: usize) {
         }
         sessions
     });
-    let took = started.elapsed();
+    let elapsed = started.elapsed();
     println!(
         "| {runs} concurrent runs, {sessions} sessions in all | {} |",
-        millis(took)
+        millis(elapsed)
     );
-    println!("| per session, wall clock | {} |", micros(took, sessions));
+    println!(
+        "| per session, wall clock | {} |",
+        micros(elapsed, sessions)
+    );
     if let (Some(before), Some(after)) = (before, resident_kib()) {
         let per_run = after.saturating_sub(before) / runs.max(1) as u64;
         println!("| resident memory, before and after | {before} KiB, {after} KiB |");
@@ -70,11 +73,11 @@ fn many_in_a_row(sessions: usize) {
             memory.push(resident_kib().map_or("unknown".to_owned(), |kib| kib.to_string()));
         }
     }
-    let took = started.elapsed();
-    let per_session = micros(took, u32::try_from(done).unwrap_or(u32::MAX));
+    let elapsed = started.elapsed();
+    let per_session = micros(elapsed, u32::try_from(done).unwrap_or(u32::MAX));
     println!(
         "| {done} sessions in a row | {}, {per_session} each |",
-        millis(took)
+        millis(elapsed)
     );
     println!(
         "| resident KiB after each fifth of them | {} |",

@@ -19,7 +19,7 @@ use autonoe_scripted::{ScriptedBackend, SessionScript};
 /// A clock that runs ten thousand times faster than the system clock.
 struct FastClock {
     started: Instant,
-    began: Timestamp,
+    start: Timestamp,
 }
 
 const SPEED: u32 = 10_000;
@@ -27,7 +27,7 @@ const SPEED: u32 = 10_000;
 impl Clock for FastClock {
     fn now(&self) -> Timestamp {
         let passed = SignedDuration::try_from(self.started.elapsed() * SPEED);
-        let now = passed.map(|passed| self.began.checked_add(passed));
+        let now = passed.map(|passed| self.start.checked_add(passed));
         now.ok().and_then(Result::ok).unwrap_or(Timestamp::MAX)
     }
 
@@ -39,12 +39,12 @@ impl Clock for FastClock {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let began = Timestamp::now();
+    let start = Timestamp::now();
     let clock = FastClock {
         started: Instant::now(),
-        began,
+        start,
     };
-    let reset = began + SignedDuration::from_hours(1);
+    let reset = start + SignedDuration::from_hours(1);
     let agents = ScriptedBackend::new([
         SessionScript::new("waits").hits_quota(Some(reset)),
         SessionScript::new("plans").ends(),

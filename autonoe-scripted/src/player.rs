@@ -119,9 +119,9 @@ impl Player {
             ScriptStep::Performs(effect) => {
                 let done = catch_unwind(AssertUnwindSafe(|| effect(&self.spec.cwd)));
                 if let Err(panic) = done {
-                    let why = panic_message(panic.as_ref());
+                    let message = panic_message(panic.as_ref());
                     self.state
-                        .record_problem(format!("{place}: its closure panicked: {why}"));
+                        .record_problem(format!("{place}: its closure panicked: {message}"));
                 }
             }
             ScriptStep::Writes(path, text) => {

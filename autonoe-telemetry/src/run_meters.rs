@@ -94,11 +94,11 @@ impl RunObserver for RunMeters {
             RunEventKind::ToolEnded {
                 tool, execution, ..
             } => self.tool_ended(tool, execution),
-            RunEventKind::ModelStarted { request: asked } => {
+            RunEventKind::ModelStarted { request } => {
                 let call = PendingCall {
                     at: event.at,
-                    model: asked.model.to_owned(),
-                    provider: asked.provider.map(str::to_owned),
+                    model: request.model.to_owned(),
+                    provider: request.provider.map(str::to_owned),
                 };
                 open.session.emits_model_calls = true;
                 open.session.provider.clone_from(&call.provider);
@@ -211,9 +211,9 @@ fn attributes(
         .collect()
 }
 
-fn between(begun: Timestamp, ended: Timestamp) -> Duration {
+fn between(started: Timestamp, ended: Timestamp) -> Duration {
     // Clocks can be set back.
-    Duration::try_from(ended.duration_since(begun)).unwrap_or_default()
+    Duration::try_from(ended.duration_since(started)).unwrap_or_default()
 }
 
 fn wait_reason(reason: WaitReason) -> &'static str {

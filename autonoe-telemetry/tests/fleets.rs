@@ -88,7 +88,7 @@ fn no_meters() -> FleetMeters {
 
 // Shows: framework/models/telemetry-helpers-spans
 #[tokio::test]
-async fn a_fleet_is_exported_as_one_tree_with_the_contexts_that_its_members_were_given() {
+async fn a_fleet_is_exported_as_one_tree_with_the_contexts_of_its_members() {
     let (spans, contexts) = fleet(None, no_meters()).await;
 
     let root = &spans["invoke_workflow shop"];
@@ -103,9 +103,9 @@ async fn a_fleet_is_exported_as_one_tree_with_the_contexts_that_its_members_were
     ] {
         let span = &spans[&format!("invoke_agent {name}")];
         assert_eq!(span.parent_span_id, root.span_context.span_id());
-        let given = contexts[name].traceparent();
+        let traceparent = contexts[name].traceparent();
         let (trace, id) = (span.span_context.trace_id(), span.span_context.span_id());
-        assert_eq!(given, format!("00-{trace}-{id}-01"));
+        assert_eq!(traceparent, format!("00-{trace}-{id}-01"));
         assert_eq!(trace, root.span_context.trace_id());
         assert_eq!(
             attribute(span, "autonoe.member.outcome").as_deref(),

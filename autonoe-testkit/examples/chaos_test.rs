@@ -118,16 +118,16 @@ mod tests {
             let after = run_with_faults(seed).await.expect("it starts");
 
             let (report, hits) = (&after.report, after.faulty.hits());
-            let what = format!("seed {seed}, {hits:?}: {report}");
-            assert!(report.iterations <= MAX_ITERATIONS, "{what}");
-            assert_eq!(after.faulty.disposed(), after.faulty.created(), "{what}");
+            let label = format!("seed {seed}, {hits:?}: {report}");
+            assert!(report.iterations <= MAX_ITERATIONS, "{label}");
+            assert_eq!(after.faulty.disposed(), after.faulty.created(), "{label}");
             let counts = after.project.ledger().expect("it was saved").view().counts;
             let reported = report.deliverables.unwrap_or_default();
-            assert_eq!(reported.passed, counts.passed, "{what}");
-            assert_eq!(reported.blocked, counts.blocked, "{what}");
-            let stories = after.project.journal().run_histories();
+            assert_eq!(reported.passed, counts.passed, "{label}");
+            assert_eq!(reported.blocked, counts.blocked, "{label}");
+            let histories = after.project.journal().run_histories();
             let ended = RunStopReason::Ended(report.clone());
-            assert_eq!(stories[0].stop_reason(), &ended, "{what}");
+            assert_eq!(histories[0].stop_reason(), &ended, "{label}");
         }
     }
 

@@ -160,9 +160,9 @@ fn line(kind: &RunEventKind<'_>) -> Line {
         | RunEventKind::AgentFailed { .. }
         | RunEventKind::ToolEnded { .. }
         | RunEventKind::ModelChunk { .. } => return Line::Nothing,
-        RunEventKind::ModelStarted { request: asked } => {
-            let count = asked.messages.count();
-            format!("  asks {} ({count} messages)", asked.model)
+        RunEventKind::ModelStarted { request } => {
+            let count = request.messages.count();
+            format!("  asks {} ({count} messages)", request.model)
         }
         RunEventKind::ModelEnded { answer } => {
             format!("  the model used {} tokens", answer.tokens.total())

@@ -66,7 +66,7 @@ impl CapturedSpans {
     /// Returns all spans, in the order in which they were opened.
     pub fn all(&self) -> Vec<CapturedSpan> {
         let spans = lock(&self.spans);
-        spans.iter().map(|kept| kept.span.clone()).collect()
+        spans.iter().map(|captured| captured.span.clone()).collect()
     }
 }
 
@@ -84,8 +84,8 @@ struct Capture(Spans);
 
 impl Capture {
     fn change(&self, id: &Id, change: impl FnOnce(&mut SpanData)) {
-        if let Some(kept) = lock(&self.0).get_mut(span_index(id)) {
-            change(kept);
+        if let Some(captured) = lock(&self.0).get_mut(span_index(id)) {
+            change(captured);
         }
     }
 }
@@ -121,7 +121,7 @@ impl Subscriber for Capture {
     fn record(&self, id: &Id, record: &Record<'_>) {
         let mut fields = Fields::default();
         record.record(&mut fields);
-        self.change(id, |kept| kept.span.fields.extend(fields.0));
+        self.change(id, |captured| captured.span.fields.extend(fields.0));
     }
 
     fn record_follows_from(&self, _: &Id, _: &Id) {}
@@ -133,16 +133,16 @@ impl Subscriber for Capture {
     fn exit(&self, _: &Id) {}
 
     fn clone_span(&self, id: &Id) -> Id {
-        self.change(id, |kept| kept.handles += 1);
+        self.change(id, |captured| captured.handles += 1);
         id.clone()
     }
 
     fn try_close(&self, id: Id) -> bool {
         let mut is_closed = false;
-        self.change(&id, |kept| {
-            kept.handles = kept.handles.saturating_sub(1);
-            is_closed = kept.handles == 0;
-            kept.span.is_closed |= is_closed;
+        self.change(&id, |captured| {
+            captured.handles = captured.handles.saturating_sub(1);
+            is_closed = captured.handles == 0;
+            captured.span.is_closed |= is_closed;
         });
         is_closed
     }

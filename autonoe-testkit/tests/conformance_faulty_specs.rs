@@ -93,16 +93,16 @@ register_spec!(Hook, Unread, "test-unread", {});
 
 /// Has a tag that a backend of Autonoe itself has.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct Taken {}
+struct DuplicateTag {}
 
 #[typetag::serde(name = "gemini")]
-impl BackendSpec for Taken {
+impl BackendSpec for DuplicateTag {
     fn build(&self, _: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
         Err(SpecError::new("gemini", "it is nobody"))
     }
 }
 
-register_spec!(Backend, Taken, "gemini", {});
+register_spec!(Backend, DuplicateTag, "gemini", {});
 
 #[test]
 fn every_fault_of_a_spec_is_found() {
@@ -114,7 +114,7 @@ fn every_fault_of_a_spec_is_found() {
         .map(|failure| {
             (
                 failure.check.as_str(),
-                failure.what.lines().next().unwrap_or_default(),
+                failure.problem.lines().next().unwrap_or_default(),
             )
         })
         .collect();

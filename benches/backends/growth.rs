@@ -10,10 +10,10 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::autonoe::{agents, spec, start_model};
 use crate::backend::Backend;
 use crate::memory::own_kib;
 use crate::model::{Model, Then};
-use crate::ours::{agents, spec, start_model};
 use crate::workspace::Workspace;
 
 /// The argument of a process that measures itself.
@@ -25,10 +25,10 @@ pub(crate) fn measure_in_child(backend: Backend) -> u64 {
     let output = Command::new(program).args([GROW, &backend.name()]).output();
     let output = output.expect("it starts");
     let text = String::from_utf8_lossy(&output.stdout);
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     text.trim()
         .parse()
-        .unwrap_or_else(|_| panic!("{backend:?} told no figure: {text}{said}"))
+        .unwrap_or_else(|_| panic!("{backend:?} told no figure: {text}{stderr}"))
 }
 
 /// Measures the growth in this process and prints it.

@@ -9,12 +9,12 @@
 
 #![allow(clippy::print_stdout)] // A benchmark prints its tables.
 
+mod autonoe;
 mod backend;
 mod bare;
 mod growth;
 mod memory;
 mod model;
-mod ours;
 #[path = "../../autonoe-cli/tests/backends/programs.rs"]
 mod programs;
 mod stats;
@@ -42,11 +42,11 @@ fn main() {
     }
     // `cargo test --benches` runs this too: then once, without a warm-up round.
     let testing = !arguments.iter().any(|argument| argument == "--bench");
-    let wanted = arguments.iter().find_map(|argument| argument.parse().ok());
+    let requested = arguments.iter().find_map(|argument| argument.parse().ok());
     let (first, rounds) = if testing {
         (0, 1)
     } else {
-        (1, wanted.unwrap_or(ROUNDS))
+        (1, requested.unwrap_or(ROUNDS))
     };
     println!("{rounds} rounds; load before: {}", load());
     let measured: Vec<_> = Backend::ALL
@@ -60,32 +60,32 @@ fn main() {
 /// Measures a backend and its program in turns, so that all run under the same machine load.
 fn measure(runtime: &Runtime, backend: Backend, first: usize, rounds: usize) -> Rounds {
     let place = Workspace::new();
-    let mut measured = Rounds {
+    let mut all = Rounds {
         growth_kib: growth::measure_in_child(backend),
         ..Rounds::default()
     };
     for round in 0..first + rounds {
-        let mut kept = Rounds::default();
+        let mut measured = Rounds::default();
         for turn in 0..3 {
             match (round + turn) % 3 {
-                0 => kept
-                    .ours
-                    .push(runtime.block_on(ours::session(backend, &place))),
-                1 => kept
+                0 => measured
+                    .autonoe
+                    .push(runtime.block_on(autonoe::session(backend, &place))),
+                1 => measured
                     .bare
                     .extend(bare_session(runtime, backend, false, &place)),
-                _ => kept
+                _ => measured
                     .sandboxed
                     .extend(bare_session(runtime, backend, true, &place)),
             }
         }
         if round >= first {
-            measured.ours.extend(kept.ours);
-            measured.bare.extend(kept.bare);
-            measured.sandboxed.extend(kept.sandboxed);
+            all.autonoe.extend(measured.autonoe);
+            all.bare.extend(measured.bare);
+            all.sandboxed.extend(measured.sandboxed);
         }
     }
-    measured
+    all
 }
 
 fn bare_session(

@@ -16,7 +16,7 @@ pub(crate) struct Session {
 /// Measurements of all rounds with one backend.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rounds {
-    pub(crate) ours: Vec<Session>,
+    pub(crate) autonoe: Vec<Session>,
     /// The same rounds with the bare program; empty if there is none.
     pub(crate) bare: Vec<Session>,
     /// The same rounds with the program in a sandbox; empty if there is no program.
@@ -48,8 +48,8 @@ impl Spread {
 
 impl Rounds {
     /// Returns our measurement.
-    pub(crate) fn of_ours(&self, figure: impl Fn(&Session) -> f64) -> Spread {
-        Spread::new(self.ours.iter().map(figure))
+    pub(crate) fn of_autonoe(&self, figure: impl Fn(&Session) -> f64) -> Spread {
+        Spread::new(self.autonoe.iter().map(figure))
     }
 
     /// Returns the measurement of the program in `others`, and the ratio of ours to it by round;
@@ -63,8 +63,8 @@ impl Rounds {
             return None;
         }
         let other = Spread::new(others.iter().map(&figure));
-        let pairs = self.ours.iter().zip(others);
-        let ratio = Spread::new(pairs.map(|(ours, other)| figure(ours) / figure(other)));
+        let pairs = self.autonoe.iter().zip(others);
+        let ratio = Spread::new(pairs.map(|(autonoe, other)| figure(autonoe) / figure(other)));
         Some((other, ratio))
     }
 }

@@ -21,10 +21,13 @@ fn compared(title: &str, measured: &Measured, figure: impl Fn(&Session) -> f64) 
          | ratio |\n| --- | --- | --- | --- | --- | --- |\n"
     );
     for (backend, rounds) in measured {
-        let ours = short(rounds.of_ours(&figure));
+        let autonoe = short(rounds.of_autonoe(&figure));
         let sandboxed = cells(rounds.compare(&rounds.sandboxed, &figure));
         let bare = cells(rounds.compare(&rounds.bare, &figure));
-        table += &format!("| {} | {ours} | {sandboxed} | {bare} |\n", backend.name());
+        table += &format!(
+            "| {} | {autonoe} | {sandboxed} | {bare} |\n",
+            backend.name()
+        );
     }
     table
 }
@@ -37,15 +40,15 @@ pub(crate) fn memory(measured: &Measured) -> String {
     );
     for (backend, rounds) in measured {
         let mebibytes = |session: &Session| session.tree_kib as f64 / 1024.0;
-        let ours = rounds.of_ours(mebibytes);
-        let ours = if ours.upper == 0.0 {
+        let autonoe = rounds.of_autonoe(mebibytes);
+        let autonoe = if autonoe.upper == 0.0 {
             "none".to_owned()
         } else {
-            short(ours)
+            short(autonoe)
         };
         let bare = cells(rounds.compare(&rounds.bare, mebibytes));
         let growth = rounds.growth_kib;
-        table += &format!("| {} | {ours} | {bare} | {growth} |\n", backend.name());
+        table += &format!("| {} | {autonoe} | {bare} | {growth} |\n", backend.name());
     }
     table
 }

@@ -24,13 +24,13 @@ fn main() {
     match arguments.as_slice() {
         [role, folder] if role == child_process::SERVE => return child_process::serve(folder),
         [role] if role == child_process::IDLE => return child_process::idle(),
-        [role, what, count] if role == memory::GROW => return memory::print_growth(what, count),
+        [role, kind, count] if role == memory::GROW => return memory::print_growth(kind, count),
         _ => {}
     }
     // `cargo test --benches` runs this too: then once, with small sizes.
     let testing = !arguments.iter().any(|argument| argument == "--bench");
-    let mut wanted = arguments.iter().filter(|one| !one.starts_with('-'));
-    let wanted = wanted.next().map_or("all", String::as_str);
+    let mut names = arguments.iter().filter(|one| !one.starts_with('-'));
+    let part = names.next().map_or("all", String::as_str);
     type Part = (&'static str, fn(bool));
     let parts: [Part; 4] = [
         ("overhead", overhead::measure),
@@ -40,7 +40,7 @@ fn main() {
     ];
     println!("load before: {}", load());
     for (name, measure) in parts {
-        if [name, "all"].contains(&wanted) {
+        if [name, "all"].contains(&part) {
             println!("\n{name}:\n");
             measure(testing);
         }

@@ -172,8 +172,10 @@ fn bare(program: &Path, count: usize) -> (Spread, Spread) {
 }
 
 fn both(pids: &[String]) -> (Spread, Spread) {
-    let spread = |look: fn(&str) -> Option<u64>| {
-        let figures = pids.iter().map(|pid| look(pid).expect("it lives") as f64);
+    let spread = |measure: fn(&str) -> Option<u64>| {
+        let figures = pids
+            .iter()
+            .map(|pid| measure(pid).expect("it lives") as f64);
         Spread::new(figures)
     };
     (spread(resident_kib), spread(proportional_kib))

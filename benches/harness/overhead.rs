@@ -98,23 +98,23 @@ fn row(pair: &Pair, members: usize, rounds: usize) {
     let runtime = Builder::new_current_thread().enable_time().build();
     let runtime = runtime.expect("a runtime");
     let at_once = (pair.at_once)(members);
-    let (mut ours, mut peer) = (Vec::new(), Vec::new());
+    let (mut autonoe, mut peer) = (Vec::new(), Vec::new());
     for round in 0..=rounds {
         let strategy = (pair.strategy)(members);
         let (with, ()) = timed(|| coordinated(&runtime, strategy, members, at_once));
         let (plain, ()) = timed(|| (pair.peer)(&runtime, members, at_once));
         // The first round warms the caches.
         if round > 0 {
-            ours.push(micros(with) / members as f64);
+            autonoe.push(micros(with) / members as f64);
             peer.push(micros(plain) / members as f64);
         }
     }
     println!(
         "| {} | {members} | {} | {} | {} |",
         pair.name,
-        Spread::new(ours.iter().copied()),
+        Spread::new(autonoe.iter().copied()),
         Spread::new(peer.iter().copied()),
-        Spread::from_ratios(&ours, &peer),
+        Spread::from_ratios(&autonoe, &peer),
     );
 }
 

@@ -14,17 +14,17 @@ async fn works() -> String {
 /// Waits for all tasks, of which `at_once` run concurrently.
 pub(crate) fn all(runtime: &Runtime, tasks: usize, at_once: usize) {
     runtime.block_on(async {
-        let (mut set, mut said) = (JoinSet::new(), Vec::new());
+        let (mut set, mut outputs) = (JoinSet::new(), Vec::new());
         for _ in 0..tasks {
             if set.len() == at_once {
-                said.extend(set.join_next().await);
+                outputs.extend(set.join_next().await);
             }
             set.spawn(works());
         }
         while let Some(one) = set.join_next().await {
-            said.push(one);
+            outputs.push(one);
         }
-        assert_eq!(said.len(), tasks);
+        assert_eq!(outputs.len(), tasks);
     });
 }
 
@@ -34,9 +34,9 @@ pub(crate) fn chain(runtime: &Runtime, tasks: usize, _: usize) {
         let mut set = JoinSet::new();
         let mut before = String::new();
         for _ in 0..tasks {
-            let given = std::mem::take(&mut before);
+            let input = std::mem::take(&mut before);
             set.spawn(async move {
-                drop(given);
+                drop(input);
                 works().await
             });
             before = set.join_next().await.expect("one").expect("no panic");

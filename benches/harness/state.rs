@@ -34,16 +34,16 @@ pub(crate) fn measure(testing: bool) {
     for &agents in agents {
         let each = total / agents;
         let writes = (each * agents) as f64;
-        let (mut ours, mut alone) = (Vec::new(), Vec::new());
+        let (mut autonoe, mut alone) = (Vec::new(), Vec::new());
         for _ in 0..rounds {
-            ours.push(writes / with_state(agents, each).as_secs_f64());
+            autonoe.push(writes / with_state(agents, each).as_secs_f64());
             alone.push(writes / with_sqlite(agents, each).as_secs_f64());
         }
         println!(
             "| `log_execution` | {agents} | {} | {} | {} |",
-            Spread::new(ours.iter().copied()),
+            Spread::new(autonoe.iter().copied()),
             Spread::new(alone.iter().copied()),
-            Spread::from_ratios(&ours, &alone),
+            Spread::from_ratios(&autonoe, &alone),
         );
     }
 }
@@ -109,7 +109,7 @@ fn with_sqlite(agents: usize, each: usize) -> Duration {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("raw.db");
     Raw::create(&path, agents * each);
-    let took = together(agents, |agent| {
+    let elapsed = together(agents, |agent| {
         let mut raw = Raw::open(&path);
         Box::new(move || {
             for number in agent * each..(agent + 1) * each {
@@ -118,7 +118,7 @@ fn with_sqlite(agents: usize, each: usize) -> Duration {
         })
     });
     assert!(size(&path) > 0);
-    took
+    elapsed
 }
 
 fn size(path: &Path) -> u64 {

@@ -24,8 +24,13 @@ impl Spread {
     }
 
     /// Compares our measurements with those of the peer, round by round.
-    pub(crate) fn from_ratios(ours: &[f64], peer: &[f64]) -> Self {
-        Self::new(ours.iter().zip(peer).map(|(ours, peer)| ours / peer))
+    pub(crate) fn from_ratios(autonoe: &[f64], peer: &[f64]) -> Self {
+        Self::new(
+            autonoe
+                .iter()
+                .zip(peer)
+                .map(|(autonoe, peer)| autonoe / peer),
+        )
     }
 }
 

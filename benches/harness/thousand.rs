@@ -31,9 +31,9 @@ pub(crate) fn measure(testing: bool) {
     let runtime = Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.expect("a runtime");
     let before = own_kib();
-    let (mut ours, mut alone) = (Vec::new(), Vec::new());
+    let (mut autonoe, mut alone) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
-        ours.push(micros(coordinated(&runtime, members)) / 1e3);
+        autonoe.push(micros(coordinated(&runtime, members)) / 1e3);
         alone.push(micros(executed(&runtime, members)) / 1e3);
     }
     println!("| {members} agents at once, a task each | figure |");
@@ -41,14 +41,14 @@ pub(crate) fn measure(testing: bool) {
     let figures = [
         (
             "with `Coordinator`, `LocalEngine` and `TaskLoop`, ms",
-            &ours,
+            &autonoe,
         ),
         ("the same executions and checks as plain tasks, ms", &alone),
     ];
-    for (what, figures) in figures {
-        println!("| {what} | {} |", Spread::new(figures.iter().copied()));
+    for (label, figures) in figures {
+        println!("| {label} | {} |", Spread::new(figures.iter().copied()));
     }
-    println!("| ratio | {} |", Spread::from_ratios(&ours, &alone));
+    println!("| ratio | {} |", Spread::from_ratios(&autonoe, &alone));
     let most = peak_kib().unwrap_or_default();
     println!("| resident memory, before and at most | {before} KiB, {most} KiB |");
 }
@@ -139,7 +139,7 @@ fn coordinated(runtime: &Runtime, members: usize) -> std::time::Duration {
     let runner = Members::new(writing);
     let orders: Vec<_> = (0..members).map(|number| runner.order(number)).collect();
     let engine = Arc::new(LocalEngine::new(Arc::new(runner)));
-    let (took, report) = timed(|| {
+    let (elapsed, report) = timed(|| {
         runtime.block_on(async {
             let members = orders.into_iter().enumerate().map(|(number, mut order)| {
                 let id = MemberId::new(format!("m{number:04}"));
@@ -154,13 +154,13 @@ fn coordinated(runtime: &Runtime, members: usize) -> std::time::Duration {
     });
     let report = report.expect("it begins");
     assert!(report.success, "{:?}", report.results.first());
-    took
+    elapsed
 }
 
 /// Executes and verifies the same tasks with plain tokio tasks.
 fn executed(runtime: &Runtime, members: usize) -> std::time::Duration {
     let runner = Members::new(writing);
-    let (took, ()) = timed(|| {
+    let (elapsed, ()) = timed(|| {
         runtime.block_on(async {
             let mut all = JoinSet::new();
             for number in 0..members {
@@ -179,7 +179,7 @@ fn executed(runtime: &Runtime, members: usize) -> std::time::Duration {
             }
         });
     });
-    took
+    elapsed
 }
 
 fn peak_kib() -> Option<u64> {

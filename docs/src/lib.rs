@@ -11,7 +11,7 @@ mod guides {
     mod bash_policy {}
 
     #[doc = include_str!("../guides/what-a-policy-can-stop.md")]
-    mod what_a_policy_can_stop {}
+    mod policy_limits {}
 
     #[doc = include_str!("../guides/tool-server.md")]
     mod tool_server {}

@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{
     CancelNotification, ContentBlock, PromptRequest, TextContent,
 };
 use autonoe_backend::{
-    AfterQuery, CommandQueue, DeniedCall, Program, ProgramTurn, Query, TurnEnd, TurnStep,
+    AfterQuery, CommandQueue, DeniedCall, Program, ProgramOptions, ProgramTurn, Query, TurnEnd, TurnStep,
     run_turn, shutdown_program,
 };
 use autonoe_core::agent::AgentErrorKind;

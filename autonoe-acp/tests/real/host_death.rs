@@ -2,7 +2,7 @@
 
 use autonoe_core::agent::OuterSandbox;
 use autonoe_testkit::model_server::{ModelScript, Turn};
-use autonoe_testkit::program::Host;
+use autonoe_testkit::program::HostProcess;
 use futures::StreamExt;
 
 use crate::fixture::{Fixture, TestFolders, collect_events, eventually, shell, within};
@@ -31,7 +31,7 @@ async fn as_host() -> bool {
 }
 
 /// Starts `test` as the host of a session in `fixture`.
-fn start_host(fixture: &Fixture, test: &str, is_sandboxed: bool) -> Host {
+fn start_host(fixture: &Fixture, test: &str, is_sandboxed: bool) -> HostProcess {
     let walls = is_sandboxed.then_some((WALLS, "1".as_ref()));
     let variables = [
         (FOLDER, fixture.folder.as_os_str()),
@@ -39,7 +39,7 @@ fn start_host(fixture: &Fixture, test: &str, is_sandboxed: bool) -> Host {
     ];
     let name = format!("host_death::{test}");
     let log = fixture.folder.join("host.log");
-    Host::start(&name, variables.into_iter().chain(walls), &log)
+    HostProcess::start(&name, variables.into_iter().chain(walls), &log)
 }
 
 async fn nothing_is_left_of_a_killed_host(test: &str, is_sandboxed: bool) {

@@ -3,7 +3,7 @@
 use std::future;
 
 use autonoe_testkit::model_server::{ModelScript, Turn};
-use autonoe_testkit::program::Host;
+use autonoe_testkit::program::HostProcess;
 use futures::StreamExt;
 
 use crate::fixture::{Fixture, TestFolders, collect_events, eventually};
@@ -37,7 +37,7 @@ async fn host(place: &TestFolders, and_then: impl Future<Output = ()>) {
 }
 
 /// Starts `test` as the host of a session in `setting`.
-fn start_host(setting: &Fixture, test: &str) -> Host {
+fn start_host(setting: &Fixture, test: &str) -> HostProcess {
     let sandboxed = setting.is_sandboxed.then_some((SANDBOXED, "1".as_ref()));
     let variables = [
         (FOLDER, setting.folder.as_os_str()),
@@ -45,7 +45,7 @@ fn start_host(setting: &Fixture, test: &str) -> Host {
     ];
     let name = format!("host_death::{test}");
     let log = setting.folder.join("host.log");
-    Host::start(&name, variables.into_iter().chain(sandboxed), &log)
+    HostProcess::start(&name, variables.into_iter().chain(sandboxed), &log)
 }
 
 /// Returns a setting for a host whose tool is `command`, and for a later session.

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use autonoe_core::run::{JournalLine, RunFact, RunMachine};
 use autonoe_core::time::Epoch;
-use autonoe_testkit::simulation::{Driver, Host, Random, Rules, Stats, Store, Violation, World};
+use autonoe_testkit::simulation::{
+    Driver, Host, Random, Rules, Simulator, Stats, Store, Violation,
+};
 
 use crate::simulation::operator::{self, OperatorRequest};
 use crate::simulation::{driver, facts, sessions};
@@ -31,7 +33,7 @@ pub(crate) struct Local {
 }
 
 /// The simulation of such a run.
-pub(crate) type Hosts = World<Local>;
+pub(crate) type Hosts = Simulator<Local>;
 
 /// An event at a host.
 #[derive(Debug)]

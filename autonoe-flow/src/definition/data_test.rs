@@ -53,12 +53,12 @@ impl DataTest {
         let found = self.data.find(data).filter(|value| !value.is_null());
         let number = found.and_then(Value::as_f64);
         match &self.question {
-            DataQuestion::Equals(wanted) => found.is_some_and(|value| is_same(value, wanted)),
+            DataQuestion::Equals(expected) => found.is_some_and(|value| is_same(value, expected)),
             DataQuestion::NotEquals(other) => !found.is_some_and(|value| is_same(value, other)),
-            DataQuestion::OneOf(wanted) => {
-                found.is_some_and(|value| wanted.iter().any(|one| is_same(value, one)))
+            DataQuestion::OneOf(expected) => {
+                found.is_some_and(|value| expected.iter().any(|one| is_same(value, one)))
             }
-            DataQuestion::Exists(wanted) => found.is_some() == *wanted,
+            DataQuestion::Exists(expected) => found.is_some() == *expected,
             DataQuestion::AtLeast(least) => number.is_some_and(|number| number >= *least),
             DataQuestion::AtMost(most) => number.is_some_and(|number| number <= *most),
         }
@@ -169,7 +169,7 @@ impl From<DataTest> for WrittenTest {
             DataQuestion::Equals(value) => written.equals = Some(value),
             DataQuestion::NotEquals(value) => written.not_equals = Some(value),
             DataQuestion::OneOf(values) => written.one_of = Some(values),
-            DataQuestion::Exists(wanted) => written.exists = Some(wanted),
+            DataQuestion::Exists(expected) => written.exists = Some(expected),
             DataQuestion::AtLeast(least) => written.at_least = Some(least),
             DataQuestion::AtMost(most) => written.at_most = Some(most),
         }
@@ -302,9 +302,9 @@ mod tests {
                 let test: DataTest = serde_json::from_value(written.clone()).expect("a question");
 
                 assert_eq!(test.holds(&data), holds, "{written}");
-                let again = serde_json::to_value(&test).expect("JSON");
-                let again: DataTest = serde_json::from_value(again).expect("a question");
-                assert_eq!(again, test, "{written}");
+                let reread = serde_json::to_value(&test).expect("JSON");
+                let reread: DataTest = serde_json::from_value(reread).expect("a question");
+                assert_eq!(reread, test, "{written}");
             }
         }
     }

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 /// A name that violates its rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{found:?} is not {what}; use {rule}")]
+#[error("{found:?} is not {noun}; use {rule}")]
 pub struct InvalidName {
     found: String,
-    what: &'static str,
+    noun: &'static str,
     rule: &'static str,
 }
 
@@ -21,7 +21,7 @@ const LONGEST: usize = 64;
 
 /// Defines a name type by the rules for its first and its other characters.
 macro_rules! name {
-    ($(#[$doc:meta])* $name:ident, $what:literal, $rule:literal, $pattern:literal, $first:expr, $others:expr) => {
+    ($(#[$doc:meta])* $name:ident, $noun:literal, $rule:literal, $pattern:literal, $first:expr, $others:expr) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(try_from = "String", into = "String")]
@@ -46,7 +46,7 @@ macro_rules! name {
                 if is_fine {
                     Ok(Self(text.to_owned()))
                 } else {
-                    Err(InvalidName { found: text.to_owned(), what: $what, rule: $rule })
+                    Err(InvalidName { found: text.to_owned(), noun: $noun, rule: $rule })
                 }
             }
         }

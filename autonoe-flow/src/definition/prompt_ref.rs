@@ -178,12 +178,12 @@ impl TryFrom<String> for FlowPath {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let leads_out = Path::new(&text)
+        let is_outside = Path::new(&text)
             .components()
             .any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
         // A backslash is part of a file name on Unix and a separator on Windows.
         let is_odd = text.trim().is_empty() || text.contains(['\\', '\0']) || text.contains(':');
-        if leads_out {
+        if is_outside {
             return Err(format!(
                 "{text:?} is outside the folder of the flow; use a path inside it, without `..`"
             ));

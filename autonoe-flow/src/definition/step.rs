@@ -270,8 +270,8 @@ impl Step {
 impl Gateway {
     /// Returns the target for `data`, or `None` if no branch matches and there is no default.
     pub fn choose(&self, data: &Value) -> Option<&Target> {
-        let taken = self.branches.iter().find(|branch| branch.when.holds(data));
-        taken.map(|branch| &branch.next).or(self.default.as_ref())
+        let branch = self.branches.iter().find(|branch| branch.when.holds(data));
+        branch.map(|branch| &branch.next).or(self.default.as_ref())
     }
 }
 

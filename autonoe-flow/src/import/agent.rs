@@ -207,15 +207,15 @@ pub(super) fn completion(
         Some(most) => json!({"maxIterations": most}),
         None => json!({}),
     };
-    let replaced = |config: &mut Source<'_>, why: &str| {
-        let (kind, config_of_it, what) = if has_end || max_iterations.is_none() {
-            let what = "at the end of its steps";
-            (CompletionType::StepMachine, json!({}), what)
+    let replaced = |config: &mut Source<'_>, reason: &str| {
+        let (kind, config_of_it, moment) = if has_end || max_iterations.is_none() {
+            let moment = "at the end of its steps";
+            (CompletionType::StepMachine, json!({}), moment)
         } else {
-            let what = "after its number of iterations";
-            (CompletionType::IterationBudget, budget(), what)
+            let moment = "after its number of iterations";
+            (CompletionType::IterationBudget, budget(), moment)
         };
-        let message = format!("the flow is complete {what}, not by `{name}`: {why}");
+        let message = format!("the flow is complete {moment}, not by `{name}`: {reason}");
         config.changed("", message);
         (kind, config_of_it)
     };
@@ -259,11 +259,12 @@ pub(super) fn completion(
                 Some("and") => "all",
                 _ => "any",
             };
-            let conditions = config.take("conditions");
-            let conditions = conditions.as_ref().and_then(Value::as_array);
-            let conditions = conditions.into_iter().flatten().enumerate();
+            let list = config.take("conditions");
+            let items = list.as_ref().and_then(Value::as_array).into_iter();
             let mut counts = BTreeMap::new();
-            let conditions: Vec<_> = conditions
+            let conditions: Vec<_> = items
+                .flatten()
+                .enumerate()
                 .map(|(number, condition)| {
                     let inner = config.item("conditions", number, condition);
                     nested(inner, has_end, &mut counts)

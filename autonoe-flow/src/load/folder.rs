@@ -135,7 +135,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_symlink_may_lead_around_inside_and_never_outside() {
+    fn a_symlink_can_point_inside_the_folder_but_not_outside() {
         use std::os::unix::fs::symlink;
 
         let outer = tempfile::tempdir().expect("a folder");

@@ -61,7 +61,7 @@ impl FlowMachine {
             return FlowAction::Continue;
         };
         match settled {
-            AttemptOutcome::Failed(failure) => match self.try_again(&plan) {
+            AttemptOutcome::Failed(failure) => match self.retry_step(&plan) {
                 Some(retry) if failure.is_agent_failure() => {
                     let wait = plan.backoff.wait(retry).max(failure.retry_after());
                     self.wait(
@@ -98,9 +98,9 @@ impl FlowMachine {
             let Some(plan) = work.map(|work| work.plan()) else {
                 return false;
             };
-            let is_tried_again = frame.at.retry < plan.max_retries;
+            let has_retries = frame.at.retry < plan.max_retries;
             match (&frame.role, plan.after_failure) {
-                _ if is_tried_again => return true,
+                _ if has_retries => return true,
                 (_, AfterFailure::Skip) => return true,
                 (FrameRole::Part, _) => {}
                 (FrameRole::Called(_), _) | (FrameRole::Visit, AfterFailure::Error) => {
@@ -117,7 +117,7 @@ impl FlowMachine {
     }
 
     /// Starts a new attempt and returns its number; `None` if no retries are left.
-    fn try_again(&mut self, plan: &StepPlan) -> Option<u32> {
+    fn retry_step(&mut self, plan: &StepPlan) -> Option<u32> {
         let frame = self.frames.last_mut()?;
         (frame.at.retry < plan.max_retries).then(|| {
             frame.start_retry();

@@ -143,10 +143,10 @@ impl FlowMachine {
         })
     }
 
-    pub(super) fn ended_incomplete(&mut self, what: &str) -> FlowAction {
+    pub(super) fn ended_incomplete(&mut self, problem: &str) -> FlowAction {
         self.fail(FlowFailure::new(
             FlowErrorKind::EndedIncomplete,
-            format!("the flow reached the end of its steps, but {what}"),
+            format!("the flow reached the end of its steps, but {problem}"),
         ))
     }
 

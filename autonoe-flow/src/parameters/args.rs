@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use autonoe_core::project::config_parts::did_you_mean;
 use serde_json::{Map, Value};
 
-use super::values::{ParameterError, ParameterErrors, ParameterValues, wanted};
+use super::values::{ParameterError, ParameterErrors, ParameterValues, expected_text};
 use crate::definition::{ParameterDefinition, ParameterType, VariableName};
 
 /// Returns the flag of a parameter: the explicit one, or one derived from its name.
@@ -121,9 +121,9 @@ fn read_args(
             (None, _) => match args.next_if(|next| !next.starts_with("--")) {
                 Some(text) => text,
                 None => {
-                    let wanted = wanted(kind);
+                    let expected = expected_text(kind);
                     wrong(format!(
-                        "expected {wanted} after the flag; write {flag}=VALUE for a value that \
+                        "expected {expected} after the flag; write {flag}=VALUE for a value that \
                          starts with --"
                     ));
                     continue;
@@ -131,7 +131,7 @@ fn read_args(
             },
         };
         let Some(value) = value(kind, &text) else {
-            wrong(format!("expected {}, found {text:?}", wanted(kind)));
+            wrong(format!("expected {}, found {text:?}", expected_text(kind)));
             continue;
         };
         match (values.get_mut(name.as_str()), value) {

@@ -160,14 +160,14 @@ impl ParameterValues {
         let mut read = BTreeMap::new();
         let reported: Vec<String> = errors.iter().map(|error| error.place.clone()).collect();
         for (name, parameter) in parameters {
-            let given = values.get(name.as_str()).or(parameter.default.as_ref());
+            let value = values.get(name.as_str()).or(parameter.default.as_ref());
             let place = place(name, parameter);
-            match given.map(|value| value_of(parameter, value)) {
+            match value.map(|value| value_of(parameter, value)) {
                 Some(Ok(value)) => drop(read.insert(name.clone(), value)),
                 Some(Err(problem)) => errors.push(ParameterError { place, problem }),
                 None if parameter.required && !reported.contains(&place) => {
-                    let wanted = wanted(parameter.parameter_type);
-                    let problem = format!("a value is required; expected {wanted}");
+                    let expected = expected_text(parameter.parameter_type);
+                    let problem = format!("a value is required; expected {expected}");
                     errors.push(ParameterError { place, problem });
                 }
                 None => {}
@@ -205,8 +205,8 @@ pub(crate) fn value_of(
     value: &Value,
 ) -> Result<ParameterValue, String> {
     let read = read(parameter.parameter_type, value).ok_or_else(|| {
-        let wanted = wanted(parameter.parameter_type);
-        format!("expected {wanted}, found {}", shortened(value))
+        let expected = expected_text(parameter.parameter_type);
+        format!("expected {expected}, found {}", shortened(value))
     })?;
     match parameter.validation.as_ref() {
         Some(rules) => validate(rules, &read).map(|()| read),
@@ -230,7 +230,7 @@ fn read(kind: ParameterType, value: &Value) -> Option<ParameterValue> {
 }
 
 /// Names the expected kind of value.
-pub(super) fn wanted(kind: ParameterType) -> &'static str {
+pub(super) fn expected_text(kind: ParameterType) -> &'static str {
     match kind {
         ParameterType::String => "a text",
         ParameterType::Integer => "a whole number",
@@ -288,7 +288,7 @@ fn validate(rules: &ParameterRules, value: &ParameterValue) -> Result<(), String
 
 fn validate_size(rules: &ParameterRules, value: &ParameterValue) -> Result<(), String> {
     // Lengths are small enough to be exact.
-    let (size, what) = match value {
+    let (size, unit) = match value {
         ParameterValue::Integer(number) => (*number as f64, "it is"),
         ParameterValue::Number(number) => (*number, "it is"),
         ParameterValue::String(text) => (text.chars().count() as f64, "its length is"),
@@ -296,8 +296,8 @@ fn validate_size(rules: &ParameterRules, value: &ParameterValue) -> Result<(), S
         ParameterValue::Boolean(_) => return Ok(()),
     };
     match (rules.min, rules.max) {
-        (Some(min), _) if size < min => Err(format!("{what} {size} and must be at least {min}")),
-        (_, Some(max)) if size > max => Err(format!("{what} {size} and must be at most {max}")),
+        (Some(min), _) if size < min => Err(format!("{unit} {size} and must be at least {min}")),
+        (_, Some(max)) if size > max => Err(format!("{unit} {size} and must be at most {max}")),
         _ => Ok(()),
     }
 }

@@ -38,10 +38,10 @@ pub fn find_words<'a, S: AsRef<str> + 'a>(
 
 impl KeywordMode {
     /// Returns whether any or all of `words` satisfy `is_said`; `false` if there are no words.
-    pub fn holds(self, words: &[String], is_said: impl Fn(&str) -> bool) -> bool {
+    pub fn holds(self, words: &[String], contains: impl Fn(&str) -> bool) -> bool {
         match self {
-            Self::Any => words.iter().any(|word| is_said(word)),
-            Self::All => !words.is_empty() && words.iter().all(|word| is_said(word)),
+            Self::Any => words.iter().any(|word| contains(word)),
+            Self::All => !words.is_empty() && words.iter().all(|word| contains(word)),
         }
     }
 }
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn keyword_matches_exact_whole_words() {
-        for (word, text, stands) in [
+        for (word, text, expected) in [
             ("DONE", "DONE", true),
             ("DONE", "It is **DONE**!", true),
             ("DONE", "NOT_DONE", false),
@@ -88,7 +88,7 @@ mod tests {
             ("", "anything", false),
             (" ", "any thing", false),
         ] {
-            assert_eq!(contains_word(word, text), stands, "{word:?} in {text:?}");
+            assert_eq!(contains_word(word, text), expected, "{word:?} in {text:?}");
         }
     }
 

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prompt_is_looked_for_in_the_order_of_the_contract() {
+    fn prompt_folders_are_searched_in_the_order_of_the_contract() {
         let reference: PromptRef = serde_json::from_value(json!({
             "c1": "write", "c2": "draft", "c3": "issue", "edition": "new", "adaptation": "short",
             "fallback": {"c1": "write", "c2": "draft", "c3": "issue",

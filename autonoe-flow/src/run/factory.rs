@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_permission_mode_adds_edits_or_takes_all_that_changes() {
+    fn a_permission_mode_adds_edits_or_removes_all_writes() {
         let access_of = |mode: &str| {
             let behavior = json!({
                 "completionType": "stepMachine",

@@ -196,26 +196,26 @@ fn json(parameters: &ParameterValues) -> Result<Value, FlowError> {
 /// Checks that the interrupted flow `begun` is the one to resume.
 fn ensure_same_flow(
     parts: &FlowParts,
-    begun: &FlowStart,
+    recorded: &FlowStart,
     parameters: &Value,
 ) -> Result<(), FlowError> {
     let name = &parts.flow.definition().agent().name;
-    let differs = |kind, what: &str| {
+    let differs = |kind, difference: &str| {
         let message = format!(
-            "cannot resume the flow `{}`: {what}; restore what was changed, or start a new run",
-            begun.flow
+            "cannot resume the flow `{}`: {difference}; restore what was changed, or start a new run",
+            recorded.flow
         );
         Err(FlowError::new(kind, message))
     };
-    if begun.flow != name.as_str() {
-        let what = format!("the flow to run is `{name}`");
-        return differs(FlowErrorKind::ConfigurationValidation, &what);
+    if recorded.flow != name.as_str() {
+        let difference = format!("the flow to run is `{name}`");
+        return differs(FlowErrorKind::ConfigurationValidation, &difference);
     }
-    if begun.definition != parts.fingerprint {
-        let what = "its definition has changed since";
-        return differs(FlowErrorKind::ConfigurationValidation, what);
+    if recorded.definition != parts.fingerprint {
+        let difference = "its definition has changed since";
+        return differs(FlowErrorKind::ConfigurationValidation, difference);
     }
-    if begun.parameters != *parameters {
+    if recorded.parameters != *parameters {
         return differs(
             FlowErrorKind::Parameter,
             "its parameters have changed since",

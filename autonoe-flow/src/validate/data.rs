@@ -91,11 +91,11 @@ fn unknown_step_data(id: &str, step: &Step, rest: &[&str]) -> Option<(String, St
 }
 
 fn unless_known<'a>(
-    what: &str,
+    kind: &str,
     name: &str,
     known: impl IntoIterator<Item = &'a str> + Clone,
 ) -> Option<(String, String)> {
     let is_known = known.clone().into_iter().any(|known| known == name);
-    let message = format!("there is no {what} `{name}`");
+    let message = format!("there is no {kind} `{name}`");
     (!is_known).then(|| (message, did_you_mean(name, known)))
 }

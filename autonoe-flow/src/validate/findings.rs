@@ -170,9 +170,9 @@ impl fmt::Display for ValidationReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let errors = self.errors.iter().map(|finding| ("error", finding));
         let warnings = self.warnings.iter().map(|finding| ("warning", finding));
-        for (index, (what, finding)) in errors.chain(warnings).enumerate() {
+        for (index, (severity, finding)) in errors.chain(warnings).enumerate() {
             let line_end = if index > 0 { "\n" } else { "" };
-            write!(f, "{line_end}{what}: {finding}")?;
+            write!(f, "{line_end}{severity}: {finding}")?;
         }
         Ok(())
     }

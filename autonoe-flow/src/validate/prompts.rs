@@ -28,13 +28,13 @@ fn prompt(found: &mut Findings<'_>, used: &PromptUse) {
     let pointer = used.pointer.clone();
     match first {
         None => {
-            let wanted = candidates[0].path.display().to_string();
+            let path = candidates[0].path.display().to_string();
             let message = match candidates.len() {
-                1 => format!("the prompt {wanted} does not exist"),
-                _ => format!("the prompt {wanted} does not exist, and neither does a fallback"),
+                1 => format!("the prompt {path} does not exist"),
+                _ => format!("the prompt {path} does not exist, and neither does a fallback"),
             };
-            let hint = match suggest(&wanted, found.definition.files()) {
-                Some(meant) => format!("did you mean `{meant}`?"),
+            let hint = match suggest(&path, found.definition.files()) {
+                Some(similar) => format!("did you mean `{similar}`?"),
                 None => "create the file".to_owned(),
             };
             found.error_in(used.file, PromptNotFound, pointer, message, hint);
@@ -45,9 +45,9 @@ fn prompt(found: &mut Findings<'_>, used: &PromptUse) {
         }
         Some((candidate, PromptFile::Text { .. })) => {
             if candidate.origin != PromptOrigin::Reference {
-                let wanted = candidates[0].path.display();
+                let path = candidates[0].path.display();
                 let message = format!(
-                    "the prompt {wanted} does not exist, so {} is used",
+                    "the prompt {path} does not exist, so {} is used",
                     candidate.path.display()
                 );
                 let hint = "create it, or refer to the other file";
@@ -150,7 +150,7 @@ fn variable(
         let own = work.into_iter().flat_map(|work| work.variables.keys());
         let known = own.chain(&outputs).chain(found.agent.parameters.keys());
         match suggest(name.as_str(), known.map(VariableName::as_str)) {
-            Some(meant) => format!("did you mean `{meant}`?"),
+            Some(similar) => format!("did you mean `{similar}`?"),
             None => "set it in `variables` of the step or as a parameter, or allow it in \
                  `prompts.allowUndefined`"
                 .to_owned(),

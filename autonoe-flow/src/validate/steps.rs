@@ -21,8 +21,8 @@ pub(super) fn check(found: &mut Findings<'_>) {
             }
             Step::Normal(work) => {
                 work_step(found, id, work, &at);
-                let leads_on = work.plan().on_pass.is_some();
-                if !leads_on && visited.contains(id) {
+                let has_target = work.plan().on_pass.is_some();
+                if !has_target && visited.contains(id) {
                     let message = format!("the step `{id}` has no next step");
                     let hint =
                         "set `transition.next` or `check.onPass.next` to a step or to \"end\"";

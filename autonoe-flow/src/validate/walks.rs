@@ -93,16 +93,16 @@ fn can_hold(
 
 fn stuck(found: &mut Findings<'_>, steps: &BTreeSet<StepId>) {
     let after = reachable_targets(found);
-    let leads_to_end = |id: &StepId| after[id].contains(&Target::End);
+    let reaches_end = |id: &StepId| after[id].contains(&Target::End);
     let mut reported = BTreeSet::new();
-    for id in steps.iter().filter(|id| !leads_to_end(id)) {
+    for id in steps.iter().filter(|id| !reaches_end(id)) {
         let is_in_circle = after[id].contains(&id.clone().into());
         // Report only terminal cycles, from which every path leads back.
-        let leads_back = after[id].iter().filter_map(Target::step).all(|next| {
+        let returns = after[id].iter().filter_map(Target::step).all(|next| {
             let after_next = after.get(next);
             after_next.is_none_or(|after| after.contains(&id.clone().into()))
         });
-        if !is_in_circle || !leads_back || reported.contains(id) {
+        if !is_in_circle || !returns || reported.contains(id) {
             continue;
         }
         let circle: Vec<&StepId> = after[id].iter().filter_map(Target::step).collect();

@@ -154,10 +154,10 @@ pub(super) struct VisitBounds {
 
 impl VisitBounds {
     /// Creates bounds for exactly one possibility.
-    pub(super) fn only(happened: VisitCounts) -> Self {
+    pub(super) fn only(counts: VisitCounts) -> Self {
         Self {
-            least: vec![happened.clone()],
-            most: vec![happened],
+            least: vec![counts.clone()],
+            most: vec![counts],
         }
     }
 
@@ -203,9 +203,9 @@ impl VisitBounds {
     /// Returns all bounds, without duplicates.
     pub(super) fn all(self) -> Vec<VisitCounts> {
         let mut all = self.least;
-        for happened in self.most {
-            if !all.contains(&happened) {
-                all.push(happened);
+        for counts in self.most {
+            if !all.contains(&counts) {
+                all.push(counts);
             }
         }
         all

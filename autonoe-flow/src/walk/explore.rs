@@ -87,9 +87,9 @@ impl<'a> Explorer<'a> {
         let (mut longest, mut most_checked) = (0_u64, 0_u64);
         for (way, rows) in ways {
             let rows = if way.is_in_a_row { rows } else { 1 };
-            for happened in &way.counts {
-                longest = longest.saturating_add(happened.iterations.saturating_mul(rows));
-                most_checked = most_checked.saturating_add(happened.checks.saturating_mul(rows));
+            for counts in &way.counts {
+                longest = longest.saturating_add(counts.iterations.saturating_mul(rows));
+                most_checked = most_checked.saturating_add(counts.checks.saturating_mul(rows));
             }
         }
         Self {
@@ -177,8 +177,8 @@ impl<'a> Explorer<'a> {
         }
         let mut found = Vec::new();
         for way in &node.ways {
-            for happened in &way.counts {
-                let then = self.after(now, happened);
+            for counts in &way.counts {
+                let then = self.after(now, counts);
                 let may_hold = self.holds(then, StepPosition::AtStep, Reachability::Possible);
                 if !node.is_gateway && may_hold {
                     found.push(Successor::Finished);
@@ -212,17 +212,17 @@ impl<'a> Explorer<'a> {
         Some(Successor::PathState(then))
     }
 
-    fn after(&self, mut now: PathState, happened: &VisitCounts) -> PathState {
-        let iterations = now.iterations.saturating_add(happened.iterations);
+    fn after(&self, mut now: PathState, counts: &VisitCounts) -> PathState {
+        let iterations = now.iterations.saturating_add(counts.iterations);
         now.iterations = iterations.min(self.most_iterations);
-        let checks = now.checks.saturating_add(happened.checks);
+        let checks = now.checks.saturating_add(counts.checks);
         now.checks = checks.min(self.most_checks);
         for (bit, phase) in self.phases.iter().enumerate() {
-            if happened.phases.contains(phase) {
+            if counts.phases.contains(phase) {
                 now.phases |= 1 << bit;
             }
         }
-        now.is_answered |= happened.is_answered;
+        now.is_answered |= counts.is_answered;
         now
     }
 

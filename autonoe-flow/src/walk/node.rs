@@ -47,9 +47,9 @@ pub(super) fn node<'a>(id: &'a StepId, step: &'a Step, registry: &'a StepsRegist
         .collect();
     if let (Some(own), Step::Normal(work)) = (&own, step) {
         let bounds = failure_bounds(own, &work.plan().after_failure, called.as_ref());
-        ways.extend(bounds.into_iter().map(|happens| OutEdge {
+        ways.extend(bounds.into_iter().map(|visit| OutEdge {
             to: None,
-            counts: happens.all(),
+            counts: visit.all(),
             is_in_a_row: false,
         }));
     }
@@ -93,7 +93,7 @@ fn way(
     called: Option<&VisitBounds>,
 ) -> OutEdge {
     let is_escalated = matches!(edge.kind, EdgeKind::Resume | EdgeKind::Restart);
-    let happens = match (own, edge.kind) {
+    let bounds = match (own, edge.kind) {
         (None, _) => VisitBounds::nothing(),
         (Some(own), EdgeKind::Pass) => own.pass.clone(),
         (Some(own), EdgeKind::Resume | EdgeKind::Restart) => match called {
@@ -104,7 +104,7 @@ fn way(
     };
     OutEdge {
         to: Some(edge.to.clone()),
-        counts: happens.all(),
+        counts: bounds.all(),
         // An escalation step is visited in between.
         is_in_a_row: edge.to.step() == Some(id) && !(is_escalated && called.is_some()),
     }

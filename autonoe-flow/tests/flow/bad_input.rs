@@ -22,8 +22,8 @@ fn every_violation(file: &str) -> String {
     let folder = Folder::new();
     for mutation in mutations(&full(file)) {
         let text = serde_json::to_string_pretty(&mutation.value).expect("JSON");
-        if let Some(told) = finding(&folder, file, &text) {
-            let _ = writeln!(listed, "{}\n    {told}", mutation.what);
+        if let Some(message) = finding(&folder, file, &text) {
+            let _ = writeln!(listed, "{}\n    {message}", mutation.description);
         }
     }
     listed
@@ -43,7 +43,7 @@ fn steps_schema_violations_match_snapshot() {
 fn malformed_files_are_reported_with_position() {
     let folder = Folder::new();
     let mut listed = String::new();
-    for (what, file, text) in [
+    for (label, file, text) in [
         ("empty", AGENT_FILE, ""),
         ("blank", REGISTRY, " \n"),
         ("cut off", REGISTRY, "{\n  \"entryStep\": \"a\",\n  \"ste"),
@@ -147,8 +147,8 @@ fn malformed_files_are_reported_with_position() {
             "{\"version\": \"1\", \"name\": \"../x\", \"behavior\": {\"completionType\": \"stepMachine\"}}",
         ),
     ] {
-        let folder_told = finding(&folder, file, text).expect("it is refused");
-        let _ = writeln!(listed, "{what}\n    {folder_told}");
+        let message = finding(&folder, file, text).expect("it is refused");
+        let _ = writeln!(listed, "{label}\n    {message}");
         folder.write(
             AGENT_FILE,
             &crate::support::agent(serde_json::json!({})).to_string(),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use autonoe_flow::command::{CommandOutcome, ProcessCommands};
+use autonoe_flow::check::{CommandOutcome, ProcessCommands};
 use autonoe_flow::{CommandRunner, FlowErrorKind};
 use autonoe_process::{OsSandbox, find_program};
 
@@ -23,11 +23,11 @@ fn shell(script: &str) -> Vec<String> {
 
 /// Waits until `path` exists and is not empty, and returns its content.
 async fn content_of(path: &Path) -> String {
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         match fs::read_to_string(path) {
             Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
-            _ if begun.elapsed() > AMPLE => panic!("{path:?} did not come"),
+            _ if started.elapsed() > AMPLE => panic!("{path:?} did not come"),
             _ => tokio::task::yield_now().await,
         }
     }
@@ -68,12 +68,12 @@ async fn a_command_that_takes_too_long_is_killed_with_all_that_it_started() {
     // A slow machine may need longer than the first limit to start both.
     for after in [3, 10, 60].map(Duration::from_secs) {
         let folder = tempfile::tempdir().expect("a folder");
-        let begun = Instant::now();
+        let started = Instant::now();
 
         let end = commands(folder.path()).run(&shell(script), after).await;
 
         assert_eq!(end.expect("it was run"), CommandOutcome::TimedOut { after });
-        assert!(begun.elapsed() < after + AMPLE, "{:?}", begun.elapsed());
+        assert!(started.elapsed() < after + AMPLE, "{:?}", started.elapsed());
         let Ok(text) = fs::read_to_string(folder.path().join("pids")) else {
             continue;
         };
@@ -111,15 +111,15 @@ async fn a_command_is_killed_when_its_future_is_dropped() {
     running.abort();
     let _ = running.await;
 
-    let begun = Instant::now();
+    let started = Instant::now();
     while is_alive(&pid) {
-        assert!(begun.elapsed() < AMPLE, "it lives on");
+        assert!(started.elapsed() < AMPLE, "it lives on");
         tokio::task::yield_now().await;
     }
 }
 
 #[tokio::test]
-async fn a_command_has_the_folder_and_the_variables_that_were_given_and_no_others() {
+async fn a_command_gets_exactly_its_folder_and_its_variables() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("here"), "").expect("writable");
     let runner = commands(folder.path()).envs([("GIVEN", "yes")]);

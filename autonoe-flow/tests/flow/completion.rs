@@ -8,12 +8,12 @@ use autonoe_core::ledger::{DeliverableId, LedgerStore, MemoryRepository};
 use autonoe_core::spec::{SpecContext, SpecError};
 use autonoe_core::time::SystemClock;
 use autonoe_core::{Deliverable, DeliverableStatus};
-use autonoe_flow::command::ProcessCommands;
+use autonoe_flow::check::ProcessCommands;
 use autonoe_flow::completion::{
-    CompletionDependencies, ExternalStates, build_completion, probe_fn,
+    CompletionContext, CompletionDependencies, CompletionResult, ExternalStates, build_completion,
+    probe_fn,
 };
 use autonoe_flow::definition::{Behavior, Completion};
-use autonoe_flow::port::{CompletionContext, CompletionResult};
 use autonoe_flow::progress::{AgentSignal, FlowProgress, Triggers};
 use autonoe_flow::{CompletionHandler, CompletionSpec, FlowError, FlowErrorKind, StepId};
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ pub(crate) async fn check_completion(
 }
 
 #[test]
-fn completion_is_never_asked_before_the_first_iteration() {
+fn completion_is_never_evaluated_before_the_first_iteration() {
     let step = step();
     let mut progress = FlowProgress::default();
     progress.record_end();
@@ -153,7 +153,7 @@ async fn each_condition_completes_with_a_reason() {
             "a step of the phase `abandon` has passed",
         ),
     ];
-    for (kind, config, before, moment, why) in cases {
+    for (kind, config, before, moment, expected) in cases {
         let mut handler = built(kind, config.clone());
         let mut progress = one_iteration();
         for note in *before {
@@ -166,7 +166,7 @@ async fn each_condition_completes_with_a_reason() {
 
         moment(&mut progress);
 
-        let reason = (*why).to_owned();
+        let reason = (*expected).to_owned();
         let complete = CompletionResult::Complete { reason };
         let found = check_completion(handler.as_mut(), &progress)
             .await
@@ -178,16 +178,16 @@ async fn each_condition_completes_with_a_reason() {
         progress.record_signals([done()]);
         let text = serde_json::to_string(&progress).expect("it can be written");
         let progress: FlowProgress = serde_json::from_str(&text).expect("it can be read");
-        let mut again = built(kind, config.clone());
-        check_completion(again.as_mut(), &progress)
+        let mut rebuilt = built(kind, config.clone());
+        check_completion(rebuilt.as_mut(), &progress)
             .await
             .expect("it can tell");
-        assert!(again.is_complete(), "{kind}");
+        assert!(rebuilt.is_complete(), "{kind}");
     }
 }
 
 #[tokio::test]
-async fn a_state_outside_is_asked_anew_each_time() {
+async fn an_external_state_is_read_at_every_evaluation() {
     let is_open = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&is_open);
     let states =
@@ -268,7 +268,7 @@ async fn ledger(statuses: &[(&str, DeliverableStatus)]) -> LedgerStore {
 }
 
 #[tokio::test]
-async fn deliverables_are_complete_when_those_that_are_wanted_have_passed() {
+async fn a_flow_is_complete_when_its_required_deliverables_have_passed() {
     use DeliverableStatus::{Blocked, Passed, Pending};
     let all = json!({});
     let two = json!({"ids": ["DL-1", "DL-2"]});
@@ -288,8 +288,8 @@ async fn deliverables_are_complete_when_those_that_are_wanted_have_passed() {
     ] {
         let store = ledger(statuses).await;
         let needed = needed().with_ledger(Arc::new(store));
-        let wanted = completion("deliverables", config.clone());
-        let mut handler = build_completion(&wanted, &needed).expect("there is a ledger");
+        let condition = completion("deliverables", config.clone());
+        let mut handler = build_completion(&condition, &needed).expect("there is a ledger");
 
         check_completion(handler.as_mut(), &one_iteration())
             .await
@@ -336,7 +336,7 @@ fn missing_dependency_of_condition_is_named() {
 
 /// A custom condition of an embedder.
 #[derive(Debug, Serialize, Deserialize)]
-struct Said {
+struct TextCondition {
     text: String,
     /// The value that the parameter `lang` must have.
     #[serde(default)]
@@ -344,31 +344,31 @@ struct Said {
 }
 
 #[typetag::serde(name = "flow-tests-said")]
-impl CompletionSpec for Said {
+impl CompletionSpec for TextCondition {
     fn build(&self, _: &SpecContext) -> Result<Box<dyn CompletionHandler>, SpecError> {
         if self.text.is_empty() {
             Err(SpecError::new("flow-tests-said", "there is no text"))
         } else {
             let (text, lang) = (self.text.clone(), self.lang.clone());
-            Ok(Box::new(SaidHandler {
-                said: Self { text, lang },
+            Ok(Box::new(TextConditionHandler {
+                condition: Self { text, lang },
                 complete: false,
             }))
         }
     }
 }
 
-struct SaidHandler {
-    said: Said,
+struct TextConditionHandler {
+    condition: TextCondition,
     complete: bool,
 }
 
 #[async_trait::async_trait]
-impl CompletionHandler for SaidHandler {
+impl CompletionHandler for TextConditionHandler {
     async fn check(&mut self, now: &CompletionContext<'_>) -> Result<CompletionResult, FlowError> {
-        let lang = self.said.lang.as_ref();
+        let lang = self.condition.lang.as_ref();
         let is_in = |lang: &String| now.data["parameters"]["lang"] == lang.as_str();
-        self.complete = now.text == self.said.text && lang.is_none_or(is_in);
+        self.complete = now.text == self.condition.text && lang.is_none_or(is_in);
         Ok(self.result())
     }
     fn is_complete(&self) -> bool {
@@ -380,12 +380,12 @@ impl CompletionHandler for SaidHandler {
 }
 
 #[tokio::test]
-async fn a_condition_of_an_embedder_is_built_and_asked_like_ours() {
-    let said = Completion::Custom(Box::new(Said {
+async fn a_condition_of_an_embedder_works_like_a_built_in_one() {
+    let condition = Completion::Custom(Box::new(TextCondition {
         text: "So be it.".to_owned(),
         lang: Some("en".to_owned()),
     }));
-    let mut handler = build_completion(&said, &needed()).expect("it can be built");
+    let mut handler = build_completion(&condition, &needed()).expect("it can be built");
     let (step, progress, data) = (
         step(),
         one_iteration(),
@@ -404,7 +404,7 @@ async fn a_condition_of_an_embedder_is_built_and_asked_like_ours() {
         .expect("it can tell");
     assert!(handler.is_complete());
 
-    let unfit = Completion::Custom(Box::new(Said {
+    let unfit = Completion::Custom(Box::new(TextCondition {
         text: String::new(),
         lang: None,
     }));

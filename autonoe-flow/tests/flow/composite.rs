@@ -92,19 +92,20 @@ impl Node {
         &self,
         name: &str,
         round: usize,
-        asked: &mut Vec<String>,
+        evaluated: &mut Vec<String>,
         condition_states: &mut ConditionStates,
     ) -> ConditionAnswer {
         condition_states.insert(name.to_owned(), false);
         let holds = match self {
             Self::State { answers } => {
-                asked.push(name.to_owned());
+                evaluated.push(name.to_owned());
                 answers[round]?
             }
             Self::Several { all: true, parts } => {
                 let mut holds = true;
                 for (index, part) in parts.iter().enumerate() {
-                    holds &= part.evaluate(&under(name, index), round, asked, condition_states)?;
+                    holds &=
+                        part.evaluate(&under(name, index), round, evaluated, condition_states)?;
                 }
                 holds
             }
@@ -114,7 +115,7 @@ impl Node {
                     if found {
                         Ok(true)
                     } else {
-                        part.evaluate(&under(name, index), round, asked, condition_states)
+                        part.evaluate(&under(name, index), round, evaluated, condition_states)
                     }
                 })?
             }
@@ -147,7 +148,7 @@ fn under(name: &str, index: usize) -> String {
 #[derive(Default)]
 struct ProbeLog {
     round: AtomicUsize,
-    asked: Mutex<Vec<String>>,
+    evaluated: Mutex<Vec<String>>,
 }
 
 struct Scripted {
@@ -160,7 +161,7 @@ struct Scripted {
 impl StateProbe for Scripted {
     async fn is_reached(&self) -> Result<bool, BoxError> {
         self.probe_log
-            .asked
+            .evaluated
             .lock()
             .expect("no panic")
             .push(self.name.clone());
@@ -183,7 +184,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
     #[test]
-    fn several_conditions_are_asked_in_order_with_short_circuit_and_each_has_a_state(node in several()) {
+    fn conditions_are_evaluated_in_order_with_short_circuit_and_each_has_a_state(node in several()) {
         let probe_log = Arc::new(ProbeLog::default());
         let composite = completion("composite", node.config(""));
         let mut handler = build_completion(&composite, &with_states(&node, &probe_log)).expect("all there");
@@ -192,13 +193,13 @@ proptest! {
 
         for round in 0..ROUNDS {
             probe_log.round.store(round, Ordering::SeqCst);
-            probe_log.asked.lock().expect("no panic").clear();
+            probe_log.evaluated.lock().expect("no panic").clear();
             let mut expected = Vec::new();
             let answers = node.evaluate("", round, &mut expected, &mut condition_states);
 
             let found = runtime().block_on(check_completion(handler.as_mut(), &one_iteration()));
 
-            prop_assert_eq!(&*probe_log.asked.lock().expect("no panic"), &expected);
+            prop_assert_eq!(&*probe_log.evaluated.lock().expect("no panic"), &expected);
             match (answers, found) {
                 (Ok(holds), Ok(_)) => {
                     prop_assert_eq!(handler.is_complete(), holds);
@@ -237,20 +238,20 @@ fn once(all: bool, answers: &[ConditionAnswer]) -> (Vec<String>, bool, Vec<bool>
     runtime()
         .block_on(check_completion(handler.as_mut(), &one_iteration()))
         .expect("it can tell");
-    let asked = probe_log.asked.lock().expect("no panic").clone();
+    let evaluated = probe_log.evaluated.lock().expect("no panic").clone();
     (
-        asked,
+        evaluated,
         handler.is_complete(),
         handler.condition_states().into_values().collect(),
     )
 }
 
 #[test]
-fn with_any_one_condition_is_enough_and_what_comes_after_it_is_not_asked() {
+fn with_any_the_first_condition_that_holds_ends_the_evaluation() {
     // The condition that is not checked would return an error.
-    let (asked, holds, states) = once(false, &[Ok(false), Ok(true), Err(())]);
+    let (evaluated, holds, states) = once(false, &[Ok(false), Ok(true), Err(())]);
 
-    assert_eq!(asked, ["0", "1"]);
+    assert_eq!(evaluated, ["0", "1"]);
     assert!(holds);
     assert_eq!(states, [false, true, false]);
     assert!(!once(false, &[Ok(false), Ok(false)]).1);
@@ -258,9 +259,9 @@ fn with_any_one_condition_is_enough_and_what_comes_after_it_is_not_asked() {
 
 #[test]
 fn with_all_every_condition_must_hold_and_the_state_of_each_is_known() {
-    let (asked, holds, states) = once(true, &[Ok(true), Ok(false), Ok(true)]);
+    let (evaluated, holds, states) = once(true, &[Ok(true), Ok(false), Ok(true)]);
 
-    assert_eq!(asked, ["0", "1", "2"]);
+    assert_eq!(evaluated, ["0", "1", "2"]);
     assert!(!holds);
     assert_eq!(states, [true, false, true]);
     assert!(once(true, &[Ok(true), Ok(true)]).1);

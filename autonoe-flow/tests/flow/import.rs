@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use autonoe_flow::finding::FindingKind;
 use autonoe_flow::import;
+use autonoe_flow::validate::FindingKind;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -107,7 +107,7 @@ fn an_agent_of_the_older_shape_repeats_its_continuation_within_its_budget() {
 }
 
 #[test]
-fn steps_that_are_written_as_ours_are_taken_over_as_they_are() {
+fn steps_in_our_format_are_imported_unchanged() {
     let agent = json!({
         "version": "1",
         "name": "auditor",

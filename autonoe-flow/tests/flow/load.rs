@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use autonoe_flow::finding::FindingKind;
 use autonoe_flow::load::flows_in;
 use autonoe_flow::prompt::{PromptResolver, Variables};
+use autonoe_flow::validate::FindingKind;
 use autonoe_flow::{FlowErrorKind, load, validate};
 use serde_json::json;
 
@@ -23,20 +23,20 @@ fn a_flow_with_every_field_is_loaded_and_valid() {
 #[test]
 fn missing_parts_are_reported_with_their_file() {
     let folder = Folder::new();
-    let told = |folder: &Folder| {
+    let error_text = |folder: &Folder| {
         let error = load(&folder.dir).expect_err("something is missing");
         assert_eq!(error.finding().kind, FindingKind::NotFound);
         folder.without_place(&error.to_string())
     };
 
     fs::remove_file(folder.dir.join("steps_registry.json")).expect("it was there");
-    let no_steps = told(&folder);
+    let no_steps = error_text(&folder);
     fs::remove_file(folder.dir.join("agent.json")).expect("it was there");
-    let no_agent = told(&folder);
+    let no_agent = error_text(&folder);
     fs::remove_dir_all(&folder.dir).expect("it was there");
-    let no_folder = told(&folder);
+    let no_folder = error_text(&folder);
     fs::write(&folder.dir, "").expect("writable");
-    let a_file = told(&folder);
+    let a_file = error_text(&folder);
 
     insta::assert_snapshot!([no_steps, no_agent, no_folder, a_file].join("\n"), @r#"
     review/steps_registry.json: the file does not exist; create it with the steps, or set `prompts.registry` in agent.json to the file that has them
@@ -49,20 +49,20 @@ fn missing_parts_are_reported_with_their_file() {
 #[test]
 fn a_file_that_is_not_text_or_too_large_is_reported() {
     let folder = Folder::new();
-    let told = |folder: &Folder| {
+    let error_text = |folder: &Folder| {
         let error = load(&folder.dir).expect_err("it cannot be read");
         assert_eq!(error.finding().kind, FindingKind::Unreadable);
         folder.without_place(&error.to_string())
     };
 
     fs::write(folder.dir.join("agent.json"), b"{\n\"name\": \"\xff\"}").expect("writable");
-    let no_text = told(&folder);
+    let no_text = error_text(&folder);
     let huge = fs::File::create(folder.dir.join("agent.json")).expect("writable");
     huge.set_len(1 << 40).expect("a hole takes no room");
-    let too_large = told(&folder);
+    let too_large = error_text(&folder);
     fs::remove_file(folder.dir.join("agent.json")).expect("it was there");
     fs::create_dir(folder.dir.join("agent.json")).expect("writable");
-    let a_folder = told(&folder);
+    let a_folder = error_text(&folder);
 
     insta::assert_snapshot!([no_text, too_large, a_folder].join("\n"), @r#"
     review/agent.json: the file is not UTF-8 from line 2 on; save it as UTF-8
@@ -134,8 +134,8 @@ fn a_pipe_is_not_waited_for() {
     let folder = Folder::new();
     let path = folder.dir.join("agent.json");
     fs::remove_file(&path).expect("it was there");
-    let made = std::process::Command::new("mkfifo").arg(&path).status();
-    assert!(made.expect("mkfifo is there").success());
+    let created = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(created.expect("mkfifo is there").success());
 
     let error = load(&folder.dir).expect_err("no file");
 

@@ -104,7 +104,7 @@ fn drive(
     flow: &Flow,
     valid: &ValidatedFlow,
     choices: &[u8],
-    mut look: impl FnMut(&FlowMachine, &FlowAction, &[FlowFact]),
+    mut inspect: impl FnMut(&FlowMachine, &FlowAction, &[FlowFact]),
 ) -> FlowEnd {
     let mut machine = new_machine(valid);
     let mut facts = vec![FlowFact::Started {
@@ -114,14 +114,14 @@ fn drive(
     let mut action = machine.apply(facts[0].clone());
     let mut choices = choices.iter().copied().cycle();
     loop {
-        look(&machine, &action, &facts);
+        inspect(&machine, &action, &facts);
         if let FlowAction::Finish(end) = action {
             return end;
         }
         assert!(facts.len() < MOST_FACTS, "the flow does not end");
-        let told = fact(&action, flow, &machine, choices.next().unwrap_or(255));
-        facts.push(told.clone());
-        action = machine.apply(told);
+        let next_fact = fact(&action, flow, &machine, choices.next().unwrap_or(255));
+        facts.push(next_fact.clone());
+        action = machine.apply(next_fact);
     }
 }
 

@@ -20,7 +20,7 @@ use crate::support::{agent, definition};
 /// More states than the flows of this test have.
 const MOST: usize = 60_000;
 
-fn begun(flow: &Flow) -> Option<FlowMachine> {
+fn started_machine(flow: &Flow) -> Option<FlowMachine> {
     let (kind, config) = completion(&flow.complete);
     let agent = agent(json!({"behavior": {"completionType": kind, "completionConfig": config}}));
     let mut registry = registry(flow);
@@ -47,13 +47,13 @@ fn answers(flow: &Flow, machine: &FlowMachine) -> Vec<FlowFact> {
                 breaks(FlowErrorKind::SdkSession),
             ];
             let iteration = order.iteration;
-            let told = |outcome| FlowFact::Prompted {
+            let fact = |outcome| FlowFact::Prompted {
                 at,
                 iteration,
                 outcome,
                 spent,
             };
-            outcomes.into_iter().map(told).collect()
+            outcomes.into_iter().map(fact).collect()
         }
         FlowAction::Check(_) => {
             let found = |passed| {
@@ -62,9 +62,9 @@ fn answers(flow: &Flow, machine: &FlowMachine) -> Vec<FlowFact> {
                     reason: None,
                 })
             };
-            let told = |verdict| FlowFact::Checked { at, verdict, spent };
+            let fact = |verdict| FlowFact::Checked { at, verdict, spent };
             let nothing = Err(failure(FlowErrorKind::StepCheck));
-            [found(true), found(false), nothing].map(told).into()
+            [found(true), found(false), nothing].map(fact).into()
         }
         FlowAction::CheckCompletion(_) => {
             let complete = is_complete(&flow.complete, machine.progress());
@@ -166,10 +166,10 @@ proptest! {
 
     #[test]
     fn an_accepted_flow_can_finish_from_every_state(
-        flow in any_flow().prop_filter("accepted", |flow| has_no_branches(flow) && begun(flow).is_some()),
+        flow in any_flow().prop_filter("accepted", |flow| has_no_branches(flow) && started_machine(flow).is_some()),
         choices in prop::collection::vec(any::<u8>(), 0..40),
     ) {
-        let mut machine = begun(&flow).expect("it is accepted");
+        let mut machine = started_machine(&flow).expect("it is accepted");
         let mut visits = Vec::new();
         for choice in choices {
             if is_at_a_visit(&machine) {

@@ -44,12 +44,12 @@ impl Script {
         Self::with_parameters(agent_fields, registry, json!({}))
     }
 
-    pub(crate) fn with_parameters(agent_fields: Value, registry: Value, given: Value) -> Self {
+    pub(crate) fn with_parameters(agent_fields: Value, registry: Value, values: Value) -> Self {
         let flow = definition(agent(agent_fields), registry)
             .validated()
             .unwrap_or_else(|report| panic!("{report}"));
         let parameters = &flow.definition().agent().parameters;
-        let parameters = ParameterValues::from_json(parameters, &given).expect("parameters");
+        let parameters = ParameterValues::from_json(parameters, &values).expect("parameters");
         Self {
             machine: FlowMachine::new(&flow, &parameters),
             limits: FlowLimits::default(),
@@ -166,8 +166,8 @@ impl Script {
 
     /// Returns the actions, without completion checks.
     pub(crate) fn steps(&self) -> Vec<&str> {
-        let told = self.actions.iter().map(String::as_str);
-        told.filter(|told| *told != "complete?").collect()
+        let actions = self.actions.iter().map(String::as_str);
+        actions.filter(|actions| *actions != "complete?").collect()
     }
 }
 

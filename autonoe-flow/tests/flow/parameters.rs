@@ -148,8 +148,8 @@ fn all_mistakes_in_flags_are_reported_at_once() {
         vec!["--max-days=0", "--mode=go", "--what"],
     ] {
         let error = ParameterValues::from_args(&parameters(), args.clone()).expect_err("wrong");
-        let told = error.to_string().replace('\n', "\n    ");
-        let _ = writeln!(listed, "{}\n    {told}", args.join(" "));
+        let message = error.to_string().replace('\n', "\n    ");
+        let _ = writeln!(listed, "{}\n    {message}", args.join(" "));
     }
 
     insta::assert_snapshot!(listed);
@@ -172,8 +172,8 @@ fn all_mistakes_in_json_are_reported_at_once() {
         json!({"origin": "Tokyo", "share": {"of": "a very long object that nobody wants to see repeated in full"}}),
     ] {
         let error = ParameterValues::from_json(&parameters(), &value).expect_err("wrong");
-        let told = error.to_string().replace('\n', "\n    ");
-        let _ = writeln!(listed, "{value}\n    {told}");
+        let message = error.to_string().replace('\n', "\n    ");
+        let _ = writeln!(listed, "{value}\n    {message}");
     }
 
     insta::assert_snapshot!(listed);

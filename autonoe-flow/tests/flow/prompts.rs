@@ -35,13 +35,13 @@ fn a_prompt_is_found_by_reference_then_fallback_then_in_the_last_folder() {
     let resolver = PromptResolver::new(&load(&folder.dir).expect("it can be loaded"));
     let draft = json!({"c1": "write", "c2": "draft", "c3": "issue"});
     let short = json!({"c1": "write", "c2": "draft", "c3": "issue", "edition": "new", "adaptation": "short"});
-    let gone = json!({"c1": "write", "c2": "draft", "c3": "gone", "fallback": draft});
+    let missing = json!({"c1": "write", "c2": "draft", "c3": "gone", "fallback": draft});
     let poem = json!({"c1": "write", "c2": "poem", "c3": "none"});
     for (reference_to, text, origin) in [
         (json!("prompts/a.md"), "Go on.", PromptOrigin::Reference),
         (draft, "scheme", PromptOrigin::Reference),
         (short, "adapted", PromptOrigin::Reference),
-        (gone, "scheme", PromptOrigin::Fallback),
+        (missing, "scheme", PromptOrigin::Fallback),
         (poem, "shared scheme", PromptOrigin::Global),
         (
             json!("prompts/only.md"),
@@ -69,10 +69,10 @@ fn a_prompt_is_found_by_reference_then_fallback_then_in_the_last_folder() {
 fn a_prompt_that_is_nowhere_is_an_error_that_names_every_place() {
     let folder = flow();
     let resolver = PromptResolver::new(&load(&folder.dir).expect("it can be loaded"));
-    let wanted = reference(json!({"path": "prompts/x.md", "fallback": "prompts/y.md"}));
+    let prompt = reference(json!({"path": "prompts/x.md", "fallback": "prompts/y.md"}));
 
     let error = resolver
-        .resolve(&wanted, &Variables::new())
+        .resolve(&prompt, &Variables::new())
         .expect_err("it is nowhere");
 
     assert_eq!(error.kind(), FlowErrorKind::PromptNotFound);
@@ -87,21 +87,21 @@ fn a_prompt_that_is_nowhere_is_an_error_that_names_every_place() {
 fn broken_prompt_file_is_an_error_instead_of_a_fallback() {
     let folder = flow();
     let resolver = PromptResolver::new(&load(&folder.dir).expect("it can be loaded"));
-    for (path, told) in [
+    for (path, message) in [
         ("prompts/blank.md", "the prompt prompts/blank.md is blank"),
         (
             "prompts/open.md",
             "the prompt prompts/open.md: line 2: `{uv-` has no `}` on its line",
         ),
     ] {
-        let wanted = reference(json!({"path": path, "fallback": "prompts/a.md"}));
+        let prompt = reference(json!({"path": path, "fallback": "prompts/a.md"}));
 
         let error = resolver
-            .resolve(&wanted, &Variables::new())
+            .resolve(&prompt, &Variables::new())
             .expect_err("it is broken");
 
         assert_eq!(error.kind(), FlowErrorKind::PromptParse);
-        assert_eq!(error.to_string(), told);
+        assert_eq!(error.to_string(), message);
     }
 }
 
@@ -157,15 +157,15 @@ fn fills_the_system_prompt_if_there_is_one() {
 }
 
 #[test]
-fn files_are_read_anew_each_time() {
+fn files_are_read_at_every_use() {
     let folder = flow();
     let resolver = PromptResolver::new(&load(&folder.dir).expect("it can be loaded"));
-    let wanted = reference(json!("prompts/a.md"));
+    let prompt = reference(json!("prompts/a.md"));
 
     folder.write("prompts/a.md", "first");
-    let first = resolver.resolve(&wanted, &Variables::new()).expect("found");
+    let first = resolver.resolve(&prompt, &Variables::new()).expect("found");
     folder.write("prompts/a.md", "second");
-    let second = resolver.resolve(&wanted, &Variables::new()).expect("found");
+    let second = resolver.resolve(&prompt, &Variables::new()).expect("found");
 
     assert_eq!(
         (first.text.as_str(), second.text.as_str()),

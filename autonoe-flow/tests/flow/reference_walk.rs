@@ -276,16 +276,16 @@ impl Flow {
         let mut ends = Ends::new();
         let mut now = HashSet::from([facts]);
         for left in (0..=retries).rev() {
-            let mut again = HashSet::new();
+            let mut retried = HashSet::new();
             for facts in now {
                 for (ended, facts) in once(facts, may_complete) {
                     match ended {
-                        Ended::Failed if left > 0 => drop(again.insert(facts)),
+                        Ended::Failed if left > 0 => drop(retried.insert(facts)),
                         ended => drop(ends.insert((ended, facts))),
                     }
                 }
             }
-            now = again;
+            now = retried;
         }
         ends
     }
@@ -399,14 +399,18 @@ impl Flow {
     }
 }
 
-fn holds(complete: &Complete, facts: Facts, at_end: bool, is_said: bool) -> bool {
+fn holds(complete: &Complete, facts: Facts, at_end: bool, is_keyword_sent: bool) -> bool {
     match complete {
         Complete::AtEnd => at_end,
         Complete::Iterations(number) => facts.iterations >= *number,
         Complete::Checks(number) => facts.checks >= *number,
         Complete::Phase(phase) => facts.phases & (1 << phase) != 0,
-        Complete::Keyword => is_said,
-        Complete::Any(parts) => parts.iter().any(|it| holds(it, facts, at_end, is_said)),
-        Complete::All(parts) => parts.iter().all(|it| holds(it, facts, at_end, is_said)),
+        Complete::Keyword => is_keyword_sent,
+        Complete::Any(parts) => parts
+            .iter()
+            .any(|it| holds(it, facts, at_end, is_keyword_sent)),
+        Complete::All(parts) => parts
+            .iter()
+            .all(|it| holds(it, facts, at_end, is_keyword_sent)),
     }
 }

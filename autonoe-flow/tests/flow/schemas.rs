@@ -7,9 +7,9 @@ use autonoe_flow::definition::{
     FlowAgent, NotificationMethod, ReturnFlow, StepEscalation, StepLimits, StepRetryPolicy,
     StepsRegistry,
 };
-use autonoe_flow::finding::FindingKind;
 use autonoe_flow::load;
 use autonoe_flow::load::AGENT_FILE;
+use autonoe_flow::validate::FindingKind;
 use serde_json::{Value, json};
 
 use crate::support::{Folder, full, mutations};
@@ -64,9 +64,9 @@ fn the_schemas_and_the_types_take_and_refuse_the_same() {
         let differing: Vec<String> = mutations(&whole)
             .into_iter()
             // The schema does not cover blanks around the ID of a deliverable.
-            .filter(|it| !it.what.ends_with("/ids/0 is an odd text"))
+            .filter(|it| !it.description.ends_with("/ids/0 is an odd text"))
             .filter(|it| validator.is_valid(&it.value) != is_read(&it.value))
-            .map(|it| it.what)
+            .map(|it| it.description)
             .collect();
 
         assert_eq!(differing, Vec::<String>::new(), "{file}");
@@ -79,18 +79,18 @@ fn a_definition_is_written_as_it_was_read() {
     let registry: StepsRegistry =
         serde_json::from_value(full("steps_registry.json")).expect("steps");
 
-    let agent_again = serde_json::to_value(&agent).expect("JSON");
-    let registry_again = serde_json::to_value(&registry).expect("JSON");
+    let agent_json = serde_json::to_value(&agent).expect("JSON");
+    let registry_json = serde_json::to_value(&registry).expect("JSON");
 
-    let read_again: FlowAgent = serde_json::from_value(agent_again.clone()).expect("an agent");
-    let same = serde_json::to_value(&read_again).expect("JSON");
-    assert_eq!(agent_again, same);
+    let reread: FlowAgent = serde_json::from_value(agent_json.clone()).expect("an agent");
+    let same = serde_json::to_value(&reread).expect("JSON");
+    assert_eq!(agent_json, same);
     assert_eq!(
-        agent_again["behavior"]["completionConfig"]["conditions"][1],
+        agent_json["behavior"]["completionConfig"]["conditions"][1],
         full(AGENT_FILE)["behavior"]["completionConfig"]["conditions"][1]
     );
     assert_eq!(
-        serde_json::from_value::<StepsRegistry>(registry_again).expect("steps"),
+        serde_json::from_value::<StepsRegistry>(registry_json).expect("steps"),
         registry
     );
 }

@@ -104,7 +104,7 @@ pub(crate) fn validated_step(fields: Value) -> ValidationReport {
 
 /// A file with one changed value.
 pub(crate) struct Mutation {
-    pub(crate) what: String,
+    pub(crate) description: String,
     pub(crate) value: Value,
 }
 
@@ -123,10 +123,10 @@ pub(crate) fn mutations(file: &Value) -> Vec<Mutation> {
                 found.push(mutation(format!("{at} is left out"), changed));
             }
         }
-        for (what, other) in others(value) {
+        for (description, other) in others(value) {
             let mut changed = file.clone();
             *changed.pointer_mut(&pointer).expect("it is there") = other;
-            found.push(mutation(format!("{at} is {what}"), changed));
+            found.push(mutation(format!("{at} is {description}"), changed));
         }
         if value.is_object() {
             let mut changed = file.clone();
@@ -137,8 +137,8 @@ pub(crate) fn mutations(file: &Value) -> Vec<Mutation> {
     found
 }
 
-fn mutation(what: String, value: Value) -> Mutation {
-    Mutation { what, value }
+fn mutation(description: String, value: Value) -> Mutation {
+    Mutation { description, value }
 }
 
 /// Returns values of other types, and for a string also an unknown one.

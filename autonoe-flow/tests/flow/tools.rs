@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use autonoe_core::time::SessionKey;
-use autonoe_core::tool::{ToolErrorCode, Toolbox};
+use autonoe_core::tool::{
+    JudgeVerdict, ToolErrorCode, Toolbox, VERDICT_TOOL, VerdictSlot, verdict_tool,
+};
 use autonoe_core::{RunId, Tool, ToolContext, ToolError};
-use autonoe_flow::JudgeVerdict;
 use autonoe_flow::definition::{Behavior, VariableName};
 use autonoe_flow::progress::{AgentSignal, Triggers};
-use autonoe_flow::tools::{
-    IterationReport, IterationSlot, SET_OUTPUTS, SIGNAL, VERDICT_TOOL, VerdictSlot,
-    iteration_tools, verdict_tool,
-};
+use autonoe_flow::run::{IterationReport, IterationSlot, SET_OUTPUTS, SIGNAL, iteration_tools};
 use serde_json::{Value, json};
 
 fn names(names: &[&str]) -> Vec<VariableName> {
@@ -111,16 +109,16 @@ async fn an_agent_gets_only_the_tools_that_the_step_and_the_flow_need() {
         (&["a"], done_or_stuck(), &[SET_OUTPUTS, SIGNAL]),
     ] {
         let tools = iteration_tools(&names(outputs), &watched, &slot);
-        let given: Vec<&str> = tools
+        let tool_names: Vec<&str> = tools
             .iter()
             .map(|tool| tool.definition().name.as_str())
             .collect();
-        assert_eq!(given, expected);
+        assert_eq!(tool_names, expected);
     }
 }
 
 #[tokio::test]
-async fn a_signal_is_taken_when_the_flow_waits_for_it_and_it_has_its_fields() {
+async fn an_expected_signal_is_accepted_with_its_fields() {
     let slot = IterationSlot::default();
     let tools = iteration_tools(&[], &done_or_stuck(), &slot);
 
@@ -176,7 +174,7 @@ async fn unexpected_signal_is_refused_with_the_reason() {
 }
 
 #[tokio::test]
-async fn a_verdict_is_given_once_and_with_a_reason() {
+async fn a_verdict_is_accepted_once_and_only_with_a_reason() {
     let slot = VerdictSlot::default();
     let tools = [verdict_tool(&slot)];
     assert_eq!(slot.take(), None);

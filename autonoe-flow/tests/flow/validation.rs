@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use autonoe_flow::finding::FindingKind;
+use autonoe_flow::validate::FindingKind;
 use autonoe_flow::{FlowDefinition, FlowError, ValidationReport, load, validate};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -14,9 +14,9 @@ use crate::support::{Folder, agent, definition, one_step, step, validated, valid
 #[test]
 fn every_mistake_is_reported_with_its_place_and_a_hint() {
     let mut listed = String::new();
-    for (what, report) in mistakes() {
-        let told = report.to_string().replace('\n', "\n    ");
-        let _ = writeln!(listed, "{what}\n    {told}");
+    for (label, report) in mistakes() {
+        let message = report.to_string().replace('\n', "\n    ");
+        let _ = writeln!(listed, "{label}\n    {message}");
     }
 
     insta::assert_snapshot!(listed);
@@ -24,7 +24,7 @@ fn every_mistake_is_reported_with_its_place_and_a_hint() {
 
 #[test]
 fn failure_variable_exists_only_in_escalation_steps() {
-    let why = |ask: Value| {
+    let reason = |ask: Value| {
         let mut a = step("end");
         a["escalation"] = json!({"escalateTo": "ask", "returnFlow": "resume"});
         let part = json!({"type": "subStep", "prompt": "prompts/why.md"});
@@ -41,7 +41,7 @@ fn failure_variable_exists_only_in_escalation_steps() {
         validated(json!({"entryStep": "a", "steps": {"a": a}}))
     };
 
-    let called = why(json!({"prompt": "prompts/why.md", "subSteps": ["part"]}));
+    let called = reason(json!({"prompt": "prompts/why.md", "subSteps": ["part"]}));
     let strict = json!({"prompts": {"strictVariables": true}});
     let not_called = with_prompt("{uv-topic} {uv-failure}", strict);
 
@@ -80,21 +80,21 @@ fn a_number_that_is_too_large_is_reported_with_its_bound() {
 // Shows: flows/validation/texts
 #[test]
 fn every_finding_has_a_file_a_pointer_a_sentence_and_a_hint() {
-    for (what, report) in mistakes() {
+    for (label, report) in mistakes() {
         assert!(
             !report.errors.is_empty() || !report.warnings.is_empty(),
-            "{what}"
+            "{label}"
         );
         for finding in report.errors.iter().chain(&report.warnings) {
-            assert!(!finding.pointer.is_empty(), "{what}: {finding}");
+            assert!(!finding.pointer.is_empty(), "{label}: {finding}");
             assert!(
                 !finding.message.is_empty() && !finding.hint.is_empty(),
-                "{what}: {finding}"
+                "{label}: {finding}"
             );
             let file = finding.file.to_str().expect("text");
             assert!(
                 ["agent.json", "steps_registry.json"].contains(&file),
-                "{what}: {finding}"
+                "{label}: {finding}"
             );
         }
     }
@@ -102,7 +102,7 @@ fn every_finding_has_a_file_a_pointer_a_sentence_and_a_hint() {
 
 /// Findings of loading are tested there, and so are two kinds that only a loaded folder has.
 #[test]
-fn every_kind_of_finding_of_validation_is_shown() {
+fn every_kind_of_validation_finding_is_covered() {
     let covered: BTreeSet<FindingKind> = mistakes()
         .into_iter()
         .flat_map(|(_, report)| report.errors.into_iter().chain(report.warnings))
@@ -126,11 +126,11 @@ fn every_kind_of_finding_of_validation_is_shown() {
 
 #[test]
 fn a_definition_is_valid_exactly_when_there_are_no_errors() {
-    for (what, report) in mistakes() {
+    for (label, report) in mistakes() {
         let written = serde_json::to_value(&report).expect("JSON");
 
-        assert_eq!(report.is_valid(), report.errors.is_empty(), "{what}");
-        assert_eq!(written["valid"], report.errors.is_empty(), "{what}");
+        assert_eq!(report.is_valid(), report.errors.is_empty(), "{label}");
+        assert_eq!(written["valid"], report.errors.is_empty(), "{label}");
     }
 }
 
@@ -340,7 +340,7 @@ proptest! {
 }
 
 #[test]
-fn a_step_that_leads_to_itself_is_visited_in_a_row_also_if_it_may_call_another() {
+fn a_step_that_follows_itself_is_visited_in_a_row_even_if_it_can_call_another() {
     let a = json!({
         "prompt": "prompts/a.md",
         "transition": {"next": "a"},

@@ -151,11 +151,11 @@ async fn a_delivery_is_retried_with_the_same_id_after_a_transient_error() {
         .expect("taken");
 
     assert_eq!(clock.seconds(), [1, 2, 9]);
-    let told: Vec<_> = server.received().iter().map(verified).collect();
-    let ids: Vec<&str> = told.iter().map(|(id, ..)| id.as_str()).collect();
+    let received: Vec<_> = server.received().iter().map(verified).collect();
+    let ids: Vec<&str> = received.iter().map(|(id, ..)| id.as_str()).collect();
     assert_eq!(ids, ["5f_2a-4-initial_draft-2"; 4]);
     // Each attempt is signed at its own time, so that an old one cannot be replayed.
-    let times: Vec<i64> = told
+    let times: Vec<i64> = received
         .iter()
         .map(|(_, time, _)| time - 1_770_000_000)
         .collect();
@@ -167,13 +167,19 @@ async fn repeated_notice_keeps_its_id() {
     let server = HookServer::start(vec![Reply::Status(200); 5]).await;
     let (clock, to) = (Waits::new(), escalation(&server.url("/"), Some("ops")));
 
-    let again = notice(4);
+    let repeated = notice(4);
     let other_iteration = notice(5);
     let mut other_step = notice(4);
     other_step.step = "initial.plan".parse().expect("an id");
     let mut other_visit = notice(4);
     other_visit.visit = 3;
-    for notice in [notice(4), again, other_iteration, other_step, other_visit] {
+    for notice in [
+        notice(4),
+        repeated,
+        other_iteration,
+        other_step,
+        other_visit,
+    ] {
         notifier(&clock).notify(&to, &notice).await.expect("taken");
     }
 
@@ -222,7 +228,7 @@ async fn a_rejected_delivery_is_not_retried() {
 }
 
 #[tokio::test]
-async fn a_delivery_to_a_failing_service_is_given_up() {
+async fn a_delivery_to_a_failing_service_ends_after_its_retries() {
     let server = HookServer::start(vec![Reply::Status(503); 9]).await;
     let policy = DeliveryPolicy {
         max_attempts: 3,
@@ -240,7 +246,7 @@ async fn a_delivery_to_a_failing_service_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_service_that_does_not_answer_in_time_has_not_taken_it() {
+async fn a_service_that_times_out_has_not_accepted_the_notice() {
     let server = HookServer::start([Reply::Silence, Reply::Silence]).await;
     let policy = DeliveryPolicy {
         max_attempts: 2,
@@ -259,7 +265,7 @@ async fn a_service_that_does_not_answer_in_time_has_not_taken_it() {
 }
 
 #[tokio::test]
-async fn a_notice_is_sent_again_to_a_slow_service() {
+async fn a_notice_to_a_slow_service_is_retried() {
     let server = HookServer::start([Reply::Silence, Reply::Status(200)]).await;
     let clock = Waits::new();
     let policy = DeliveryPolicy {
@@ -306,9 +312,9 @@ async fn a_service_that_cannot_be_reached_is_an_error_after_all_tries() {
 // Shows: flows/escalation/webhook
 #[tokio::test]
 async fn redirect_is_refused_and_not_followed() {
-    let elsewhere = HookServer::start([Reply::Status(200)]).await;
+    let target = HookServer::start([Reply::Status(200)]).await;
     for status in [301, 302, 307, 308] {
-        let reply = Reply::With(status, "location", elsewhere.url("/"));
+        let reply = Reply::With(status, "location", target.url("/"));
         let server = HookServer::start([reply]).await;
 
         let (error, tries) = delivery_error(&server.url("/"), DeliveryPolicy::default()).await;
@@ -317,12 +323,12 @@ async fn redirect_is_refused_and_not_followed() {
         assert!(error.to_string().contains("redirect"), "{error}");
         assert_eq!((tries, server.received().len()), (1, 1));
     }
-    assert_eq!(elsewhere.received().len(), 0);
+    assert_eq!(target.received().len(), 0);
 }
 
 // Shows: flows/escalation/webhook
 #[tokio::test]
-async fn nothing_goes_to_an_address_that_is_neither_encrypted_nor_on_this_machine() {
+async fn notices_go_only_to_encrypted_or_local_addresses() {
     let clock = Waits::new();
     for to in [
         "http://example.com/hook",
@@ -356,18 +362,18 @@ async fn a_policy_without_time_for_a_try_is_refused_before_the_start() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_named_and_not_given_is_an_error_with_its_name_and_nothing_is_sent() {
+async fn a_missing_key_is_an_error_with_its_name_and_nothing_is_sent() {
     let server = HookServer::start([]).await;
     let to = escalation(&server.url("/"), Some("security"));
     let clock = Waits::new();
 
     let resolved = notifier(&clock).resolve(&to).expect_err("before the start");
-    let told = notifier(&clock)
+    let delivery = notifier(&clock)
         .notify(&to, &notice(4))
         .await
         .expect_err("and at run time");
 
-    for error in [resolved, told] {
+    for error in [resolved, delivery] {
         assert_eq!(error.kind(), FlowErrorKind::DependencyResolution);
         assert_eq!(
             error.to_string(),
@@ -467,9 +473,9 @@ async fn the_log_contains_the_step_and_not_the_text_of_the_agent() {
         .await
         .expect("logged");
 
-    let told = logs.at_least(tracing::Level::DEBUG);
-    let [line] = told.as_slice() else {
-        panic!("{told:?}");
+    let lines = logs.at_least(tracing::Level::DEBUG);
+    let [line] = lines.as_slice() else {
+        panic!("{lines:?}");
     };
     for part in ["lead", "initial.draft", "step_failed", "iteration=4"] {
         assert!(line.message.contains(part), "{part}: {line:?}");

@@ -91,7 +91,7 @@ fn the_suite_finds_each_fault() {
         let found = report
             .failures()
             .iter()
-            .any(|failed| failed.what.contains(what));
+            .any(|failed| failed.problem.contains(what));
         assert!(found, "{strategy:?}: {:?}", report.failures());
     }
 }

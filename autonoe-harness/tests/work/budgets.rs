@@ -14,7 +14,7 @@ fn costs(text: &str, cents: u64) -> SessionScript {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lesson_11_nothing_begins_when_nothing_is_left() {
+async fn lesson_11_no_session_starts_without_budget() {
     let turns = Turns::new([costs("one", 40), costs("two", 40), costs("three", 40)]);
     let fixture = Fixture::new(&turns);
     let mut order = order([task("T-1")]);

@@ -58,7 +58,7 @@ fn used() -> TokenUsage {
 }
 
 /// Returns the counted tokens of a session that used ten, with or without model call events.
-fn counted(tells_models: bool) -> HashMap<String, u64> {
+fn counted(reports_models: bool) -> HashMap<String, u64> {
     let tokens = Tokens::default();
     let provider = SdkMeterProvider::builder()
         .with_periodic_exporter(tokens.clone())
@@ -74,11 +74,11 @@ fn counted(tells_models: bool) -> HashMap<String, u64> {
         instruction: &InstructionName::Coding,
         model: None,
     });
-    if tells_models {
+    if reports_models {
         let no_messages = || json!([]);
-        let asked = ModelCallRequest::new("a-model", ModelMessages::new(0, &no_messages));
+        let request = ModelCallRequest::new("a-model", ModelMessages::new(0, &no_messages));
         events
-            .model_call(&asked)
+            .model_call(&request)
             .ended(&ModelAnswer::new("Done.", used()));
     }
     let mut result = SessionReport::completed();

@@ -287,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_comes_back_as_it_was() {
+    fn an_error_survives_a_round_trip() {
         for kind in kinds() {
             let error = AgentError::new(kind, "it broke")
                 .with_source("the disk is full")
@@ -295,9 +295,9 @@ mod tests {
                 .with_retry_after(Duration::from_secs(7));
             let recorded = RecordedFailure::new(&error);
 
-            let again = RecordedFailure::new(&recorded.error());
+            let second = RecordedFailure::new(&recorded.error());
 
-            assert_eq!(again, recorded);
+            assert_eq!(second, recorded);
             assert_eq!(recorded.error().kind(), kind);
         }
     }

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_stays_what_it_is() {
+    fn redaction_keeps_the_shape_of_an_event() {
         let event = StreamEvent::tool_response("call", "ok", autonoe_core::tool::ToolStatus::Ok);
 
         let redacted = secrets(&["ok"]).event(&event);

@@ -22,8 +22,8 @@ pub enum Flaw {
 }
 
 impl From<String> for Flaw {
-    fn from(what: String) -> Self {
-        Self::Failed(what)
+    fn from(problem: String) -> Self {
+        Self::Failed(problem)
     }
 }
 
@@ -81,7 +81,7 @@ impl Checks {
             for thing in things {
                 match finding(thing) {
                     Ok(()) => {}
-                    Err(Flaw::Failed(what)) => failed.push(what),
+                    Err(Flaw::Failed(problem)) => failed.push(problem),
                     Err(untestable) => unseen = Some(untestable),
                 }
             }
@@ -96,8 +96,8 @@ impl Checks {
     fn note(&mut self, check: &str, finding: CheckOutcome) {
         match finding {
             Ok(()) => self.report.pass(check.to_owned()),
-            Err(Flaw::Failed(what)) => self.report.fail(check.to_owned(), cut(what)),
-            Err(Flaw::Untestable(why)) => self.report.skip(check.to_owned(), why),
+            Err(Flaw::Failed(problem)) => self.report.fail(check.to_owned(), cut(problem)),
+            Err(Flaw::Untestable(reason)) => self.report.skip(check.to_owned(), reason),
         }
     }
 
@@ -115,27 +115,27 @@ pub(super) fn panicked(panic: Box<dyn Any + Send>) -> Flaw {
 /// Returns the first few of `failed`: a completely wrong implementation does not deserve a hundred
 /// lines.
 fn first_few(failed: &[String]) -> String {
-    const MAX_SHOWN: usize = 8;
+    const MAX_FLAWS: usize = 8;
     let mut text = failed
         .iter()
-        .take(MAX_SHOWN)
+        .take(MAX_FLAWS)
         .map(String::as_str)
         .collect::<Vec<_>>()
         .join("\n");
-    if failed.len() > MAX_SHOWN {
-        text.push_str(&format!("\nand {} more", failed.len() - MAX_SHOWN));
+    if failed.len() > MAX_FLAWS {
+        text.push_str(&format!("\nand {} more", failed.len() - MAX_FLAWS));
     }
     text
 }
 
 /// Truncates long texts, because some inputs are huge.
-fn cut(mut what: String) -> String {
-    const MAX_SHOWN: usize = 4_000;
-    if what.len() > MAX_SHOWN {
-        what.truncate(what.floor_char_boundary(MAX_SHOWN));
-        what.push_str(" [...]");
+fn cut(mut text: String) -> String {
+    const MAX_BYTES: usize = 4_000;
+    if text.len() > MAX_BYTES {
+        text.truncate(text.floor_char_boundary(MAX_BYTES));
+        text.push_str(" [...]");
     }
-    what
+    text
 }
 
 /// Returns the message of a panic.
@@ -152,12 +152,14 @@ pub(super) fn panic_text(panic: Box<dyn Any + Send>) -> String {
 /// Waits for `work`, but not longer than `limit`.
 pub(super) async fn within<T>(
     limit: Duration,
-    what: &str,
+    work_name: &str,
     work: impl Future<Output = T>,
 ) -> CheckOutcome<T> {
     match tokio::time::timeout(limit, work).await {
         Ok(done) => Ok(done),
-        Err(_elapsed) => Err(Flaw::Failed(format!("{what} took longer than {limit:?}"))),
+        Err(_elapsed) => Err(Flaw::Failed(format!(
+            "{work_name} took longer than {limit:?}"
+        ))),
     }
 }
 
@@ -223,7 +225,7 @@ pub struct FailedCheck {
     /// The requirement.
     pub check: String,
     /// Actual behaviour.
-    pub what: String,
+    pub problem: String,
 }
 
 /// A check that could not be run.
@@ -233,7 +235,7 @@ pub struct SkippedCheck {
     /// The requirement.
     pub check: String,
     /// The reason.
-    pub why: String,
+    pub reason: String,
 }
 
 impl Conformance {
@@ -250,12 +252,12 @@ impl Conformance {
         self.passed.push(check);
     }
 
-    pub(super) fn fail(&mut self, check: String, what: String) {
-        self.failures.push(FailedCheck { check, what });
+    pub(super) fn fail(&mut self, check: String, problem: String) {
+        self.failures.push(FailedCheck { check, problem });
     }
 
-    pub(super) fn skip(&mut self, check: String, why: String) {
-        self.skipped.push(SkippedCheck { check, why });
+    pub(super) fn skip(&mut self, check: String, reason: String) {
+        self.skipped.push(SkippedCheck { check, reason });
     }
 
     /// Returns the names of the checks that passed.
@@ -297,15 +299,15 @@ impl fmt::Display for Conformance {
             f,
             "{suite}: {passed} checks passed, {failed} failed, {left_out} skipped"
         )?;
-        for FailedCheck { check, what } in failures {
+        for FailedCheck { check, problem } in failures {
             write!(
                 f,
                 "\n- failed: {check}\n    {}",
-                what.replace('\n', "\n    ")
+                problem.replace('\n', "\n    ")
             )?;
         }
-        for SkippedCheck { check, why } in skipped {
-            write!(f, "\n- skipped: {check} ({why})")?;
+        for SkippedCheck { check, reason } in skipped {
+            write!(f, "\n- skipped: {check} ({reason})")?;
         }
         Ok(())
     }
@@ -316,7 +318,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_lists_what_failed_and_what_was_skipped() {
+    fn a_report_lists_failed_and_skipped_checks() {
         let mut report = Conformance::new("a suite");
         report.pass("it works".into());
         report.fail("it is quick".into(), "it took a year\nand a day".into());

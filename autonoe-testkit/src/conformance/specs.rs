@@ -43,7 +43,7 @@ where
         },
     );
     checks.each(&named("tags have the form crate-thing"), each(), |spec| {
-        let may_be = reads_crate_thing(spec.tag) || is_ours(spec.port, spec.tag, spec.module);
+        let may_be = reads_crate_thing(spec.tag) || is_own(spec.port, spec.tag, spec.module);
         ensure!(may_be, "{:?} does not have this form", spec.tag);
         Ok(())
     });
@@ -107,7 +107,7 @@ fn reads_crate_thing(tag: &str) -> bool {
 const OUR_BACKENDS: [&str; 6] = ["acp", "claude", "codex", "gemini", "model", "scripted"];
 
 /// Returns whether a spec is one of Autonoe's own, which may have a short tag.
-fn is_ours(port: SpecPort, tag: &str, module: &str) -> bool {
+fn is_own(port: SpecPort, tag: &str, module: &str) -> bool {
     let of_autonoe = module.starts_with("autonoe_");
     port == SpecPort::Backend && of_autonoe && OUR_BACKENDS.contains(&tag)
 }
@@ -142,8 +142,8 @@ where
         return Ok(());
     };
     let written = write(first.as_ref())?;
-    let again = write(read::<S>(spec, &written)?.as_ref())?;
-    ensure!(written == again, "first {written}\nthen {again}");
+    let rewritten = write(read::<S>(spec, &written)?.as_ref())?;
+    ensure!(written == rewritten, "first {written}\nthen {rewritten}");
     Ok(())
 }
 
@@ -153,26 +153,26 @@ mod tests {
 
     #[test]
     fn tags_of_consumers_read_crate_thing_and_only_our_backends_have_short_ones() {
-        const OURS: &str = "autonoe_model::backend";
-        const THEIRS: &str = "team_agents::backend";
+        const OWN: &str = "autonoe_model::backend";
+        const FOREIGN: &str = "team_agents::backend";
         for (port, tag, module, is_fine) in [
-            (SpecPort::Backend, "team-agent", THEIRS, true),
+            (SpecPort::Backend, "team-agent", FOREIGN, true),
             (
                 SpecPort::Hook,
                 "core-deny-tool",
                 "autonoe_core::hooks",
                 true,
             ),
-            (SpecPort::Backend, "model", OURS, true),
-            (SpecPort::Backend, "model", THEIRS, false),
-            (SpecPort::Backend, "agent", THEIRS, false),
-            (SpecPort::Backend, "agent", OURS, false),
-            (SpecPort::Hook, "model", OURS, false),
-            (SpecPort::Backend, "Team-agent", THEIRS, false),
-            (SpecPort::Backend, "team-", THEIRS, false),
-            (SpecPort::Backend, "", OURS, false),
+            (SpecPort::Backend, "model", OWN, true),
+            (SpecPort::Backend, "model", FOREIGN, false),
+            (SpecPort::Backend, "agent", FOREIGN, false),
+            (SpecPort::Backend, "agent", OWN, false),
+            (SpecPort::Hook, "model", OWN, false),
+            (SpecPort::Backend, "Team-agent", FOREIGN, false),
+            (SpecPort::Backend, "team-", FOREIGN, false),
+            (SpecPort::Backend, "", OWN, false),
         ] {
-            let may_be = reads_crate_thing(tag) || is_ours(port, tag, module);
+            let may_be = reads_crate_thing(tag) || is_own(port, tag, module);
 
             assert_eq!(may_be, is_fine, "{port:?} {tag:?} of {module}");
         }

@@ -84,9 +84,9 @@ pub(super) fn run_and_kill(test: &str, orders: &ChildParams) -> Result<(), Strin
     let Some(output) = child.0.stdout.take() else {
         return Err("it has no output".to_owned());
     };
-    let (tell, told) = mpsc::channel();
-    std::thread::spawn(move || tell.send(wait_for_standstill(output)));
-    match told.recv_timeout(LIMIT) {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || sender.send(wait_for_standstill(output)));
+    match receiver.recv_timeout(LIMIT) {
         Ok(reached) => reached?,
         Err(_) => return Err(format!("it did not write the line in {LIMIT:?}")),
     }

@@ -115,7 +115,7 @@ impl CrashPoints {
             let (totals, problems) = self.crash_after(line, &uninterrupted, &kill);
             CrashPoint {
                 line,
-                what: name(entry),
+                content: name(entry),
                 totals,
                 problems,
             }
@@ -184,8 +184,8 @@ impl CrashPoints {
         let journal = project.journal();
         let Some(attempt) = RunAttempt::resumed(project.project(), &journal) else {
             // The run ended before it was killed.
-            let story = journal.run_histories().pop();
-            return match story.map(|story| story.stop_reason().clone()) {
+            let history = journal.run_histories().pop();
+            return match history.map(|history| history.stop_reason().clone()) {
                 Some(RunStopReason::Ended(report)) => Ok((report, None)),
                 _ => Err("there is no run to resume".to_owned()),
             };

@@ -25,7 +25,7 @@ pub struct CrashPoint {
     /// The line after which it was killed, from 1.
     pub line: usize,
     /// The content of the line, for example `fact: session_ended, then wait`.
-    pub what: String,
+    pub content: String,
     /// The accuracy of the final totals.
     pub totals: TotalsAccuracy,
     /// Differences from the uninterrupted run.
@@ -91,12 +91,12 @@ impl fmt::Display for CrashReport {
         )?;
         for CrashPoint {
             line,
-            what,
+            content,
             problems,
             ..
         } in self.failed()
         {
-            write!(f, "\n- after line {line} ({what}):")?;
+            write!(f, "\n- after line {line} ({content}):")?;
             for problem in problems {
                 write!(f, "\n    {}", problem.replace('\n', "\n    "))?;
             }
@@ -161,7 +161,7 @@ impl UninterruptedRun {
         let [expected, found] = [&self.ledger, &project.ledger()].map(|state| json!(state));
         let all = differences(&expected, &found);
         all.iter()
-            .map(|what| format!("the ledger: {what}"))
+            .map(|difference| format!("the ledger: {difference}"))
             .collect()
     }
 
@@ -185,7 +185,9 @@ impl UninterruptedRun {
             return (totals, Vec::new());
         }
         let all = differences(&json!(expected), &json!(found));
-        let problems = all.iter().map(|what| format!("the report: {what}"));
+        let problems = all
+            .iter()
+            .map(|difference| format!("the report: {difference}"));
         (TotalsAccuracy::Wrong, problems.collect())
     }
 }

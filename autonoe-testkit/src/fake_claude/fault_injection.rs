@@ -4,13 +4,13 @@ use serde_json::json;
 
 use super::recording::Kind;
 use super::replay::{Replay, Stop};
-use super::{Fault, FaultTrigger, Start, TurnFault};
+use super::{FaultTrigger, ProgramFault, Start, TurnFault};
 
 impl Replay<'_> {
     /// Dies if the script requires it at this moment of the start.
     pub(super) fn crash_at(&mut self, trigger: Start) -> Result<(), Stop> {
         let death = self.faults.iter().find_map(|fault| match fault {
-            Fault::DiesAtStart { code, stderr, when } if *when == trigger => {
+            ProgramFault::DiesAtStart { code, stderr, when } if *when == trigger => {
                 Some((*code, stderr.clone()))
             }
             _ => None,
@@ -27,7 +27,7 @@ impl Replay<'_> {
             .faults
             .iter()
             .filter_map(|fault| match fault {
-                Fault::At {
+                ProgramFault::At {
                     trigger,
                     turn_fault,
                 } if *trigger == now => Some(turn_fault.clone()),
@@ -44,7 +44,6 @@ impl Replay<'_> {
                 self.output.bytes(bytes);
                 self.output.bytes(b"\n");
             }
-            TurnFault::UnknownMessages => self.write_unknown()?,
             TurnFault::UnknownRequest => self.request_unknown()?,
             TurnFault::CutLine { code } => self.cut = Some(*code),
             TurnFault::Dies { code, stderr } => self.die(*code, stderr)?,
@@ -75,22 +74,6 @@ impl Replay<'_> {
             self.output.write_stderr(stderr);
         }
         Err(Stop::Exit(code))
-    }
-
-    /// Writes types, subtypes and blocks that no build has.
-    fn write_unknown(&mut self) -> Result<(), Stop> {
-        let mut text = self.lines.get(Kind::Text);
-        text["message"]["content"][0] = json!({"type": "weather_report", "rain": true});
-        for line in [
-            json!({"type": "weather_report", "rain": [1, null]}),
-            json!({"type": "system", "subtype": "weather_report"}),
-            json!({"type": "control_weather_report"}),
-            json!(["no object at all"]),
-            text,
-        ] {
-            self.write(&line)?;
-        }
-        Ok(())
     }
 
     fn request_unknown(&mut self) -> Result<(), Stop> {

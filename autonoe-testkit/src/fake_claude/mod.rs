@@ -2,8 +2,8 @@
 //!
 //! `fake-claude` talks to a host like the real program: it repeats the output of a recorded session
 //! and waits where the host wrote something. It can also fail in ways that are rare in tests with
-//! the real program: it dies in the middle of a line, stops responding, never exits, or starts with
-//! other settings than requested. It needs no model, no network and no account.
+//! the real program: it dies in the middle of a line, stops responding, or never exits. It needs no
+//! model, no network and no account.
 //!
 //! The entry point of the program is [`main`]. It plays the [`FakeScript`] in the file that the
 //! environment variable [`SCRIPT`] names, because its arguments belong to the host under test.
@@ -33,18 +33,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod arguments;
 mod fault_injection;
 mod host;
 mod program;
 mod recording;
 mod replay;
+mod responses;
 mod script;
 mod streams;
 
 use serde::{Deserialize, Serialize};
 
 pub use program::{Env, LOG, SCRIPT, main, play};
-pub use script::{Deviation, FakeScript, Fault, FaultTrigger, PlayedContent, Start, TurnFault};
+pub use script::{FakeScript, FaultTrigger, PlayedContent, ProgramFault, Start, TurnFault};
 pub use streams::ReceivedSignal;
 
 /// A build of Claude Code: its message formats and its specific behaviour.

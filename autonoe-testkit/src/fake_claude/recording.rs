@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_with_half_a_character_is_kept_as_it_was() {
+    fn a_line_with_an_incomplete_character_is_unchanged() {
         let line = r#"{"text":"\ud83d!"}"#;
 
         let written = OutputLine::read(line).expect("readable");

@@ -7,17 +7,20 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::arguments::Arguments;
 use super::host::Host;
-use super::program::{Arguments, CANNOT_PLAY};
 use super::recording::{Lines, OutputLine, Recording, Step};
 use super::streams::{Input, Output, ReceivedSignal};
-use super::{FakeScript, Fault, FaultTrigger, PlayedContent, Start};
+use super::{FakeScript, FaultTrigger, PlayedContent, ProgramFault, Start};
+
+/// The exit code of a program without a playable script.
+pub(super) const CANNOT_PLAY: u8 = 70;
 
 /// The running program.
 pub(super) struct Replay<'w> {
     pub(super) lines: Lines,
     pub(super) arguments: Arguments,
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<ProgramFault>,
     directory: PathBuf,
     pub(super) output: Output<'w>,
     inputs: Receiver<Input>,
@@ -60,7 +63,9 @@ impl<'w> Replay<'w> {
         inputs: Receiver<Input>,
     ) -> Self {
         output.pace = script.faults.iter().find_map(|fault| match fault {
-            Fault::Slow { chunk, pause_ms } => Some((*chunk, Duration::from_millis(*pause_ms))),
+            ProgramFault::Slow { chunk, pause_ms } => {
+                Some((*chunk, Duration::from_millis(*pause_ms)))
+            }
             _ => None,
         });
         Self {
@@ -350,7 +355,7 @@ impl<'w> Replay<'w> {
     }
 
     pub(super) fn may_exit(&self) -> bool {
-        !self.faults.contains(&Fault::IgnoresShutdown)
+        !self.faults.contains(&ProgramFault::IgnoresShutdown)
     }
 
     pub(super) fn fresh_id(&mut self) -> String {
@@ -362,7 +367,8 @@ impl<'w> Replay<'w> {
         )
     }
 
-    fn log_wait(&mut self, what: &str) {
-        self.output.log("note", &format!("waits for {what}").into());
+    fn log_wait(&mut self, event: &str) {
+        self.output
+            .log("note", &format!("waits for {event}").into());
     }
 }

@@ -10,12 +10,12 @@ use super::Build;
 /// Script of the program, from its start to its end.
 ///
 /// ```
-/// use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, TurnFault, FaultTrigger};
+/// use autonoe_testkit::fake_claude::{Build, FakeScript, ProgramFault, TurnFault, FaultTrigger};
 ///
 /// let script = FakeScript::says(["I look.", "Done."])
 ///     .build(Build::V2_1_197)
-///     .with_fault(Fault::IgnoresShutdown)
-///     .with_fault(Fault::At { trigger: FaultTrigger::Texts(1), turn_fault: TurnFault::Silence });
+///     .with_fault(ProgramFault::IgnoresShutdown)
+///     .with_fault(ProgramFault::At { trigger: FaultTrigger::Texts(1), turn_fault: TurnFault::Silence });
 ///
 /// // The program reads it from a file.
 /// let json = serde_json::to_string(&script)?;
@@ -32,7 +32,7 @@ pub struct FakeScript {
     pub plays: PlayedContent,
     /// The injected faults.
     #[serde(default)]
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ProgramFault>,
 }
 
 /// The content that a program plays.
@@ -82,7 +82,7 @@ impl FakeScript {
 
     /// Adds a fault.
     #[must_use]
-    pub fn with_fault(mut self, fault: Fault) -> Self {
+    pub fn with_fault(mut self, fault: ProgramFault) -> Self {
         self.faults.push(fault);
         self
     }
@@ -117,7 +117,7 @@ impl FakeScript {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Fault {
+pub enum ProgramFault {
     /// Every line is written in chunks, with a pause after each.
     Slow {
         /// The chunk size in bytes.
@@ -137,8 +137,6 @@ pub enum Fault {
     /// The program ignores the end of its input, `end_session`, `SIGINT`, `SIGTERM` and `SIGHUP`.
     /// Only `SIGKILL` ends it.
     IgnoresShutdown,
-    /// The program started with other settings than requested, and reports them on request.
-    Deviates(Deviation),
     /// A fault at one moment. Faults at the same moment happen in order.
     At {
         /// The moment.
@@ -170,34 +168,13 @@ pub enum Start {
     AfterInitialize,
 }
 
-/// A difference between the requested settings and those in force.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Deviation {
-    /// It dropped all settings, as 2.1.197 does when one of their fields is wrong.
-    NoSettings,
-    /// It is in this permission mode.
-    PermissionMode(String),
-    /// It has this additional tool.
-    ExtraTool(String),
-    /// It lacks this tool.
-    MissingTool(String),
-    /// The MCP servers of the host are in this state, for example `failed`.
-    Servers(String),
-    /// It does not know the MCP servers of the host.
-    NoServers,
-}
-
 /// A fault at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TurnFault {
-    /// Writes these bytes, which are not a message, and ends the line.
+    /// Writes these bytes, and ends the line.
     Garbage(Vec<u8>),
-    /// Sends messages, and blocks in messages, of unknown types.
-    UnknownMessages,
     /// Sends an unknown request to the host, and waits for the answer.
     UnknownRequest,
     /// Crashes in the middle of its next line.

@@ -94,9 +94,9 @@ pub(super) fn without_secrets(path: &str) -> String {
 
 /// Creates a header of a script; panics if it is invalid, because the script is wrong then.
 pub(super) fn scripted_header(name: &str, value: &str) -> (HeaderName, HeaderValue) {
-    let made = HeaderName::try_from(name).ok();
-    let made = made.zip(HeaderValue::try_from(value).ok());
-    made.unwrap_or_else(|| panic!("HTTP does not allow the header `{name}: {value}`"))
+    let header = HeaderName::try_from(name).ok();
+    let header = header.zip(HeaderValue::try_from(value).ok());
+    header.unwrap_or_else(|| panic!("HTTP does not allow the header `{name}: {value}`"))
 }
 
 fn is_secret(name: &str) -> bool {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_not_kept_but_its_kind_is() {
+    fn only_the_kind_of_a_secret_is_recorded() {
         for (name, value, kind) in [
             ("x-api-key", "sk-hunter2", Some(Credential::ApiKey)),
             ("x-goog-api-key", "hunter2", Some(Credential::ApiKey)),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn other_headers_are_kept_unchanged() {
+    fn other_headers_are_recorded_unchanged() {
         let headers = headers(&[("anthropic-beta", "a,b"), ("user-agent", "claude-cli/2")]);
 
         assert_eq!(headers.get("Anthropic-Beta"), Some("a,b"));
@@ -156,13 +156,13 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_in_the_path_is_not_kept() {
-        for (path, kept) in [
+    fn a_secret_in_the_path_is_not_recorded() {
+        for (path, expected) in [
             ("/v1/messages?beta=true", "/v1/messages?beta=true"),
             ("/v1/x?alt=sse&key=hunter2", "/v1/x?alt=sse&key=[redacted]"),
             ("/v1/messages", "/v1/messages"),
         ] {
-            assert_eq!(without_secrets(path), kept);
+            assert_eq!(without_secrets(path), expected);
         }
     }
 }

@@ -28,9 +28,9 @@ struct Shared<R> {
 
 /// The error of a wait for a request that did not arrive in time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{why}; the server saw:{seen}")]
+#[error("{reason}; the server saw:{seen}")]
 pub struct RequestTimeout {
-    why: String,
+    reason: String,
     seen: String,
 }
 
@@ -102,13 +102,13 @@ impl<R: fmt::Display> RequestLog<R> {
     pub async fn wait_for(
         &self,
         within: Duration,
-        mut wanted: impl FnMut(&Exchange<R>) -> bool,
+        mut is_match: impl FnMut(&Exchange<R>) -> bool,
     ) -> Result<Exchange<R>, RequestTimeout> {
         let mut changes = self.shared.changes.subscribe();
         let mut expired = AbortOnDrop(self.shared.timer.spawn(tokio::time::sleep(within)));
         loop {
             changes.mark_unchanged();
-            let found = self.lock().iter().find(|seen| wanted(seen)).cloned();
+            let found = self.lock().iter().find(|seen| is_match(seen)).cloned();
             if let Some(found) = found {
                 return Ok(found);
             }
@@ -131,7 +131,7 @@ impl<R: fmt::Display> RequestLog<R> {
     }
 
     fn not_seen(&self, within: Duration, server_lives: bool) -> RequestTimeout {
-        let why = if server_lives {
+        let reason = if server_lives {
             format!("no such request came within {within:?}")
         } else {
             "no such request came before the server was stopped".to_owned()
@@ -140,7 +140,7 @@ impl<R: fmt::Display> RequestLog<R> {
             empty if empty.is_empty() => " nothing".to_owned(),
             lines => format!("\n{}", lines.trim_end()),
         };
-        RequestTimeout { why, seen }
+        RequestTimeout { reason, seen }
     }
 }
 

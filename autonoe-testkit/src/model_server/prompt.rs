@@ -78,7 +78,7 @@ impl ReceivedPrompt {
 
     fn texts_of(&self, roles: &'static [&'static str]) -> impl Iterator<Item = &str> {
         let messages = self.messages.iter();
-        let messages = messages.filter(move |said| roles.contains(&said.role.as_str()));
+        let messages = messages.filter(move |message| roles.contains(&message.role.as_str()));
         let blocks = messages.flat_map(|message| &message.content);
         blocks.filter_map(|block| match block {
             PromptBlock::Text(text) => Some(text.as_str()),

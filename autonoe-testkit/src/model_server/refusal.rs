@@ -26,7 +26,7 @@ use super::headers::scripted_header;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    pub(super) why: RefusalReason,
+    pub(super) reason: RefusalReason,
     /// The message, if it differs from the vendor's.
     pub(super) message: Option<String>,
     /// The value of `retry-after`, in seconds.
@@ -237,7 +237,7 @@ impl Refusal {
 
     /// Returns the terms of the refusal: those of the script, and those of the vendor for the rest.
     pub(super) fn error_body(&self, of_vendor: impl FnOnce(&Cause) -> ErrorBody) -> ErrorBody {
-        let mut words = match &self.why {
+        let mut words = match &self.reason {
             RefusalReason::Explicit { status, kind } => ErrorBody::new(*status, kind, ""),
             RefusalReason::Known(cause) => of_vendor(cause),
         };
@@ -250,9 +250,9 @@ impl Refusal {
         Self::because(RefusalReason::Known(cause))
     }
 
-    fn because(why: RefusalReason) -> Self {
+    fn because(reason: RefusalReason) -> Self {
         Self {
-            why,
+            reason,
             message: None,
             retry_after: None,
             fields: Map::new(),

@@ -175,7 +175,7 @@ pub(super) struct ScriptState {
 #[derive(Debug)]
 struct Progress {
     steps: VecDeque<Step>,
-    taken: usize,
+    played: usize,
 }
 
 /// The answer to a request.
@@ -195,7 +195,7 @@ impl ScriptState {
             main: script.main,
             progress: Mutex::new(Progress {
                 steps: script.steps,
-                taken: 0,
+                played: 0,
             }),
         }
     }
@@ -206,8 +206,8 @@ impl ScriptState {
             return NextAnswer::Turn(ServerAnswer::Side, Box::new(self.side.clone()));
         }
         let Some((number, step)) = self.next() else {
-            let taken = self.progress().taken;
-            return NextAnswer::Nothing(format!("the script ends after {taken} turns"));
+            let played = self.progress().played;
+            return NextAnswer::Nothing(format!("the script ends after {played} turns"));
         };
         let turn = match step {
             Step::Turn(turn) => Ok(turn),
@@ -225,14 +225,14 @@ impl ScriptState {
     pub(super) fn unused_turns(&self) -> (usize, usize) {
         let progress = self.progress();
         let left = progress.steps.len();
-        (left, progress.taken + left)
+        (left, progress.played + left)
     }
 
     fn next(&self) -> Option<(usize, Step)> {
         let mut progress = self.progress();
         let step = progress.steps.pop_front().or_else(|| self.rest.clone())?;
-        progress.taken += 1;
-        Some((progress.taken, step))
+        progress.played += 1;
+        Some((progress.played, step))
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress> {

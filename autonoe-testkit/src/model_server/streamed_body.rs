@@ -11,10 +11,20 @@ use hyper::body::{Body, Frame};
 use serde_json::Value;
 use tokio::time::Sleep;
 
-use super::api::StreamEnd;
 use super::script::OpenExchange;
 use super::stream_fault::CutHandle;
 use super::{Ending, FaultPosition};
+
+/// The end of a stream after its last piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StreamEnd {
+    /// The regular end.
+    Finished,
+    /// The connection is closed.
+    Cut,
+    /// Nothing is sent until the client leaves.
+    Hang,
+}
 
 /// The body of a streamed answer.
 #[derive(Debug)]
@@ -186,8 +196,8 @@ pub(super) fn events_before(place: FaultPosition, events: &[Event]) -> Option<us
         FaultPosition::InBlock(block) => {
             let piece = Some((block, Stage::Piece));
             let piece = events.iter().position(|event| event.of == piece);
-            let begun = || events.iter().position(|event| of(block, event));
-            Some(piece.or_else(begun)? + 1)
+            let start = || events.iter().position(|event| of(block, event));
+            Some(piece.or_else(start)? + 1)
         }
         FaultPosition::AfterBlock(block) => {
             Some(events.iter().rposition(|event| of(block, event))? + 1)

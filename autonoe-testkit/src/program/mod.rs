@@ -40,10 +40,10 @@ pub const TIMEOUT: Duration = Duration::from_secs(600);
 /// # Panics
 ///
 /// If it takes longer than `PATIENCE`.
-pub async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+pub async fn eventually(expected: &str, mut is_so: impl FnMut() -> bool) {
     let started = Instant::now();
     while !is_so() {
-        assert!(started.elapsed() < TIMEOUT, "waited in vain for {what}");
+        assert!(started.elapsed() < TIMEOUT, "waited in vain for {expected}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -83,9 +83,9 @@ pub async fn collect_events(
 ///
 /// The test finds its role in its environment variables.
 #[derive(Debug)]
-pub struct Host(Child);
+pub struct HostProcess(Child);
 
-impl Host {
+impl HostProcess {
     /// Starts the test `name` of this program, with `variables`. Its output is written to `log`.
     ///
     /// # Panics
@@ -128,7 +128,7 @@ impl Host {
     }
 }
 
-impl Drop for Host {
+impl Drop for HostProcess {
     fn drop(&mut self) {
         // The process may have ended already.
         let _ = self.0.kill();
@@ -258,12 +258,12 @@ pub fn processes_in(folder: &Path) -> Vec<(u32, String)> {
 ///
 /// If the project cannot be read.
 pub fn files_in(project: &Path) -> Vec<String> {
-    let (ours, mut files) = (project.join(".autonoe"), Vec::new());
+    let (state_dir, mut files) = (project.join(".autonoe"), Vec::new());
     let mut folders = vec![project.to_owned()];
     while let Some(folder) = folders.pop() {
         for name in names_in(&folder) {
             match folder.join(name) {
-                path if path == ours => {}
+                path if path == state_dir => {}
                 path if path.is_dir() => folders.push(path),
                 path => files.extend(path.strip_prefix(project).map(Path::to_owned)),
             }

@@ -80,8 +80,8 @@ impl SimulatedWork {
 
     /// Runs without faults until it is cancelled: `sessions` have started, and `told` of them ended
     /// by themselves before the cancellation took effect.
-    pub(super) fn cancelled(self, sessions: u32, told: u32) -> RunReport {
-        self.run_until(Some((sessions, told)))
+    pub(super) fn cancelled(self, sessions: u32, completed: u32) -> RunReport {
+        self.run_until(Some((sessions, completed)))
     }
 
     fn run_until(self, cancelled: Option<(u32, u32)>) -> RunReport {
@@ -95,12 +95,12 @@ impl SimulatedWork {
         loop {
             action = match action {
                 RunAction::StartSession(SessionPlan { number, .. }) => {
-                    let is_last = |(sessions, told)| number >= sessions || number > told;
+                    let is_last = |(sessions, completed)| number >= sessions || number > completed;
                     if cancelled.is_some_and(is_last) {
                         let _ = machine.apply(RunFact::Cancelled);
                     }
                     let (result, after) = match cancelled {
-                        Some((_, told)) if number > told => {
+                        Some((_, completed)) if number > completed => {
                             (SessionReport::new(SessionEnd::Cancelled), ledger)
                         }
                         _ => self.perform(number, at, ledger),

@@ -15,14 +15,14 @@ struct Replays;
 impl AgentHarness for Replays {
     async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
         let completed = json!({"event": {"type": "stream_end", "outcome": "completed"}});
-        let says = |text: &str| json!({"event": {"type": "stream_text", "text": text}});
+        let text_event = |text: &str| json!({"event": {"type": "stream_text", "text": text}});
         let used = json!({"type": "stream_usage", "tokens": {"input": 10, "output": 3}});
         let mut stream = vec![
             json!({"event": {"type": "stream_started", "session": "taped"}}),
             json!({"event": used}),
         ];
         match scenario {
-            Scenario::Says { text } => stream.extend([says(text), completed]),
+            Scenario::Says { text } => stream.extend([text_event(text), completed]),
             Scenario::RunsCommand { command } => {
                 stream.extend(calls([("Bash".to_owned(), json!({ "command": command }))]));
                 stream.push(completed);
@@ -32,7 +32,7 @@ impl AgentHarness for Replays {
                 stream.extend(calls(all.map(|it| (it.qualified_name(), it.input.clone()))));
                 stream.push(completed);
             }
-            Scenario::Hangs => stream.push(says("working on it")),
+            Scenario::Hangs => stream.push(text_event("working on it")),
             Scenario::Fails => {
                 stream.push(json!({"error": {"code": "crashed", "message": "it is gone"}}));
             }
@@ -63,17 +63,17 @@ impl AgentHarness for Replays {
 
 /// Returns the events of calls that were all made at once.
 fn calls(all: impl IntoIterator<Item = (String, Value)>) -> Vec<Value> {
-    let (mut asked, mut answered) = (Vec::new(), Vec::new());
+    let (mut requests, mut answered) = (Vec::new(), Vec::new());
     for (number, (name, input)) in all.into_iter().enumerate() {
         let id = format!("call-{number}");
-        asked.push(json!({"event": {
+        requests.push(json!({"event": {
             "type": "stream_tool_invocation", "callId": id, "name": name, "input": input,
         }}));
         answered.push(json!({"event": {
             "type": "stream_tool_response", "callId": id, "output": "done", "status": "ok",
         }}));
     }
-    [asked, answered].concat()
+    [requests, answered].concat()
 }
 
 #[tokio::test(start_paused = true)]

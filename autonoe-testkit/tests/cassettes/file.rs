@@ -34,14 +34,14 @@ async fn a_cassette_is_the_same_bytes_each_time() {
     let loaded = Cassette::load(&one).expect("it is a cassette");
     loaded.save(&two).expect("it is saved");
 
-    let (again, _) = recorded().await;
+    let (second, _) = recorded().await;
     assert_eq!(loaded, cassette);
-    assert_eq!(again, cassette);
+    assert_eq!(second, cassette);
     assert_eq!(fs::read(&one).ok(), fs::read(&two).ok());
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_shape_of_a_session_is_what_it_was() {
+async fn the_recorded_form_of_a_session_is_stable() {
     let script = SessionScript::new("asks")
         .is_denied_by("grants", "mcp__autonoe__verify", json!({}))
         .fails(AgentErrorKind::Crashed, "it broke");
@@ -51,7 +51,7 @@ async fn the_shape_of_a_session_is_what_it_was() {
 
     let shape = json!(recorder.cassette());
 
-    let why = "denied by grants: no permission rule grants this use of mcp__autonoe__verify; work \
+    let reason = "denied by grants: no permission rule grants this use of mcp__autonoe__verify; work \
                without it";
     assert_eq!(shape["version"], 1);
     assert_eq!(
@@ -73,7 +73,7 @@ async fn the_shape_of_a_session_is_what_it_was() {
                     {"event": {
                         "type": "stream_tool_response",
                         "callId": "call-1-1",
-                        "output": why,
+                        "output": reason,
                         "status": "denied",
                     }},
                     {"error": {"code": "crashed", "message": "it broke"}},

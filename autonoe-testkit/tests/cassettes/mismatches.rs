@@ -18,7 +18,7 @@ async fn renumbered() -> Cassette {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_decision_fails_with_what_was_and_what_is() {
+async fn a_changed_decision_fails_with_the_recorded_and_the_new_one() {
     let (cassette, _) = recorded().await;
     let hook = hook_fn("careful", |call, _| match call.name.as_str() {
         "Write" => HookDecision::block("nothing is written today"),

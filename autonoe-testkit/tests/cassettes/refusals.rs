@@ -34,7 +34,7 @@ fn another_version_is_refused_and_kept() {
 }
 
 #[test]
-fn invalid_cassette_is_refused_and_kept() {
+fn an_invalid_cassette_is_refused_and_not_changed() {
     for text in [
         "",
         "{",

@@ -26,7 +26,7 @@ fn lines(log: &str) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_replay_leaves_what_the_recorded_run_left() {
+async fn a_replay_has_the_results_of_the_recorded_run() {
     let (cassette, before) = recorded().await;
 
     let replayer = Arc::new(Replayer::new(cassette));

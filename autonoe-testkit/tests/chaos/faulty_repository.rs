@@ -31,13 +31,13 @@ async fn only_the_nth_call_fails_and_changes_nothing() {
     let unread = repository.load().await.expect_err("load 1 fails");
     let first = repository.save(&state, fence(None)).await.expect("save 1");
     let unsaved = repository.save(&state, fence(Some(first.clone()))).await;
-    let kept = repository.load().await.expect("load 2");
+    let saved = repository.load().await.expect("load 2");
     let third = repository.save(&state, fence(Some(first.clone()))).await;
 
     assert_eq!(unread.kind(), RepositoryErrorKind::Unavailable);
     let unsaved = unsaved.expect_err("save 2 fails");
     assert_eq!(unsaved.kind(), RepositoryErrorKind::Unavailable);
-    assert_eq!(kept.expect("save 1 is kept").revision, first);
+    assert_eq!(saved.expect("save 1 is kept").revision, first);
     assert!(third.is_ok(), "{third:?}");
     assert_eq!(
         repository.hits(),

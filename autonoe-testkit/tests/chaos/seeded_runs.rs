@@ -22,7 +22,7 @@ struct Aftermath {
     report: RunReport,
     hits: Vec<FaultHit>,
     passed: BTreeSet<String>,
-    asked: BTreeSet<String>,
+    attempted: BTreeSet<String>,
     created: usize,
     disposed: usize,
 }
@@ -57,7 +57,7 @@ async fn run(seed: u64) -> Aftermath {
         .iter()
         .flat_map(|saved| saved.state.ledger.deliverables());
     let passed = passed.filter(|deliverable| deliverable.status() == DeliverableStatus::Passed);
-    let asked = backend.notes.passed.lock().expect("not poisoned").clone();
+    let attempted = backend.notes.passed.lock().expect("not poisoned").clone();
     assert_eq!(
         agents.created(),
         backend.notes.created.load(Ordering::Relaxed)
@@ -72,7 +72,7 @@ async fn run(seed: u64) -> Aftermath {
         passed: passed
             .map(|deliverable| deliverable.id().to_string())
             .collect(),
-        asked,
+        attempted,
         created: agents.created(),
         disposed: agents.disposed(),
     }
@@ -90,10 +90,10 @@ async fn every_run_ends_with_a_report_and_an_honest_ledger() {
         assert_eq!(after.created, after.disposed, "seed {seed}");
         assert_eq!(after.created, report.sessions as usize, "seed {seed}");
         assert!(
-            after.passed.is_subset(&after.asked),
+            after.passed.is_subset(&after.attempted),
             "seed {seed}: {:?} passed, but only {:?} was asked for",
             after.passed,
-            after.asked
+            after.attempted
         );
         let reported = report.deliverables.unwrap_or_default();
         assert_eq!(reported.passed, after.passed.len(), "seed {seed}");

@@ -52,7 +52,7 @@ async fn a_repository_that_hangs_is_found_and_does_not_hang_the_suite() {
         report
             .failures()
             .iter()
-            .all(|failure| failure.what == "it took longer than 300s")
+            .all(|failure| failure.problem == "it took longer than 300s")
     );
 }
 
@@ -95,7 +95,10 @@ async fn a_panic_is_a_failure_and_not_the_end_of_the_suite() {
         "{report}"
     );
     assert_eq!(report.failures().len(), 15);
-    assert_eq!(report.failures()[0].what, "it panicked: the disk is full");
+    assert_eq!(
+        report.failures()[0].problem,
+        "it panicked: the disk is full"
+    );
 }
 
 #[tokio::test(start_paused = true)]

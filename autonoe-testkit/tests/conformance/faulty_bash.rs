@@ -24,7 +24,7 @@ fn a_validator_that_panics_on_a_zero_byte_is_found() {
 }
 
 #[test]
-fn a_validator_that_allows_what_is_no_bash_is_found() {
+fn a_validator_that_allows_invalid_bash_is_reported() {
     let first_word = |command: &str| match command.split_whitespace().next() {
         Some("ls") => Verdict::Allow,
         _ => Verdict::Deny(denial()),
@@ -59,9 +59,9 @@ fn a_validator_that_gives_no_reason_is_found() {
 
 #[test]
 fn a_validator_that_changes_its_mind_is_found() {
-    let asked = AtomicUsize::new(0);
+    let count = AtomicUsize::new(0);
     let alternates = move |command: &str| match command {
-        "ls -la" if asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) => Verdict::Allow,
+        "ls -la" if count.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) => Verdict::Allow,
         _ => Verdict::Deny(denial()),
     };
 
@@ -79,9 +79,9 @@ fn a_validator_that_changes_its_mind_is_found() {
 #[test]
 fn a_validator_that_mixes_up_its_callers_is_found() {
     let together = std::sync::Barrier::new(4);
-    let asked = AtomicUsize::new(0);
+    let count = AtomicUsize::new(0);
     let mixes_up = move |command: &str| {
-        let at_once = command == "ls -la" && asked.fetch_add(1, Ordering::Relaxed) >= 2;
+        let at_once = command == "ls -la" && count.fetch_add(1, Ordering::Relaxed) >= 2;
         if at_once && together.wait().is_leader() {
             return Verdict::Allow;
         }
@@ -94,7 +94,7 @@ fn a_validator_that_mixes_up_its_callers_is_found() {
 }
 
 #[test]
-fn a_case_that_goes_the_other_way_is_found() {
+fn a_case_with_the_opposite_verdict_is_reported() {
     let deny = |_: &str| Verdict::Deny(denial());
     let cases = [BashCase::allowed("ls"), BashCase::denied("rm")];
 
@@ -102,7 +102,7 @@ fn a_case_that_goes_the_other_way_is_found() {
 
     assert_fails(&report, &["\"ls\" is allowed"]);
     assert_eq!(
-        report.failures()[0].what,
+        report.failures()[0].problem,
         "it is denied: nothing may run (rule R1)"
     );
 }

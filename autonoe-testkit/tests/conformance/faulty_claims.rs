@@ -63,9 +63,9 @@ async fn a_backend_that_ignores_a_field_is_found_by_the_name_of_the_field() {
 
         let check = format!("`{field}` is refused, which the backend does not claim");
         assert_fails(&report, &[&check]);
-        let what = &report.failures()[0].what;
-        let told = format!("does not claim `{field}`, and starts a session that sets it");
-        assert!(what.contains(&told), "{what}");
+        let problem = &report.failures()[0].problem;
+        let expected = format!("does not claim `{field}`, and starts a session that sets it");
+        assert!(problem.contains(&expected), "{problem}");
     }
 }
 
@@ -144,8 +144,8 @@ async fn another_error_than_the_refusal_of_the_field_is_found() {
 
         let check = "`resume` is refused, which the backend does not claim";
         assert_fails(&report, &[check]);
-        let what = &report.failures()[0].what;
-        let told = format!("fails with {code} where resume_not_supported is due");
-        assert!(what.contains(&told), "{what}");
+        let problem = &report.failures()[0].problem;
+        let expected = format!("fails with {code} where resume_not_supported is due");
+        assert!(problem.contains(&expected), "{problem}");
     }
 }

@@ -111,7 +111,7 @@ impl Fault for NeverTidiesUp {
         Box::new(Untidy {
             inner,
             room: self.0.clone(),
-            taken: 0,
+            permits: 0,
         })
     }
 }
@@ -119,7 +119,7 @@ impl Fault for NeverTidiesUp {
 struct Untidy {
     inner: Box<dyn AgentClient>,
     room: Arc<Semaphore>,
-    taken: usize,
+    permits: usize,
 }
 
 #[async_trait]
@@ -128,7 +128,7 @@ impl AgentClient for Untidy {
         match self.room.try_acquire() {
             Ok(permit) => {
                 permit.forget();
-                self.taken += 1;
+                self.permits += 1;
                 self.inner.query(prompt)
             }
             Err(_) => stream::pending().boxed(),
@@ -141,7 +141,7 @@ impl AgentClient for Untidy {
 
     async fn dispose(self: Box<Self>) -> Result<(), AgentError> {
         tokio::task::yield_now().await;
-        self.room.add_permits(self.taken);
+        self.room.add_permits(self.permits);
         self.inner.dispose().await
     }
 }
@@ -213,6 +213,6 @@ async fn a_probe_that_panics_is_found_and_does_not_end_the_suite() {
     let report = agent_client(&Unprobed).await;
 
     assert_eq!(report.passed(), [] as [String; 0], "{report}");
-    let what = &report.failures()[0].what;
-    assert_eq!(what, "it panicked: the program is not there");
+    let problem = &report.failures()[0].problem;
+    assert_eq!(problem, "it panicked: the program is not there");
 }

@@ -121,7 +121,7 @@ async fn a_control_that_claims_a_delivery_is_found_and_one_that_cannot_interrupt
     let skipped: Vec<_> = report
         .skipped()
         .iter()
-        .map(|skipped| skipped.why.as_str())
+        .map(|skipped| skipped.reason.as_str())
         .collect();
     assert_eq!(
         skipped,

@@ -15,18 +15,18 @@ use serde_json::json;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     Nothing,
-    StartsAgain,
+    StartsTwice,
     TakesAnotherRun,
     ForgetsOutcomes,
     TakesFailuresForSuccesses,
-    LosesWhatWasSpent,
-    TellsTheEndOfCancelledRunsEarly,
+    LosesCost,
+    ReportsCancelledRunsEarly,
     DoesNotCancel,
     CancelsAll,
-    ForgetsWhy,
-    CancelsWhatHasEnded,
-    TellsTwice,
-    TellsTheLastFirst,
+    LosesCancelReason,
+    CancelsEndedRuns,
+    DeliversTwice,
+    DeliversInReverse,
     TakesInstructionsAfterTheEnd,
     HidesPauses,
     HidesProgress,
@@ -77,7 +77,7 @@ impl Engine for FaultyEngine {
             submitted.push(id.clone());
             submitted.iter().filter(|known| **known == id).count() > 1
         };
-        if is_known && self.is(Fault::StartsAgain) {
+        if is_known && self.is(Fault::StartsTwice) {
             let (runner, run) = (self.runner.clone(), run.clone());
             tokio::spawn(async move {
                 let context = JobContext::new(RunControl::new(), |_| {});
@@ -102,7 +102,7 @@ impl Engine for FaultyEngine {
                 }
                 self.inner.cancel(run, reason).await
             }
-            Fault::ForgetsWhy => self.inner.cancel(run, "").await,
+            Fault::LosesCancelReason => self.inner.cancel(run, "").await,
             Fault::KnowsEverybody => {
                 let _ = self.inner.cancel(run, reason).await;
                 Ok(())
@@ -113,10 +113,10 @@ impl Engine for FaultyEngine {
 
     async fn instruct(&self, run: &RunId, instruction: RunInstruction) -> Result<(), EngineError> {
         match self.fault {
-            Fault::TellsTwice => {
+            Fault::DeliversTwice => {
                 self.inner.instruct(run, instruction.clone()).await?;
             }
-            Fault::TellsTheLastFirst => {
+            Fault::DeliversInReverse => {
                 let before = self.held_back.lock().expect("whole").take();
                 let Some(before) = before else {
                     self.inner.status(run).await?;
@@ -132,7 +132,7 @@ impl Engine for FaultyEngine {
             Fault::TakesInstructionsAfterTheEnd => {
                 return match self.inner.instruct(run, instruction).await {
                     Err(EngineError::Ended(_)) => Ok(()),
-                    told => told,
+                    result => result,
                 };
             }
             _ => {}
@@ -149,7 +149,7 @@ impl Engine for FaultyEngine {
             Fault::HidesPauses if view.phase == RunPhase::Paused => view.phase = RunPhase::Running,
             Fault::HidesProgress => view.progress = Some(RunProgress::default()),
             Fault::HidesOutcomes => view.outcome = None,
-            Fault::CancelsWhatHasEnded if self.was_cancelled(run) => {
+            Fault::CancelsEndedRuns if self.was_cancelled(run) => {
                 view.outcome = Some(RunOutcome::cancelled("too late"));
             }
             _ => {}
@@ -158,7 +158,7 @@ impl Engine for FaultyEngine {
     }
 
     async fn wait(&self, run: &RunId) -> Result<RunOutcome, EngineError> {
-        if self.is(Fault::TellsTheEndOfCancelledRunsEarly) && self.was_cancelled(run) {
+        if self.is(Fault::ReportsCancelledRunsEarly) && self.was_cancelled(run) {
             let view = self.inner.status(run).await?;
             let early = RunOutcome::cancelled("enough of it");
             return Ok(view.outcome.unwrap_or(early));
@@ -176,8 +176,8 @@ impl Engine for FaultyEngine {
                 outcome = RunOutcome::succeeded(json!(null));
             }
             Fault::TakesFailuresForSuccesses => outcome.ending = RunEnding::Succeeded,
-            Fault::LosesWhatWasSpent => outcome.spent = Default::default(),
-            Fault::CancelsWhatHasEnded if self.was_cancelled(run) => {
+            Fault::LosesCost => outcome.spent = Default::default(),
+            Fault::CancelsEndedRuns if self.was_cancelled(run) => {
                 outcome.ending = RunEnding::Cancelled {
                     reason: "too late".to_owned(),
                 };

@@ -30,7 +30,7 @@ async fn every_fault_is_found() {
     let unknown = "a run that was not submitted is unknown";
     let panics = "a run whose work panics has failed";
     let fails = "a failure is reported unchanged";
-    let told = "a run is executed and its output is reported";
+    let check = "a run is executed and its output is reported";
     let many = "concurrent submissions of a run start it once";
     let another = "another run under the same id is refused";
     let ids = "the id of a run that has ended is not used again";
@@ -38,21 +38,21 @@ async fn every_fault_is_found() {
     let twice = "a run may be cancelled twice";
     let waiters = "all waiting callers receive the same outcome";
     for (fault, checks) in [
-        (Fault::StartsAgain, &[same, many, another, ids, dropped][..]),
+        (Fault::StartsTwice, &[same, many, another, ids, dropped][..]),
         (Fault::TakesAnotherRun, &[another, ids]),
         (Fault::ForgetsOutcomes, &[stays, waiters, ids, keeps]),
         (
             Fault::TakesFailuresForSuccesses,
             &[fails, panics, ends, at_once, twice],
         ),
-        (Fault::LosesWhatWasSpent, &[told, fails, keeps, shows]),
-        (Fault::TellsTheEndOfCancelledRunsEarly, &[ends, at_once]),
+        (Fault::LosesCost, &[check, fails, keeps, shows]),
+        (Fault::ReportsCancelledRunsEarly, &[ends, at_once]),
         (Fault::DoesNotCancel, &[ends, at_once, twice, others]),
         (Fault::CancelsAll, &[others]),
-        (Fault::ForgetsWhy, &[ends, at_once]),
-        (Fault::CancelsWhatHasEnded, &[ends, at_once, keeps]),
-        (Fault::TellsTwice, &[order, pause]),
-        (Fault::TellsTheLastFirst, &[order, pause]),
+        (Fault::LosesCancelReason, &[ends, at_once]),
+        (Fault::CancelsEndedRuns, &[ends, at_once, keeps]),
+        (Fault::DeliversTwice, &[order, pause]),
+        (Fault::DeliversInReverse, &[order, pause]),
         (
             Fault::TakesInstructionsAfterTheEnd,
             &["an instruction that no agent will read is refused"],

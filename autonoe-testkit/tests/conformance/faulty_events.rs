@@ -34,7 +34,7 @@ impl<F: Fn(&Events) + Clone + Send + Sync + 'static> Fault for EmitsExtra<F> {
         Box::new(EmittingClient {
             client,
             events: spec.events.clone(),
-            tell: self.0.clone(),
+            emit: self.0.clone(),
         })
     }
 }
@@ -42,13 +42,13 @@ impl<F: Fn(&Events) + Clone + Send + Sync + 'static> Fault for EmitsExtra<F> {
 struct EmittingClient<F> {
     client: Box<dyn AgentClient>,
     events: Events,
-    tell: F,
+    emit: F,
 }
 
 #[async_trait]
 impl<F: Fn(&Events) + Send + Sync> AgentClient for EmittingClient<F> {
     fn query(&mut self, prompt: Prompt) -> MessageStream<'_> {
-        (self.tell)(&self.events);
+        (self.emit)(&self.events);
         self.client.query(prompt)
     }
 
@@ -61,7 +61,7 @@ impl<F: Fn(&Events) + Send + Sync> AgentClient for EmittingClient<F> {
     }
 }
 
-fn asks(then: impl FnOnce(&ModelCallRequest<'_>)) {
+fn with_model_call(then: impl FnOnce(&ModelCallRequest<'_>)) {
     then(&ModelCallRequest::new(
         "a-model",
         ModelMessages::new(1, &|| json!([])),
@@ -76,17 +76,17 @@ fn answer(input: u64) -> ModelAnswer<'static> {
     ModelAnswer::new("Hello.", tokens)
 }
 
-fn telling(tell: impl Fn(&Events) + Clone + Send + Sync + 'static) -> ScriptedHarness {
-    ScriptedHarness::with(EmitsExtra(tell)).calling_models()
+fn emitting(emit: impl Fn(&Events) + Clone + Send + Sync + 'static) -> ScriptedHarness {
+    ScriptedHarness::with(EmitsExtra(emit)).calling_models()
 }
 
 // Shows: framework/callbacks/what-backend-cannot-tell
 #[tokio::test(start_paused = true)]
 async fn finds_a_backend_that_claims_events_it_does_not_emit() {
-    let told = EventCapabilities::default()
+    let capabilities = EventCapabilities::default()
         .with_model_calls(Support::Yes)
         .with_model_chunks(Support::Yes);
-    let harness = ScriptedHarness::claiming(move |it| it.with_events(told));
+    let harness = ScriptedHarness::claiming(move |it| it.with_events(capabilities));
 
     assert_fails(&agent_client(&harness).await, &[CLAIM, PIECES, USAGE]);
 }
@@ -107,9 +107,9 @@ async fn finds_a_backend_that_emits_events_it_does_not_claim() {
 
 #[tokio::test(start_paused = true)]
 async fn model_call_in_wrong_span_is_found() {
-    let harness = telling(|events| {
-        let elsewhere = events.child().child();
-        asks(|asked| elsewhere.model_call(asked).ended(&answer(0)));
+    let harness = emitting(|events| {
+        let detached = events.child().child();
+        with_model_call(|request| detached.model_call(request).ended(&answer(0)));
     });
 
     assert_fails(&agent_client(&harness).await, &[PLACE]);
@@ -117,11 +117,9 @@ async fn model_call_in_wrong_span_is_found() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_without_an_end_is_found() {
-    let harness = telling(|events| {
-        asks(|asked| {
-            events
-                .child()
-                .emit(RunEventKind::ModelStarted { request: asked });
+    let harness = emitting(|events| {
+        with_model_call(|request| {
+            events.child().emit(RunEventKind::ModelStarted { request });
         });
     });
 
@@ -130,10 +128,10 @@ async fn a_call_without_an_end_is_found() {
 
 #[tokio::test(start_paused = true)]
 async fn two_calls_at_one_place_are_found() {
-    let harness = telling(|events| {
+    let harness = emitting(|events| {
         let place = events.child();
         for _ in 0..2 {
-            asks(|asked| place.emit(RunEventKind::ModelStarted { request: asked }));
+            with_model_call(|request| place.emit(RunEventKind::ModelStarted { request }));
             let answer = answer(0);
             place.emit(RunEventKind::ModelEnded { answer: &answer });
         }
@@ -144,7 +142,7 @@ async fn two_calls_at_one_place_are_found() {
 
 #[tokio::test(start_paused = true)]
 async fn an_end_of_no_call_is_found() {
-    let harness = telling(|events| {
+    let harness = emitting(|events| {
         let answer = answer(0);
         events.emit(RunEventKind::ModelEnded { answer: &answer });
     });
@@ -153,9 +151,9 @@ async fn an_end_of_no_call_is_found() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_whose_tokens_the_session_does_not_count_is_found() {
-    let harness = telling(|events| {
-        asks(|asked| events.model_call(asked).ended(&answer(7)));
+async fn a_call_with_uncounted_tokens_is_reported() {
+    let harness = emitting(|events| {
+        with_model_call(|request| events.model_call(request).ended(&answer(7)));
     });
 
     assert_fails(&agent_client(&harness).await, &[USAGE]);
@@ -163,7 +161,7 @@ async fn a_call_whose_tokens_the_session_does_not_count_is_found() {
 
 #[tokio::test(start_paused = true)]
 async fn a_note_that_is_never_hidden_is_found() {
-    let harness = telling(|events| {
+    let harness = emitting(|events| {
         events.emit(RunEventKind::ProgressStarted { message: "busy" });
     });
 

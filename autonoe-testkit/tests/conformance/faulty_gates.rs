@@ -38,7 +38,7 @@ impl Fault for BypassesGate {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_backend_that_never_asks_the_gate_is_found() {
+async fn a_backend_that_never_calls_the_gate_is_reported() {
     assert_fails(
         &checked(BypassesGate).await,
         &[
@@ -91,7 +91,7 @@ where
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_backend_that_asks_the_gate_twice_is_found() {
+async fn a_backend_that_calls_the_gate_twice_is_reported() {
     let report = checked(CallsGateWith(|gate: Gate, call| async move {
         let _ = gate.decide(&call).await;
         gate.decide(&call).await
@@ -105,7 +105,7 @@ async fn a_backend_that_asks_the_gate_twice_is_found() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_backend_that_asks_under_another_id_is_found() {
+async fn a_backend_that_calls_the_gate_with_another_id_is_reported() {
     let report = checked(CallsGateWith(|gate: Gate, call: ToolCall| async move {
         gate.decide(&call.with_id("0")).await
     }))
@@ -119,11 +119,11 @@ async fn a_backend_that_asks_under_another_id_is_found() {
 
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_describes_a_call_wrongly_is_found() {
-    let told = "the gate receives name, input, session, directory and mode";
+    let check = "the gate receives name, input, session, directory and mode";
     type Change = fn(ToolCall) -> ToolCall;
     let wrong: [(Change, &[&str]); 6] = [
-        (|call| call.in_mode(Mode::Run), &[told]),
-        (|call| call.in_dir("/somewhere/else"), &[told]),
+        (|call| call.in_mode(Mode::Run), &[check]),
+        (|call| call.in_dir("/somewhere/else"), &[check]),
         (
             |call| {
                 call.in_session(SessionKey {
@@ -131,21 +131,21 @@ async fn a_backend_that_describes_a_call_wrongly_is_found() {
                     number: 1,
                 })
             },
-            &[told, "two sessions run side by side"],
+            &[check, "two sessions run side by side"],
         ),
         (
             |mut call| {
                 call.name.push('!');
                 call
             },
-            &[told],
+            &[check],
         ),
         (
             |mut call| {
                 call.input = json!({});
                 call
             },
-            &[told],
+            &[check],
         ),
         (
             |call| call.with_kind(ToolKind::Other),
@@ -196,13 +196,13 @@ struct Lazy {
 impl AgentClient for Lazy {
     fn query(&mut self, prompt: Prompt) -> MessageStream<'_> {
         let polled = self.polled.clone();
-        let mut shown = 0;
+        let mut count = 0;
         let mut stream = self.inner.query(prompt);
         stream::poll_fn(move |context| {
-            polled.add_permits(std::mem::take(&mut shown));
+            polled.add_permits(std::mem::take(&mut count));
             let item = stream.poll_next_unpin(context);
             if let Poll::Ready(Some(Ok(StreamEvent::ToolInvocation { .. }))) = &item {
-                shown += 1;
+                count += 1;
             }
             item
         })

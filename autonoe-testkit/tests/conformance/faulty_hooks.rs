@@ -21,7 +21,9 @@ async fn a_hook_that_panics_is_found() {
 
     assert_fails(&report, &["no call makes it panic"]);
     assert!(
-        report.failures()[0].what.ends_with("no zero bytes, please"),
+        report.failures()[0]
+            .problem
+            .ends_with("no zero bytes, please"),
         "{report}"
     );
 }
@@ -79,9 +81,9 @@ async fn a_hook_that_hangs_is_found() {
 
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_changes_its_mind_is_found() {
-    let asked = AtomicUsize::new(0);
+    let count = AtomicUsize::new(0);
     let hook = hook_fn("flip-flop", move |call, _| match call.kind {
-        ToolKind::Other if asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(3) => {
+        ToolKind::Other if count.fetch_add(1, Ordering::Relaxed).is_multiple_of(3) => {
             HookDecision::block("not this time")
         }
         _ => HookDecision::Pass,

@@ -25,19 +25,19 @@ use tokio_util::sync::CancellationToken;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     Nothing,
-    RunsAgain,
-    RecordsElsewhere,
+    RerunsSessions,
+    UsesOwnFolder,
     MixesUpSessions,
     TakesOldEpochs,
     WritesWhenOvertaken,
     TakesOverWithAClaim,
-    WaitsToLook,
-    SaysNothing,
+    BlocksReads,
+    SendsNoProgress,
     IgnoresCancellations,
     ForgetsCancellations,
-    BeginsWhatIsCancelled,
-    CancelsWhatIsLetGo,
-    GoesOnWhenLetGo,
+    StartsCancelledSessions,
+    CancelsDroppedSessions,
+    ContinuesDroppedSessions,
     ForgetsMessages,
     HidesTheLedger,
     TakesTheEndOnce,
@@ -45,7 +45,7 @@ pub(super) enum Fault {
     BeginsAfterTheEnd,
     TakesOldEnds,
     EndsWhenOvertaken,
-    EndsWhatHasNotBegun,
+    EndsUnstartedSessions,
     DoesNotWaitToEnd,
 }
 
@@ -62,7 +62,7 @@ impl FaultyHost {
     pub(super) fn around(fault: Fault, host_project: &HostProject) -> Arc<dyn SessionHost> {
         static HOSTS: AtomicUsize = AtomicUsize::new(0);
         let mut folder = host_project.project().to_owned();
-        if fault == Fault::RecordsElsewhere {
+        if fault == Fault::UsesOwnFolder {
             let number = HOSTS.fetch_add(1, Ordering::Relaxed);
             folder.push(format!("elsewhere-{number}"));
             std::fs::create_dir(&folder).expect("it is writable");
@@ -98,10 +98,10 @@ impl FaultyHost {
         let cancelled = CancellationToken::new();
         cancelled.cancel();
         let session = HostedSession::new(InstructionName::Coding);
-        let taken = self
+        let claimed = self
             .inner
             .attach_or_start(&key, epoch, session, &|_| {}, cancelled);
-        let _ = taken.await;
+        let _ = claimed.await;
     }
 
     /// Attaches in a separate task, which survives dropping the caller.
@@ -114,10 +114,10 @@ impl FaultyHost {
         cancelled: CancellationToken,
     ) -> Attached {
         let (host, key) = (self.inner.clone(), key.clone());
-        let (tell, mut told) = mpsc::unbounded_channel();
+        let (sender, mut receiver) = mpsc::unbounded_channel();
         let mut task = tokio::spawn(async move {
             let beat = |at| {
-                let _ = tell.send(at);
+                let _ = sender.send(at);
             };
             host.attach_or_start(&key, epoch, session, &beat, cancelled)
                 .await
@@ -125,7 +125,7 @@ impl FaultyHost {
         loop {
             tokio::select! {
                 attached = &mut task => return attached.expect("it does not panic"),
-                Some(at) = told.recv() => beat(at),
+                Some(at) = receiver.recv() => beat(at),
             }
         }
     }
@@ -142,7 +142,7 @@ impl SessionHost for FaultyHost {
     }
 
     async fn ledger_view(&self, run: &RunId) -> Result<LedgerView, Failure> {
-        while self.is(Fault::WaitsToLook)
+        while self.is(Fault::BlocksReads)
             && RunLock::acquire(&self.project, Timestamp::UNIX_EPOCH).is_err()
         {
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -163,9 +163,9 @@ impl SessionHost for FaultyHost {
     ) -> Attached {
         let mut key = key.clone();
         let quiet = |_: RunProgress| {};
-        let mut said: &(dyn Fn(RunProgress) + Send + Sync) = beat;
+        let mut on_progress: &(dyn Fn(RunProgress) + Send + Sync) = beat;
         match self.fault {
-            Fault::RunsAgain => {
+            Fault::RerunsSessions => {
                 let journal = Journal::read_all(&self.project).expect("it can be read");
                 while journal.session_result(&key).is_some() {
                     key.number += 100;
@@ -179,46 +179,46 @@ impl SessionHost for FaultyHost {
                     key.run = RunId::new("another");
                 }
             }
-            Fault::SaysNothing => said = &quiet,
+            Fault::SendsNoProgress => on_progress = &quiet,
             Fault::IgnoresCancellations => cancelled = CancellationToken::new(),
-            Fault::BeginsWhatIsCancelled if cancelled.is_cancelled() => {
+            Fault::StartsCancelledSessions if cancelled.is_cancelled() => {
                 cancelled = CancellationToken::new();
             }
             Fault::ForgetsMessages => session.messages.clear(),
-            Fault::GoesOnWhenLetGo => {
+            Fault::ContinuesDroppedSessions => {
                 return self.apart(&key, epoch, session, beat, cancelled).await;
             }
-            Fault::CancelsWhatIsLetGo => {
+            Fault::CancelsDroppedSessions => {
                 let _leaving = cancelled.clone().drop_guard();
                 return self.apart(&key, epoch, session, beat, cancelled).await;
             }
             _ => {}
         }
-        let asked = session.clone();
+        let original = session.clone();
         let attached = self
             .inner
-            .attach_or_start(&key, epoch, session, said, cancelled.clone())
+            .attach_or_start(&key, epoch, session, on_progress, cancelled.clone())
             .await;
         match attached {
             Err(SessionHostError::Fenced { latest, .. }) if self.is(Fault::TakesOldEpochs) => {
                 self.inner
-                    .attach_or_start(&key, latest, asked, beat, cancelled)
+                    .attach_or_start(&key, latest, original, beat, cancelled)
                     .await
             }
             Err(SessionHostError::Fenced { latest, .. })
                 if self.is(Fault::WritesWhenOvertaken)
-                    && asked.instruction == InstructionName::Initializer =>
+                    && original.instruction == InstructionName::Initializer =>
             {
                 key.number += 100;
                 let writing = self
                     .inner
-                    .attach_or_start(&key, latest, asked, beat, cancelled);
+                    .attach_or_start(&key, latest, original, beat, cancelled);
                 let _ = writing.await;
                 attached
             }
-            Ok(told) if self.is(Fault::ForgetsCancellations) => match told.result.end {
+            Ok(outcome) if self.is(Fault::ForgetsCancellations) => match outcome.result.end {
                 SessionEnd::Cancelled => Err(SessionHostError::Cancelled(key)),
-                _ => Ok(told),
+                _ => Ok(outcome),
             },
             attached => attached,
         }
@@ -240,7 +240,7 @@ impl SessionHost for FaultyHost {
             {
                 return Err(failed());
             }
-            Fault::EndsWhatHasNotBegun => self.take_over(run, epoch).await,
+            Fault::EndsUnstartedSessions => self.take_over(run, epoch).await,
             _ => {}
         }
         let concluded = self.inner.conclude(epoch, report).await;

@@ -4,7 +4,7 @@ use autonoe_testkit::conformance::session_host;
 
 use crate::conformance::faulty_host::{Fault, FaultyHost};
 
-const AGAIN: &str = "a session with an outcome is not run again";
+const RERUN: &str = "a session with an outcome is not run again";
 const RECORDED: &str = "a returned outcome is recorded";
 const TWO: &str = "two concurrent requests get one outcome";
 const LEDGER: &str = "the changes of a session to the ledger are reported";
@@ -40,10 +40,10 @@ async fn a_host_without_a_fault_conforms() {
 
 #[tokio::test(start_paused = true)]
 async fn faults_of_records_are_found() {
-    let again = [AGAIN, RECORDED, NO_RECORD, CANCELLED, AFTER_END, END_WAITS];
-    finds(Fault::RunsAgain, &again).await;
+    let checks = [RERUN, RECORDED, NO_RECORD, CANCELLED, AFTER_END, END_WAITS];
+    finds(Fault::RerunsSessions, &checks).await;
     let everywhere = [
-        AGAIN,
+        RERUN,
         RECORDED,
         TWO,
         LEDGER,
@@ -59,7 +59,7 @@ async fn faults_of_records_are_found() {
         NO_END,
         END_WAITS,
     ];
-    finds(Fault::RecordsElsewhere, &everywhere).await;
+    finds(Fault::UsesOwnFolder, &everywhere).await;
     let numbers = "each session of a run has its own outcome";
     let mixed_up = [numbers, WAITS, NOTHING_BEGINS, NO_END];
     finds(Fault::MixesUpSessions, &mixed_up).await;
@@ -71,16 +71,16 @@ async fn faults_of_takeovers_are_found() {
     finds(Fault::WritesWhenOvertaken, &[NO_WRITING]).await;
     let claims = [NO_WRITING, NO_CHANGE, NO_WAIT];
     finds(Fault::TakesOverWithAClaim, &claims).await;
-    finds(Fault::WaitsToLook, &[NO_WAIT]).await;
+    finds(Fault::BlocksReads, &[NO_WAIT]).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn faults_of_endings_are_found() {
     finds(Fault::IgnoresCancellations, &[CANCELLED, BEFORE]).await;
     finds(Fault::ForgetsCancellations, &[CANCELLED]).await;
-    finds(Fault::BeginsWhatIsCancelled, &[BEFORE]).await;
-    finds(Fault::CancelsWhatIsLetGo, &[LET_GO]).await;
-    finds(Fault::GoesOnWhenLetGo, &[LET_GO]).await;
+    finds(Fault::StartsCancelledSessions, &[BEFORE]).await;
+    finds(Fault::CancelsDroppedSessions, &[LET_GO]).await;
+    finds(Fault::ContinuesDroppedSessions, &[LET_GO]).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -90,14 +90,14 @@ async fn faults_of_the_end_of_a_run_are_found() {
     finds(Fault::BeginsAfterTheEnd, &[NOTHING_BEGINS]).await;
     finds(Fault::TakesOldEnds, &[NO_END]).await;
     finds(Fault::EndsWhenOvertaken, &[NO_END]).await;
-    finds(Fault::EndsWhatHasNotBegun, &[NEEDS_NONE]).await;
+    finds(Fault::EndsUnstartedSessions, &[NEEDS_NONE]).await;
     finds(Fault::DoesNotWaitToEnd, &[END_WAITS]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn faults_of_telling_are_found() {
+async fn faults_of_reporting_are_found() {
     let works = "a host reports that it works";
-    finds(Fault::SaysNothing, &[works, WAITS]).await;
+    finds(Fault::SendsNoProgress, &[works, WAITS]).await;
     let messages = "messages of operators reach the agent";
     finds(Fault::ForgetsMessages, &[messages]).await;
     finds(Fault::HidesTheLedger, &[LEDGER]).await;

@@ -226,7 +226,7 @@ async fn every_fault_of_a_stream_is_found() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_backend_that_runs_a_command_before_it_asks_is_found() {
+async fn a_backend_that_runs_a_command_before_the_gate_decides_is_reported() {
     let eager: Change = |it| {
         it.inspect(|item| {
             let Ok(StreamEvent::ToolInvocation { input, .. }) = item else {

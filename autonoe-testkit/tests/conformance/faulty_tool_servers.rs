@@ -15,14 +15,14 @@ async fn a_server_without_a_fault_passes() {
 
 #[tokio::test(start_paused = true)]
 async fn every_fault_is_found() {
-    let told = "every tool is listed with its name and schema";
+    let listed = "every tool is listed with its name and schema";
     let strangers = "no client gets access without the secret";
     let other_secret = "the secret of one session opens no other";
-    let gone = "it ends with the tools that it served";
+    let ended = "it ends with the tools that it served";
     let others = "the end of one session does not affect others";
     for (fault, checks) in [
-        (Fault::ForgetsToRead, &[told][..]),
-        (Fault::HidesATool, &[told]),
+        (Fault::ForgetsToRead, &[listed][..]),
+        (Fault::HidesATool, &[listed]),
         (
             Fault::MendsArguments,
             &["arguments that do not fit reach no tool"],
@@ -38,10 +38,10 @@ async fn every_fault_is_found() {
             &["calls are carried out side by side"],
         ),
         (
-            Fault::IsOpenToTheWorld,
+            Fault::ListensOnAllInterfaces,
             &["it is reachable from this machine only"],
         ),
-        (Fault::AsksForNoSecret, &[strangers, other_secret]),
+        (Fault::RequiresNoSecret, &[strangers, other_secret]),
         (Fault::ComparesHalfTheSecret, &[strangers]),
         (Fault::TakesAnySecret, &[other_secret]),
         (Fault::MixesUpTools, &["each session has its own tools"]),
@@ -52,9 +52,9 @@ async fn every_fault_is_found() {
                 "a session that is served twice has two secrets",
             ],
         ),
-        (Fault::GoesOn, &[gone]),
+        (Fault::KeepsServing, &[ended]),
         (
-            Fault::LetsCallsGoOn,
+            Fault::ContinuesCalls,
             &["a running call is cancelled at the end"],
         ),
         (Fault::EndsThemAll, &[others]),

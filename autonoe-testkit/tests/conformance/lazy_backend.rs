@@ -77,8 +77,8 @@ impl AgentClient for LazyClient {
                 stream::once(works(spec, number, call)).flat_map(stream::iter)
             });
         let end = StreamEvent::end(SessionOutcome::Completed, None);
-        let said = StreamEvent::text(&self.agents.text);
-        stream::iter([started, said])
+        let text = StreamEvent::text(&self.agents.text);
+        stream::iter([started, text])
             .chain(calls)
             .chain(stream::iter([end]))
             .map(Ok)

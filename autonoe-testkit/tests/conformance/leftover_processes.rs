@@ -196,7 +196,7 @@ async fn a_grandchild_that_is_left_alive_is_found() {
         for failure in report.failures() {
             assert!(
                 failure
-                    .what
+                    .problem
                     .contains("(sleep 86400) is left after the session")
             );
         }
@@ -208,8 +208,8 @@ async fn a_process_that_the_agent_left_in_the_background_is_found() {
     let report = agent_client(&Backend::that(Leaves::ByCommand)).await;
 
     assert_fails(&report, &[PROCESSES]);
-    let what = &report.failures()[0].what;
-    assert!(what.starts_with("background: process "), "{what}");
+    let problem = &report.failures()[0].problem;
+    assert!(problem.starts_with("background: process "), "{problem}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -217,9 +217,9 @@ async fn a_process_that_any_check_leaves_is_found() {
     let report = agent_client(&Backend::that(Leaves::BySecondSession)).await;
 
     assert_fails(&report, &[PROCESSES]);
-    let what = &report.failures()[0].what;
-    let told = "two sessions run side by side: process ";
-    assert!(what.starts_with(told), "{what}");
+    let problem = &report.failures()[0].problem;
+    let prefix = "two sessions run side by side: process ";
+    assert!(problem.starts_with(prefix), "{problem}");
 }
 
 #[tokio::test(start_paused = true)]

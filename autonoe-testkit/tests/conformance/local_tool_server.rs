@@ -27,14 +27,14 @@ pub(crate) enum Fault {
     TakesAnotherTool,
     MistakesTheSession,
     DoesOneThingAtATime,
-    IsOpenToTheWorld,
-    AsksForNoSecret,
+    ListensOnAllInterfaces,
+    RequiresNoSecret,
     ComparesHalfTheSecret,
     TakesAnySecret,
     MixesUpTools,
     HasOneSecret,
-    GoesOn,
-    LetsCallsGoOn,
+    KeepsServing,
+    ContinuesCalls,
     EndsThemAll,
     DoesNotServe,
     Panics,
@@ -74,17 +74,17 @@ impl LocalServer {
         }
     }
 
-    fn lets_in(&self, session: &Session, said: &str) -> bool {
+    fn lets_in(&self, session: &Session, secret: &str) -> bool {
         match self.fault {
-            Fault::AsksForNoSecret => true,
-            Fault::ComparesHalfTheSecret => said
+            Fault::RequiresNoSecret => true,
+            Fault::ComparesHalfTheSecret => secret
                 .get(..8)
                 .is_some_and(|half| session.secret.starts_with(half)),
             Fault::TakesAnySecret => {
                 let sessions = self.sessions.lock().expect("not poisoned");
-                sessions.values().any(|session| session.secret == said)
+                sessions.values().any(|session| session.secret == secret)
             }
-            _ => session.secret == said,
+            _ => session.secret == secret,
         }
     }
 }
@@ -117,7 +117,7 @@ impl ToolServer for LocalServer {
             },
         );
         let host = match self.fault {
-            Fault::IsOpenToTheWorld => "0.0.0.0",
+            Fault::ListensOnAllInterfaces => "0.0.0.0",
             _ => "127.0.0.1",
         };
         let server = McpServer::Remote {
@@ -147,13 +147,13 @@ impl Drop for End {
     fn drop(&mut self) {
         let mut sessions = self.sessions.lock().expect("not poisoned");
         match self.fault {
-            Fault::GoesOn => {}
+            Fault::KeepsServing => {}
             Fault::EndsThemAll => sessions.clear(),
             _ => {
                 sessions.remove(&self.number);
             }
         }
-        if self.fault != Fault::LetsCallsGoOn {
+        if self.fault != Fault::ContinuesCalls {
             self.over.cancel();
         }
     }
@@ -174,8 +174,8 @@ impl ToolServerHarness for Harness {
         let number = url.rsplit('/').next().and_then(|end| end.parse().ok());
         let number = number.ok_or("there is no such address")?;
         let session = self.0.session(number).ok_or("nobody is there")?;
-        let said = headers.get(SECRET).map_or("", String::as_str);
-        if !self.0.lets_in(&session, said) {
+        let secret = headers.get(SECRET).map_or("", String::as_str);
+        if !self.0.lets_in(&session, secret) {
             return Err("the secret is wrong".to_owned());
         }
         let server = self.0.clone();

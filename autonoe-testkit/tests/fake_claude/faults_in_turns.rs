@@ -5,7 +5,8 @@ use std::time::Duration;
 use autonoe_claude::wire::LineReader;
 use autonoe_core::StreamEvent;
 use autonoe_core::agent::SessionOutcome;
-use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, FaultTrigger, TurnFault};
+use autonoe_testkit::fake_claude::{Build, FakeScript, FaultTrigger, ProgramFault, TurnFault};
+use serde_json::json;
 
 use crate::fake_claude::fixture::{Fixture, SetStatus, on_both_builds, recorded};
 
@@ -15,17 +16,44 @@ fn broken(build: Build, turn_fault: TurnFault) -> FakeScript {
     script.with_fault(after_text(turn_fault))
 }
 
-fn after_text(turn_fault: TurnFault) -> Fault {
-    Fault::At {
+fn after_text(turn_fault: TurnFault) -> ProgramFault {
+    ProgramFault::At {
         trigger: FaultTrigger::Texts(1),
         turn_fault,
     }
 }
 
+/// Messages whose type, subtype or block no build has.
+fn unknown_messages() -> TurnFault {
+    let lines = [
+        json!({"type": "weather_report", "rain": [1, null]}),
+        json!({"type": "system", "subtype": "weather_report"}),
+        json!({"type": "control_weather_report"}),
+        json!(["no object at all"]),
+        json!({
+            "type": "assistant",
+            "message": {
+                "id": "msg_1",
+                "type": "message",
+                "role": "assistant",
+                "model": "claude-x",
+                "content": [{"type": "weather_report", "rain": true}],
+                "stop_reason": null,
+                "usage": {"input_tokens": 100, "output_tokens": 1},
+            },
+            "parent_tool_use_id": null,
+            "session_id": "3676f5ed-b849-4a5e-91cf-5ae74a5b9da2",
+            "uuid": "2fec8057-7dc0-402e-95c7-b6b74ed2a089",
+        }),
+    ];
+    let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    TurnFault::Garbage(lines.join("\n").into_bytes())
+}
+
 async fn slow_lines_are_put_together(build: Build) {
     // Also in the middle of characters.
     let script = FakeScript::says(["grüße, 🦀", "Done."]).build(build);
-    let script = script.with_fault(Fault::Slow {
+    let script = script.with_fault(ProgramFault::Slow {
         chunk: 101,
         pause_ms: 1,
     });
@@ -56,20 +84,20 @@ async fn garbage_between_lines_is_passed_over(build: Build) {
 }
 
 async fn unknown_messages_are_passed_over(build: Build) {
-    let setting = Fixture::new(&broken(build, TurnFault::UnknownMessages));
-
-    let played = setting.played().await;
+    let played = Fixture::new(&broken(build, unknown_messages()))
+        .played()
+        .await;
 
     played.assert_completed(&["before", "after"]);
 }
 
 async fn an_unknown_request_gets_an_answer(build: Build) {
-    let setting = Fixture::new(&broken(build, TurnFault::UnknownRequest));
+    let fixture = Fixture::new(&broken(build, TurnFault::UnknownRequest));
 
-    let played = setting.played().await;
+    let played = fixture.played().await;
 
     played.assert_completed(&["before", "after"]);
-    let log = setting.log();
+    let log = fixture.log();
     let is_error = |entry: &&serde_json::Value| {
         entry["dir"] == "in" && entry["line"]["response"]["subtype"] == "error"
     };
@@ -81,43 +109,43 @@ async fn death_in_a_turn_is_a_crash(build: Build) {
         code: 3,
         stderr: "out of memory".into(),
     };
-    for (what, parts) in [
+    for (text, parts) in [
         (dies, ["exited with code 3", "out of memory"]),
         (
             TurnFault::CutLine { code: 0 },
             ["exited with code 0", "in the middle of a turn"],
         ),
     ] {
-        let played = Fixture::new(&broken(build, what)).played().await;
+        let played = Fixture::new(&broken(build, text)).played().await;
 
         played.assert_failed("crashed", &parts);
         assert_eq!(played.texts(), ["before"]);
     }
 }
 
-async fn silence_in_a_turn_is_given_up(build: Build) {
+async fn a_silent_turn_times_out(build: Build) {
     for ignores_shutdown in [false, true] {
         let mut script = broken(build, TurnFault::Silence);
         if ignores_shutdown {
-            script = script.with_fault(Fault::IgnoresShutdown);
+            script = script.with_fault(ProgramFault::IgnoresShutdown);
         }
-        let mut said: Vec<String> = Vec::new();
+        let mut texts: Vec<String> = Vec::new();
         // On a slow machine, the program may print nothing within the first limit.
         for limit in [1, 5, 30].map(Duration::from_secs) {
-            let setting = Fixture::new(&script);
-            let mut options = setting.options();
+            let fixture = Fixture::new(&script);
+            let mut options = fixture.options();
             options.program.silence_limit = limit;
 
-            let played = setting.played_with(options, setting.spec([])).await;
+            let played = fixture.played_with(options, fixture.spec([])).await;
 
             let expected = format!("sent nothing for {limit:?}");
             played.assert_failed("timeout", &[expected.as_str()]);
-            said = played.texts().into_iter().map(str::to_owned).collect();
-            if !said.is_empty() {
+            texts = played.texts().into_iter().map(str::to_owned).collect();
+            if !texts.is_empty() {
                 break;
             }
         }
-        assert_eq!(said, ["before"]);
+        assert_eq!(texts, ["before"]);
     }
 }
 
@@ -128,9 +156,9 @@ async fn the_longest_line_is_read_and_a_longer_one_is_an_error(build: Build) {
     let longest = long(LineReader::LIMIT + 1).played().await;
     let too_long = long(LineReader::LIMIT + 2).played().await;
 
-    let said: Vec<usize> = longest.texts().iter().map(|text| text.len()).collect();
-    assert_eq!(said.len(), 3);
-    assert!(said[1] > LineReader::LIMIT - 1024, "{said:?}");
+    let lengths: Vec<usize> = longest.texts().iter().map(|text| text.len()).collect();
+    assert_eq!(lengths.len(), 3);
+    assert!(lengths[1] > LineReader::LIMIT - 1024, "{lengths:?}");
     assert!(longest.end().is_ok(), "{:?}", longest.error);
     too_long.assert_failed("protocol", &["a line of more than 67108864 bytes"]);
     assert_eq!(too_long.texts(), ["before"]);
@@ -155,23 +183,23 @@ async fn stderr_flood_does_not_block_the_turn(build: Build) {
     played.assert_completed(&["before", "after"]);
 }
 
-async fn faults_come_together(build: Build) {
-    let at = |lines, turn_fault| Fault::At {
+async fn faults_can_be_combined(build: Build) {
+    let at = |lines, turn_fault| ProgramFault::At {
         trigger: FaultTrigger::Lines(lines),
         turn_fault,
     };
     let script = recorded(build, "c01_mcp_ok")
-        .with_fault(at(3, TurnFault::UnknownMessages))
+        .with_fault(at(3, unknown_messages()))
         .with_fault(at(9, TurnFault::UnknownRequest))
         .with_fault(at(9, TurnFault::Garbage(vec![0xff])))
-        .with_fault(Fault::Slow {
+        .with_fault(ProgramFault::Slow {
             chunk: 500,
             pause_ms: 1,
         });
-    let setting = Fixture::new(&script);
+    let fixture = Fixture::new(&script);
 
-    let spec = setting.spec([SetStatus::tool()]);
-    let played = setting.played_with(setting.options(), spec).await;
+    let spec = fixture.spec([SetStatus::tool()]);
+    let played = fixture.played_with(fixture.options(), spec).await;
 
     assert_eq!(played.end(), Ok(&SessionOutcome::Completed), "{played:?}");
     let is_answer = |event: &StreamEvent| matches!(event, StreamEvent::ToolResponse { .. });
@@ -184,9 +212,9 @@ on_both_builds![
     unknown_messages_are_passed_over,
     an_unknown_request_gets_an_answer,
     death_in_a_turn_is_a_crash,
-    silence_in_a_turn_is_given_up,
+    a_silent_turn_times_out,
     the_longest_line_is_read_and_a_longer_one_is_an_error,
     a_flood_is_read_to_its_end,
     stderr_flood_does_not_block_the_turn,
-    faults_come_together,
+    faults_can_be_combined,
 ];

@@ -226,10 +226,10 @@ impl Fixture {
 }
 
 /// Waits until `is_so` returns true.
-pub(crate) async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) async fn eventually(expected: &str, mut is_so: impl FnMut() -> bool) {
     let deadline = Instant::now() + TIMEOUT;
     while !is_so() {
-        assert!(Instant::now() < deadline, "there is no {what}");
+        assert!(Instant::now() < deadline, "there is no {expected}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -266,17 +266,17 @@ impl Played {
 
     /// Returns all texts of the agent.
     pub(crate) fn texts(&self) -> Vec<&str> {
-        let said = self.events.iter().filter_map(|event| match event {
+        let texts = self.events.iter().filter_map(|event| match event {
             StreamEvent::Text { text, .. } => Some(text.as_str()),
             _ => None,
         });
-        said.collect()
+        texts.collect()
     }
 
     /// Asserts that the query completed with these texts.
-    pub(crate) fn assert_completed(&self, said: &[&str]) {
+    pub(crate) fn assert_completed(&self, texts: &[&str]) {
         assert_eq!(self.end(), Ok(&SessionOutcome::Completed), "{self:?}");
-        assert_eq!(self.texts(), said);
+        assert_eq!(self.texts(), texts);
     }
 
     /// Asserts that the query failed with an error of this code whose text contains all parts.

@@ -2,10 +2,10 @@
 #![cfg(feature = "fake-claude")]
 
 mod call_parents;
-mod deviations;
 mod faults_at_start;
 mod faults_in_turns;
 mod fixture;
+mod other_settings;
 mod program;
 mod recorded_lines;
 mod replay;

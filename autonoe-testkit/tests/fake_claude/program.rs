@@ -5,7 +5,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use autonoe_testkit::fake_claude::{
-    Build, Env, FakeScript, Fault, FaultTrigger, PlayedContent, ReceivedSignal, TurnFault, play,
+    Build, Env, FakeScript, FaultTrigger, PlayedContent, ProgramFault, ReceivedSignal, TurnFault,
+    play,
 };
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ const DEADLINE: Duration = Duration::from_secs(120);
 struct Program {
     stdin: Option<io::PipeWriter>,
     signals: mpsc::Sender<ReceivedSignal>,
-    said: mpsc::Receiver<Value>,
+    output: mpsc::Receiver<Value>,
     ended: mpsc::Receiver<(u8, String)>,
 }
 
@@ -34,12 +35,12 @@ impl Program {
             drop(stdout);
             let _ = end.send((code, String::from_utf8_lossy(&stderr).into_owned()));
         });
-        let (tell, said) = mpsc::channel();
-        std::thread::spawn(move || read_lines(output, &tell));
+        let (sender, messages) = mpsc::channel();
+        std::thread::spawn(move || read_lines(output, &sender));
         Self {
             stdin: Some(stdin),
             signals,
-            said,
+            output: messages,
             ended,
         }
     }
@@ -72,7 +73,7 @@ impl Program {
     }
 
     fn next(&self) -> Value {
-        let line = self.said.recv_timeout(DEADLINE);
+        let line = self.output.recv_timeout(DEADLINE);
         line.expect("it says something")
     }
 
@@ -105,7 +106,7 @@ impl Program {
     }
 }
 
-fn read_lines(mut output: io::PipeReader, tell: &mpsc::Sender<Value>) {
+fn read_lines(mut output: io::PipeReader, sender: &mpsc::Sender<Value>) {
     let mut text = Vec::new();
     let mut chunk = [0; 4096];
     while let Ok(count @ 1..) = output.read(&mut chunk) {
@@ -113,7 +114,7 @@ fn read_lines(mut output: io::PipeReader, tell: &mpsc::Sender<Value>) {
         while let Some(end) = text.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = text.drain(..=end).collect();
             if let Ok(line) = serde_json::from_slice(&line) {
-                let _ = tell.send(line);
+                let _ = sender.send(line);
             }
         }
     }
@@ -121,7 +122,7 @@ fn read_lines(mut output: io::PipeReader, tell: &mpsc::Sender<Value>) {
 
 /// A script in which the agent sends one text and then stops responding.
 fn silent() -> FakeScript {
-    FakeScript::says(["Hello.", "Never."]).with_fault(Fault::At {
+    FakeScript::says(["Hello.", "Never."]).with_fault(ProgramFault::At {
         trigger: FaultTrigger::Texts(1),
         turn_fault: TurnFault::Silence,
     })
@@ -131,13 +132,13 @@ fn silent() -> FakeScript {
 fn prints_its_version() {
     for build in Build::ALL {
         let script = FakeScript::says(["Hello."]).build(build);
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         let place = Env::new(["-v".to_owned()], "/");
 
-        let code = play(&script, place, io::empty(), &mut said, &mut Vec::new());
+        let code = play(&script, place, io::empty(), &mut messages, &mut Vec::new());
 
         let version = format!("{} (Claude Code)\n", build.version());
-        assert_eq!((code, said), (0, version.into_bytes()));
+        assert_eq!((code, messages), (0, version.into_bytes()));
     }
 }
 
@@ -192,7 +193,7 @@ fn the_end_of_the_session_is_answered() {
 
 #[test]
 fn process_ignoring_shutdown_stays_alive() {
-    let mut program = Program::working(silent().with_fault(Fault::IgnoresShutdown));
+    let mut program = Program::working(silent().with_fault(ProgramFault::IgnoresShutdown));
 
     program.send_request("2", &json!({"subtype": "end_session"}));
     for signal in [
@@ -229,10 +230,10 @@ fn fake_claude_reports_its_start_settings() {
 
     program.send_request("2", &json!({"subtype": "get_settings"}));
 
-    let told = program.answer("2")["response"].clone();
-    assert_eq!(told["effective"], settings);
-    assert_eq!(told["sources"][0]["settings"], settings);
-    assert_eq!(told["applied"]["model"], "opus");
+    let response = program.answer("2")["response"].clone();
+    assert_eq!(response["effective"], settings);
+    assert_eq!(response["sources"][0]["settings"], settings);
+    assert_eq!(response["applied"]["model"], "opus");
 }
 
 #[test]
@@ -261,9 +262,9 @@ fn script_is_parsed_from_json() {
     let script: FakeScript = serde_json::from_value(written).expect("a script");
 
     assert_eq!(script.plays, PlayedContent::Says(vec!["Hm.".into()]));
-    let silence = Fault::At {
+    let silence = ProgramFault::At {
         trigger: FaultTrigger::Lines(3),
         turn_fault: TurnFault::Silence,
     };
-    assert_eq!(script.faults, [Fault::IgnoresShutdown, silence]);
+    assert_eq!(script.faults, [ProgramFault::IgnoresShutdown, silence]);
 }

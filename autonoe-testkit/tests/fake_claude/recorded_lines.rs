@@ -35,8 +35,9 @@ fn every_pattern_is_a_recorded_line() {
             let mut records = text
                 .lines()
                 .map(|record| serde_json::from_str::<Value>(record).expect("JSON"));
-            let said = records.any(|record| record["dir"] == "out" && record["line"] == line);
-            assert!(said, "{name} is not in {scenario} of {version}");
+            let is_recorded =
+                records.any(|record| record["dir"] == "out" && record["line"] == line);
+            assert!(is_recorded, "{name} is not in {scenario} of {version}");
         }
     }
 }

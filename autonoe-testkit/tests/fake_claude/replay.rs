@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use autonoe_core::agent::SessionOutcome;
 use autonoe_core::{AgentClient, StreamEvent};
-use autonoe_testkit::fake_claude::{Build, Fault, FaultTrigger, TurnFault};
+use autonoe_testkit::fake_claude::{Build, FaultTrigger, ProgramFault, TurnFault};
 use futures::StreamExt;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -50,7 +50,7 @@ fn ending(outcome: &Value, code: &Value, cost: &Value) -> Value {
 }
 
 /// Plays one query and interrupts it as often as the recorded host did.
-async fn played(client: &mut dyn AgentClient, setting: &Fixture, interruptions: usize) -> Value {
+async fn played(client: &mut dyn AgentClient, fixture: &Fixture, interruptions: usize) -> Value {
     let control = client.control();
     let mut stream = client.query("go".into());
     let reading = async {
@@ -62,7 +62,7 @@ async fn played(client: &mut dyn AgentClient, setting: &Fixture, interruptions: 
     };
     let interrupting = async {
         if interruptions > 0 {
-            setting
+            fixture
                 .wait_for_note("waits for interrupt", interruptions)
                 .await;
             control.interrupt().await.expect("it can be interrupted");
@@ -85,15 +85,15 @@ async fn played(client: &mut dyn AgentClient, setting: &Fixture, interruptions: 
 async fn replayed(build: Build, scenario: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(transcript(build, scenario)).expect("it was recorded");
     let is_interrupted = text.contains(r#""subtype": "interrupt""#);
-    let setting = Fixture::new(&recorded(build, scenario));
-    let mut client = setting.client_with(setting.options(), setting.spec([SetStatus::tool()]));
+    let fixture = Fixture::new(&recorded(build, scenario));
+    let mut client = fixture.client_with(fixture.options(), fixture.spec([SetStatus::tool()]));
     let mut endings = Vec::new();
     for number in 0..reviewed(build, scenario).len() {
         let interruptions = usize::from(is_interrupted && number == 0);
-        endings.push(played(client.as_mut(), &setting, interruptions).await);
+        endings.push(played(client.as_mut(), &fixture, interruptions).await);
     }
     client.dispose().await.expect("it ends");
-    setting.assert_nothing_left();
+    fixture.assert_nothing_left();
     endings
 }
 
@@ -124,22 +124,22 @@ async fn a_conversation_that_breaks_off_anywhere_is_no_success(build: Build) {
         code: 3,
         stderr: String::new(),
     };
-    for what in [dies, TurnFault::CutLine { code: 3 }] {
+    for fault in [dies, TurnFault::CutLine { code: 3 }] {
         for after_lines in 0..=lines {
-            let script = recorded(build, session).with_fault(Fault::At {
+            let script = recorded(build, session).with_fault(ProgramFault::At {
                 trigger: FaultTrigger::Lines(after_lines),
-                turn_fault: what.clone(),
+                turn_fault: fault.clone(),
             });
 
             let played = Fixture::new(&script).played().await;
 
             let end = played.end();
             if after_lines == lines {
-                assert_eq!(end, Ok(&SessionOutcome::Completed), "{what:?}");
+                assert_eq!(end, Ok(&SessionOutcome::Completed), "{fault:?}");
             } else {
                 assert!(
                     matches!(end, Err("crashed" | "configuration")),
-                    "{what:?} after {after_lines}: {played:?}"
+                    "{fault:?} after {after_lines}: {played:?}"
                 );
             }
         }

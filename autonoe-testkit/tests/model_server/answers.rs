@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::model_server::client::{End, prompt, request_message, send, streamed};
 
-fn looks_around() -> ScriptedMessage {
+fn read_and_search() -> ScriptedMessage {
     ScriptedMessage::new()
         .thinks("Where am I?")
         .says("I look around, in more than forty characters.")
@@ -25,26 +25,26 @@ fn without_id(text: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_message_comes_as_a_stream_of_events() {
-    let server = AnthropicServer::start([looks_around()]);
+async fn a_message_is_streamed_as_events() {
+    let server = AnthropicServer::start([read_and_search()]);
 
-    let heard = request_message(&server, &streamed("go")).await;
+    let response = request_message(&server, &streamed("go")).await;
 
-    assert_eq!((heard.status, heard.end), (200, End::Proper));
-    let kind = heard.header("content-type");
+    assert_eq!((response.status, response.end), (200, End::Proper));
+    let kind = response.header("content-type");
     assert_eq!(kind, Some("text/event-stream; charset=utf-8"));
-    insta::assert_snapshot!(without_id(&heard.body));
+    insta::assert_snapshot!(without_id(&response.body));
 }
 
 #[tokio::test]
-async fn a_message_comes_whole_where_no_stream_is_asked_for() {
-    let server = AnthropicServer::start([looks_around()]);
+async fn a_message_without_streaming_is_one_document() {
+    let server = AnthropicServer::start([read_and_search()]);
 
-    let heard = request_message(&server, &prompt("go")).await;
+    let response = request_message(&server, &prompt("go")).await;
 
-    assert_eq!(heard.status, 200);
-    assert_eq!(heard.header("content-type"), Some("application/json"));
-    let whole: Value = serde_json::from_str(&without_id(&heard.body)).unwrap();
+    assert_eq!(response.status, 200);
+    assert_eq!(response.header("content-type"), Some("application/json"));
+    let whole: Value = serde_json::from_str(&without_id(&response.body)).unwrap();
     insta::assert_json_snapshot!(whole);
 }
 
@@ -68,7 +68,7 @@ async fn script_sets_stop_reason_and_model() {
 
 #[tokio::test]
 async fn a_refusal_has_status_type_and_reason() {
-    for (refusal, status, kind, says) in [
+    for (refusal, status, kind, excerpt) in [
         (
             Refusal::unauthorized(),
             401,
@@ -105,16 +105,16 @@ async fn a_refusal_has_status_type_and_reason() {
     ] {
         let server = AnthropicServer::start([refusal]);
 
-        let heard = request_message(&server, &streamed("go")).await;
+        let response = request_message(&server, &streamed("go")).await;
 
-        let body = heard.json();
+        let body = response.json();
         assert_eq!(
-            (heard.status, body["error"]["type"].as_str()),
+            (response.status, body["error"]["type"].as_str()),
             (status, Some(kind))
         );
         let message = body["error"]["message"].as_str().unwrap();
-        assert!(message.contains(says), "{status}: {message}");
-        assert_eq!(heard.header("request-id"), body["request_id"].as_str());
+        assert!(message.contains(excerpt), "{status}: {message}");
+        assert_eq!(response.header("request-id"), body["request_id"].as_str());
     }
 }
 
@@ -126,14 +126,14 @@ async fn a_refusal_may_have_headers_and_a_body_of_its_own() {
         .retry_after(3);
     let server = AnthropicServer::start([proxy]);
 
-    let heard = request_message(&server, &prompt("go")).await;
+    let response = request_message(&server, &prompt("go")).await;
 
     assert_eq!(
-        (heard.status, heard.body.as_str()),
+        (response.status, response.body.as_str()),
         (502, "<h1>Bad gateway</h1>")
     );
-    assert_eq!(heard.header("content-type"), Some("text/html"));
-    assert_eq!(heard.header("retry-after"), Some("3"));
+    assert_eq!(response.header("content-type"), Some("text/html"));
+    assert_eq!(response.header("retry-after"), Some("3"));
 }
 
 #[tokio::test]
@@ -150,9 +150,9 @@ async fn auxiliary_requests_do_not_use_the_script() {
         ("POST", "/api/events", "{}", 404, ServerAnswer::NotFound),
         ("GET", "/v1/messages", "", 404, ServerAnswer::NotFound),
     ] {
-        let heard = send(&server, method, path, body).await;
+        let response = send(&server, method, path, body).await;
 
-        assert_eq!(heard.status, status, "{method} {path}");
+        assert_eq!(response.status, status, "{method} {path}");
         let seen = server.log().exchanges().pop().unwrap();
         assert_eq!(
             (seen.answer, seen.ending),
@@ -160,7 +160,7 @@ async fn auxiliary_requests_do_not_use_the_script() {
             "{method} {path}"
         );
         if path == tokens {
-            assert_eq!(heard.json()["input_tokens"], count.len() / 4);
+            assert_eq!(response.json()["input_tokens"], count.len() / 4);
         }
     }
     assert_eq!(request_message(&server, &prompt("go")).await.status, 200);

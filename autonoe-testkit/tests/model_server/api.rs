@@ -72,10 +72,11 @@ impl Api {
     pub(crate) async fn request_message(
         self,
         server: &ModelServer,
-        said: &str,
-        wanted: Delivery,
+        text: &str,
+        delivery: Delivery,
     ) -> Response {
-        self.send(server, &self.prompt(said, wanted), wanted).await
+        self.send(server, &self.prompt(text, delivery), delivery)
+            .await
     }
 
     /// Sends any body to the message endpoint and returns the complete response.
@@ -83,9 +84,9 @@ impl Api {
         self,
         server: &ModelServer,
         body: &Value,
-        wanted: Delivery,
+        delivery: Delivery,
     ) -> Response {
-        read_response(self.open(server, body, wanted).await).await
+        read_response(self.open(server, body, delivery).await).await
     }
 
     /// Requests a message without reading the response.
@@ -93,15 +94,15 @@ impl Api {
         self,
         server: &ModelServer,
         body: &Value,
-        wanted: Delivery,
+        delivery: Delivery,
     ) -> TcpStream {
         let (credential, _) = self.credential();
-        let (path, body) = (self.path(wanted), body.to_string());
+        let (path, body) = (self.path(delivery), body.to_string());
         open_with(server, "POST", path, credential, &body).await
     }
 
-    pub(crate) fn path(self, wanted: Delivery) -> &'static str {
-        match (self, wanted) {
+    pub(crate) fn path(self, delivery: Delivery) -> &'static str {
+        match (self, delivery) {
             (Self::Messages, _) => "/v1/messages",
             (Self::Responses, _) => "/v1/responses",
             (Self::Chat, _) => "/v1/chat/completions",
@@ -122,17 +123,17 @@ impl Api {
     }
 
     /// Returns a request with this user message and one tool.
-    pub(crate) fn prompt(self, said: &str, wanted: Delivery) -> Value {
-        let stream = wanted == Delivery::Stream;
+    pub(crate) fn prompt(self, text: &str, delivery: Delivery) -> Value {
+        let stream = delivery == Delivery::Stream;
         let schema = json!({"type": "object"});
         match self {
             Self::Messages => json!({
                 "model": "x-1", "stream": stream, "system": "Be brief.",
-                "messages": [{"role": "user", "content": said}],
+                "messages": [{"role": "user", "content": text}],
                 "tools": [{"name": "Bash", "input_schema": schema}],
             }),
             Self::Responses => json!({
-                "model": "x-1", "stream": stream, "instructions": "Be brief.", "input": said,
+                "model": "x-1", "stream": stream, "instructions": "Be brief.", "input": text,
                 "include": ["reasoning.encrypted_content"],
                 "tools": [{"type": "function", "name": "Bash", "parameters": schema}],
             }),
@@ -140,21 +141,21 @@ impl Api {
                 "model": "x-1", "stream": stream, "stream_options": {"include_usage": true},
                 "messages": [
                     {"role": "system", "content": "Be brief."},
-                    {"role": "user", "content": said},
+                    {"role": "user", "content": text},
                 ],
                 "tools": [{"type": "function", "function": {"name": "Bash", "parameters": schema}}],
             }),
             Self::Gemini => json!({
                 "systemInstruction": {"parts": [{"text": "Be brief."}]},
-                "contents": [{"role": "user", "parts": [{"text": said}]}],
+                "contents": [{"role": "user", "parts": [{"text": text}]}],
                 "tools": [{"functionDeclarations": [{"name": "Bash", "parameters": schema}]}],
             }),
         }
     }
 
     /// Returns the text of an answer, without reasoning and calls.
-    pub(crate) fn text(self, response: &Response, wanted: Delivery) -> String {
-        let texts: Vec<Value> = match (self, wanted) {
+    pub(crate) fn text(self, response: &Response, delivery: Delivery) -> String {
+        let texts: Vec<Value> = match (self, delivery) {
             (Self::Messages, Delivery::Whole) => at(&response.json(), "/content/0/text"),
             (Self::Messages, Delivery::Stream) => each(response, "/delta/text"),
             (Self::Responses, Delivery::Whole) => at(&response.json(), "/output/0/content/0/text"),

@@ -60,7 +60,7 @@ async fn connection_is_cut_at_scripted_position() {
 }
 
 #[tokio::test]
-async fn all_that_comes_before_a_cut_arrives_however_much_it_is() {
+async fn everything_before_a_cut_arrives_at_any_size() {
     // More than the buffers of both sides hold.
     let length = 8 << 20;
     let message = ScriptedMessage::new()
@@ -79,7 +79,7 @@ async fn all_that_comes_before_a_cut_arrives_however_much_it_is() {
 }
 
 #[tokio::test]
-async fn an_event_without_json_comes_between_the_others() {
+async fn an_event_without_json_is_sent_between_the_others() {
     let broken = two_texts().breaks(FaultPosition::AfterBlock(0), StreamFault::Malformed);
     let server = AnthropicServer::start([broken]);
 
@@ -165,7 +165,7 @@ async fn a_slow_stream_takes_its_time_between_events() {
 }
 
 #[tokio::test]
-async fn an_answer_can_come_late() {
+async fn an_answer_can_be_delayed() {
     let delay = Duration::from_millis(100);
     let server = AnthropicServer::start([Turn::text("at last").after(delay)]);
     let started = Instant::now();

@@ -12,20 +12,20 @@ use crate::model_server::client::send;
 async fn one_script_is_played_by_every_vendor_with_and_without_a_stream() {
     let long = "I look around, in more than forty characters.";
     for api in ALL {
-        for wanted in [Delivery::Whole, Delivery::Stream] {
+        for delivery in [Delivery::Whole, Delivery::Stream] {
             let script = ModelScript::new([Turn::text("one")])
                 .then_fn(|prompt| Turn::text(format!("you said {}", prompt.user_texts()[0])))
                 .then(ScriptedMessage::new().says(long).in_pieces_of(7));
             let server = api.start(script);
 
-            let mut said = Vec::new();
+            let mut texts = Vec::new();
             for word in ["a", "b", "c"] {
-                let response = api.request_message(&server, word, wanted).await;
+                let response = api.request_message(&server, word, delivery).await;
                 assert_eq!(response.status, 200, "{api:?}: {response:?}");
-                said.push(api.text(&response, wanted));
+                texts.push(api.text(&response, delivery));
             }
 
-            assert_eq!(said, ["one", "you said b", long], "{api:?} {wanted:?}");
+            assert_eq!(texts, ["one", "you said b", long], "{api:?} {delivery:?}");
             server.verify();
         }
     }
@@ -45,13 +45,13 @@ async fn log_contains_the_whole_request() {
         assert_eq!(seen.headers.credential(), Some(api.credential().1));
         assert!(!format!("{seen:?}").contains("hunter2"), "{api:?}");
         assert_eq!(seen.answer, ServerAnswer::Turn(1));
-        let asked = server.log().main_requests().remove(0);
-        assert_eq!(asked.model, "x-1");
-        assert!(asked.stream, "{api:?}");
-        assert_eq!(asked.system_texts(), ["Be brief."]);
-        assert_eq!(asked.user_texts(), ["go"]);
-        assert_eq!(asked.tool("Bash").unwrap().input_schema["type"], "object");
-        assert_eq!(asked.raw, api.prompt("go", Delivery::Stream));
+        let request = server.log().main_requests().remove(0);
+        assert_eq!(request.model, "x-1");
+        assert!(request.stream, "{api:?}");
+        assert_eq!(request.system_texts(), ["Be brief."]);
+        assert_eq!(request.user_texts(), ["go"]);
+        assert_eq!(request.tool("Bash").unwrap().input_schema["type"], "object");
+        assert_eq!(request.raw, api.prompt("go", Delivery::Stream));
     }
 }
 
@@ -171,14 +171,14 @@ async fn unsupported_content_leaves_request_unanswered() {
             "Gemini sends JSON, and the input of Bash is text",
         ),
     ] {
-        for wanted in [Delivery::Whole, Delivery::Stream] {
+        for delivery in [Delivery::Whole, Delivery::Stream] {
             let server = api.start([message.clone()]).unverified();
 
-            let response = api.request_message(&server, "go", wanted).await;
+            let response = api.request_message(&server, "go", delivery).await;
 
-            assert_eq!(response.status, 418, "{api:?} {wanted:?}");
+            assert_eq!(response.status, 418, "{api:?} {delivery:?}");
             let unanswered = server.log().unanswered();
-            assert_eq!(unanswered[0].unanswered(), Some(reason), "{wanted:?}");
+            assert_eq!(unanswered[0].unanswered(), Some(reason), "{delivery:?}");
         }
     }
 }
@@ -191,8 +191,8 @@ fn a_turn_that_is_left_over_fails_the_test_on_drop() {
         let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(server)));
 
         let panic = dropped.expect_err("it is strict");
-        let said = panic.downcast_ref::<String>().unwrap();
+        let message = panic.downcast_ref::<String>().unwrap();
         let problem = "the last 1 of 1 turns were not requested";
-        assert!(said.contains(problem), "{api:?}: {said}");
+        assert!(message.contains(problem), "{api:?}: {message}");
     }
 }

@@ -86,7 +86,7 @@ async fn a_stream_can_end_properly_with_something_missing() {
 }
 
 #[tokio::test]
-async fn an_event_without_json_comes_between_the_others() {
+async fn an_event_without_json_is_sent_between_the_others() {
     for api in ALL {
         let (before, block, after) = events_of(api);
         let broken = two_texts().breaks(FaultPosition::AfterBlock(0), StreamFault::Malformed);
@@ -232,7 +232,7 @@ async fn a_request_without_a_stream_gets_the_whole_message() {
 }
 
 #[tokio::test]
-async fn the_bytes_of_a_stream_may_come_in_any_packets_and_with_comments() {
+async fn a_stream_can_arrive_in_packets_of_any_size_and_with_comments() {
     for api in ALL {
         // An umlaut is cut in two as well.
         let message = || ScriptedMessage::new().says("größer").in_pieces_of(3);

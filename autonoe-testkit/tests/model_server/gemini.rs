@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::model_server::api::{Api, Delivery};
 use crate::model_server::client::{Response, send, without_server};
 
-fn looks_around() -> ScriptedMessage {
+fn read_and_search() -> ScriptedMessage {
     ScriptedMessage::new()
         .thinks("Where am I?")
         .says("I look around, in more than forty characters.")
@@ -34,8 +34,8 @@ async fn streamed(message: ScriptedMessage) -> Response {
 }
 
 /// Returns the parts of all chunks.
-fn parts(heard: &Response) -> Vec<Value> {
-    let chunks = heard.chunks();
+fn parts(response: &Response) -> Vec<Value> {
+    let chunks = response.chunks();
     let parts = chunks.iter().map(|chunk| {
         let parts = &chunk["candidates"][0]["content"]["parts"];
         parts.as_array().expect("it has parts").clone()
@@ -44,23 +44,26 @@ fn parts(heard: &Response) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_message_comes_as_a_stream_of_chunks() {
-    let heard = streamed(looks_around()).await;
+async fn a_message_is_streamed_as_chunks() {
+    let response = streamed(read_and_search()).await;
 
-    assert_eq!(heard.body.matches("\r\n\r\n").count(), heard.data().len());
-    assert_eq!(heard.events().len(), 0);
-    insta::assert_snapshot!(without_server(&heard.body.replace("\r\n", "\n")));
+    assert_eq!(
+        response.body.matches("\r\n\r\n").count(),
+        response.data().len()
+    );
+    assert_eq!(response.events().len(), 0);
+    insta::assert_snapshot!(without_server(&response.body.replace("\r\n", "\n")));
 }
 
 #[tokio::test]
-async fn a_message_comes_whole_where_no_stream_is_asked_for() {
-    let server = GeminiServer::start([looks_around()]);
+async fn a_message_without_streaming_is_one_document() {
+    let server = GeminiServer::start([read_and_search()]);
 
-    let heard = Api::Gemini
+    let response = Api::Gemini
         .request_message(&server, "go", Delivery::Whole)
         .await;
 
-    let whole: Value = serde_json::from_str(&without_server(&heard.body)).unwrap();
+    let whole: Value = serde_json::from_str(&without_server(&response.body)).unwrap();
     insta::assert_json_snapshot!(whole);
 }
 
@@ -120,10 +123,10 @@ async fn a_conversation_continues_with_the_answer_of_the_model() {
 
     Api::Gemini.send(&server, &second, Delivery::Whole).await;
 
-    let asked = server.log().main_requests().remove(1);
-    assert_eq!(asked.signatures(), ["c2NyaXB0ZWQ="]);
-    assert_eq!(asked.user_texts(), ["go"]);
-    let result = asked.tool_results()[0];
+    let request = server.log().main_requests().remove(1);
+    assert_eq!(request.signatures(), ["c2NyaXB0ZWQ="]);
+    assert_eq!(request.user_texts(), ["go"]);
+    let result = request.tool_results()[0];
     assert_eq!(result.name.as_deref(), Some("shell"));
     assert_eq!((result.text.as_str(), result.is_error), ("no", true));
 }
@@ -142,8 +145,8 @@ async fn message_ends_with_scripted_finish_reason() {
             "MALFORMED_FUNCTION_CALL",
         ),
     ] {
-        let told = whole(message.clone()).await;
-        assert_eq!(told["candidates"][0]["finishReason"], finish);
+        let response = whole(message.clone()).await;
+        assert_eq!(response["candidates"][0]["finishReason"], finish);
         let chunks = streamed(message).await.chunks();
         let finished = chunks
             .iter()
@@ -162,10 +165,10 @@ async fn script_sets_model_and_raw_parts() {
         .with_raw_block(part.clone())
         .with_model("x-2");
 
-    let told = whole(message).await;
+    let response = whole(message).await;
 
-    assert_eq!(told["candidates"][0]["content"]["parts"], json!([part]));
-    assert_eq!(told["modelVersion"], "x-2");
+    assert_eq!(response["candidates"][0]["content"]["parts"], json!([part]));
+    assert_eq!(response["modelVersion"], "x-2");
 }
 
 #[tokio::test]
@@ -175,27 +178,27 @@ async fn a_stream_without_events_is_not_understood() {
 
     for query in ["", "?alt=json", "?malt=sse"] {
         let path = format!("/v1beta/models/x-1:streamGenerateContent{query}");
-        let heard = send(&server, "POST", &path, &body).await;
+        let response = send(&server, "POST", &path, &body).await;
 
-        assert_eq!(heard.status, 418, "{query}");
+        assert_eq!(response.status, 418, "{query}");
     }
     let reason = server.log().unanswered()[0].unanswered().map(str::to_owned);
-    let wanted = "a stream is requested without alt=sse";
-    assert_eq!(reason.as_deref(), Some(wanted));
+    let expected = "a stream is requested without alt=sse";
+    assert_eq!(reason.as_deref(), Some(expected));
 }
 
 #[tokio::test]
-async fn tokens_are_counted_without_the_script_and_a_key_in_the_path_is_not_kept() {
+async fn token_counts_do_not_use_the_script_and_a_key_in_the_path_is_not_recorded() {
     let server = GeminiServer::start([Turn::text("done")]);
     let body = Api::Gemini.prompt("go", Delivery::Whole).to_string();
 
     let path = "/v1/models/x-1:countTokens?key=hunter2";
-    let heard = send(&server, "POST", path, &body).await;
+    let response = send(&server, "POST", path, &body).await;
     Api::Gemini
         .request_message(&server, "go", Delivery::Whole)
         .await;
 
-    assert_eq!(heard.json()["totalTokens"], body.len() / 4);
+    assert_eq!(response.json()["totalTokens"], body.len() / 4);
     let seen = server.log().exchanges().remove(0);
     assert_eq!(seen.answer, ServerAnswer::Fixed);
     assert_eq!(seen.path, "/v1/models/x-1:countTokens?key=[redacted]");

@@ -100,8 +100,8 @@ async fn each_part_of_the_limits_can_be_left_out_or_added() {
         ),
     ] {
         let refused = Turn::from(Refusal::quota(&limits));
-        let said = Turn::from(ScriptedMessage::new().says("hm").with_rate_limits(&limits));
-        let server = AnthropicServer::start([refused, said]);
+        let turn = Turn::from(ScriptedMessage::new().says("hm").with_rate_limits(&limits));
+        let server = AnthropicServer::start([refused, turn]);
 
         assert_eq!(
             rate_limit_headers(&request_message(&server, &streamed("go")).await),

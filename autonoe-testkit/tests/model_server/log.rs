@@ -21,9 +21,12 @@ async fn a_request_is_logged_without_its_secrets() {
     assert_eq!(seen.headers.credential(), Some(Credential::ApiKey));
     assert_eq!(seen.headers.get("x-api-key"), Some("[redacted]"));
     assert!(!format!("{seen:?}").contains("hunter2"));
-    let asked = seen.request.messages().unwrap();
-    assert_eq!(asked.model, "claude-x");
-    assert_eq!(asked.tool("Bash").unwrap().input_schema["type"], "object");
+    let messages = seen.request.messages().unwrap();
+    assert_eq!(messages.model, "claude-x");
+    assert_eq!(
+        messages.tool("Bash").unwrap().input_schema["type"],
+        "object"
+    );
 }
 
 #[tokio::test]
@@ -49,12 +52,12 @@ async fn waiting_reader_receives_the_next_exchange() {
     let wait_for_text = |word: &'static str| {
         let log = log.clone();
         async move {
-            let wanted = |seen: &Exchange<Request>| {
+            let is_match = |seen: &Exchange<Request>| {
                 seen.request
                     .messages()
-                    .is_some_and(|asked| asked.user_texts() == [word])
+                    .is_some_and(|messages| messages.user_texts() == [word])
             };
-            log.wait_for(TIMEOUT, wanted).await
+            log.wait_for(TIMEOUT, is_match).await
         }
     };
 
@@ -97,10 +100,10 @@ async fn waiting_ends_with_the_server() {
 
     drop(server);
 
-    let said = "no such request came before the server was stopped; the server saw: nothing";
-    assert_eq!(wait.await.unwrap().unwrap_err().to_string(), said);
+    let expected = "no such request came before the server was stopped; the server saw: nothing";
+    assert_eq!(wait.await.unwrap().unwrap_err().to_string(), expected);
     let late = log.wait_for(TIMEOUT, |_| true).await;
-    assert_eq!(late.unwrap_err().to_string(), said);
+    assert_eq!(late.unwrap_err().to_string(), expected);
 }
 
 #[tokio::test]
@@ -141,8 +144,8 @@ async fn a_client_that_leaves_in_the_middle_of_its_request_is_not_logged() {
     drop(open(&server, "HEAD", "/", "").await);
     request_message(&server, &prompt("go")).await;
 
-    let wanted = |seen: &Exchange<Request>| seen.method == "HEAD";
-    server.log().wait_for(TIMEOUT, wanted).await.unwrap();
+    let is_match = |seen: &Exchange<Request>| seen.method == "HEAD";
+    server.log().wait_for(TIMEOUT, is_match).await.unwrap();
     assert_eq!(server.log().main_requests().len(), 1);
     assert_eq!(server.log().exchanges().len(), 2);
 }

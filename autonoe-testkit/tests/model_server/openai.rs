@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::model_server::api::{Api, Delivery};
 use crate::model_server::client::{Response, send, without_server};
 
-fn looks_around() -> ScriptedMessage {
+fn read_and_search() -> ScriptedMessage {
     ScriptedMessage::new()
         .thinks("Where am I?")
         .says("I look around, in more than forty characters.")
@@ -32,49 +32,49 @@ async fn streamed(api: Api, message: ScriptedMessage) -> Response {
 }
 
 #[tokio::test]
-async fn a_response_comes_as_a_stream_of_events() {
-    let heard = streamed(Api::Responses, looks_around()).await;
+async fn a_response_is_streamed_as_events() {
+    let response = streamed(Api::Responses, read_and_search()).await;
 
-    let kind = heard.header("content-type");
+    let kind = response.header("content-type");
     assert_eq!(kind, Some("text/event-stream; charset=utf-8"));
-    insta::assert_snapshot!(without_server(&heard.body));
+    insta::assert_snapshot!(without_server(&response.body));
 }
 
 #[tokio::test]
-async fn a_response_comes_whole_where_no_stream_is_asked_for() {
-    let server = OpenAiServer::start([looks_around()]);
+async fn a_response_without_streaming_is_one_document() {
+    let server = OpenAiServer::start([read_and_search()]);
 
-    let heard = Api::Responses
+    let response = Api::Responses
         .request_message(&server, "go", Delivery::Whole)
         .await;
 
-    let whole: Value = serde_json::from_str(&without_server(&heard.body)).unwrap();
+    let whole: Value = serde_json::from_str(&without_server(&response.body)).unwrap();
     insta::assert_json_snapshot!(whole);
 }
 
 #[tokio::test]
-async fn a_completion_comes_as_chunks() {
-    let heard = streamed(Api::Chat, looks_around()).await;
+async fn a_completion_is_streamed_as_chunks() {
+    let response = streamed(Api::Chat, read_and_search()).await;
 
-    insta::assert_snapshot!(without_server(&heard.body));
+    insta::assert_snapshot!(without_server(&response.body));
 }
 
 #[tokio::test]
-async fn a_completion_comes_whole_where_no_stream_is_asked_for() {
-    let server = OpenAiServer::start([looks_around()]);
+async fn a_completion_without_streaming_is_one_document() {
+    let server = OpenAiServer::start([read_and_search()]);
 
-    let heard = Api::Chat
+    let response = Api::Chat
         .request_message(&server, "go", Delivery::Whole)
         .await;
 
-    let whole: Value = serde_json::from_str(&without_server(&heard.body)).unwrap();
+    let whole: Value = serde_json::from_str(&without_server(&response.body)).unwrap();
     insta::assert_json_snapshot!(whole);
 }
 
 #[tokio::test]
 async fn the_last_event_of_a_response_has_the_whole_of_it() {
-    let heard = streamed(Api::Responses, looks_around()).await;
-    let events = heard.chunks();
+    let response = streamed(Api::Responses, read_and_search()).await;
+    let events = response.chunks();
 
     let last = &events[events.len() - 1]["response"];
     let done = |event: &&Value| event["type"] == "response.output_item.done";
@@ -96,7 +96,7 @@ async fn encrypts_reasoning_only_on_request() {
     let mut plain = Api::Responses.prompt("go", Delivery::Whole);
     plain["include"] = json!([]);
 
-    let asked = Api::Responses
+    let request = Api::Responses
         .request_message(&server, "go", Delivery::Whole)
         .await
         .json();
@@ -109,7 +109,7 @@ async fn encrypts_reasoning_only_on_request() {
         .await
         .json();
 
-    assert_eq!(asked["output"][0]["encrypted_content"], "c2NyaXB0ZWQ=");
+    assert_eq!(request["output"][0]["encrypted_content"], "c2NyaXB0ZWQ=");
     assert_eq!(signed["output"][2]["encrypted_content"], "c2ln");
     assert_eq!(plain["output"][0].get("encrypted_content"), None);
     let summary = json!([{"type": "summary_text", "text": "hm"}]);
@@ -118,14 +118,14 @@ async fn encrypts_reasoning_only_on_request() {
 
 #[tokio::test]
 async fn hidden_thoughts_have_no_summary() {
-    let heard = streamed(Api::Responses, ScriptedMessage::new().thinks("")).await;
+    let response = streamed(Api::Responses, ScriptedMessage::new().thinks("")).await;
 
-    let events = heard.events();
+    let events = response.events();
     assert_eq!(
         events[2..4],
         ["response.output_item.added", "response.output_item.done"]
     );
-    assert_eq!(heard.chunks()[3]["item"]["summary"], json!([]));
+    assert_eq!(response.chunks()[3]["item"]["summary"], json!([]));
 }
 
 #[tokio::test]
@@ -137,9 +137,9 @@ async fn interleaved_call_chunks_are_identified_by_index() {
         .uses_tool("shell", json!("x"))
         .in_pieces_of(3);
 
-    let heard = streamed(Api::Chat, calls).await;
+    let response = streamed(Api::Chat, calls).await;
 
-    let told: Vec<String> = heard
+    let fragments: Vec<String> = response
         .chunks()
         .iter()
         .filter_map(|chunk| {
@@ -158,7 +158,7 @@ async fn interleaved_call_chunks_are_identified_by_index() {
         })
         .collect();
     assert_eq!(
-        told,
+        fragments,
         [
             "says ",
             "0 is shell",
@@ -177,16 +177,16 @@ async fn interleaved_call_chunks_are_identified_by_index() {
 
 #[tokio::test]
 async fn sends_streamed_usage_only_on_request() {
-    let server = OpenAiServer::start([looks_around(), looks_around()]);
+    let server = OpenAiServer::start([read_and_search(), read_and_search()]);
     let mut plain = Api::Chat.prompt("go", Delivery::Stream);
     plain.as_object_mut().unwrap().remove("stream_options");
 
-    let asked = Api::Chat
+    let requested = Api::Chat
         .request_message(&server, "go", Delivery::Stream)
         .await;
     let plain = Api::Chat.send(&server, &plain, Delivery::Stream).await;
 
-    let last = asked.chunks().pop().unwrap();
+    let last = requested.chunks().pop().unwrap();
     assert_eq!(last["choices"], json!([]));
     assert_eq!(last["usage"]["prompt_tokens"], 10);
     assert!(
@@ -195,8 +195,8 @@ async fn sends_streamed_usage_only_on_request() {
             .iter()
             .all(|chunk| chunk.get("usage").is_none())
     );
-    for heard in [asked, plain] {
-        assert_eq!(heard.data().last(), Some(&"[DONE]"));
+    for response in [requested, plain] {
+        assert_eq!(response.data().last(), Some(&"[DONE]"));
     }
 }
 
@@ -274,7 +274,7 @@ async fn raw_blocks_are_sent_unchanged() {
 }
 
 #[tokio::test]
-async fn an_input_that_is_no_json_goes_out_as_text() {
+async fn an_invalid_json_input_is_sent_as_text() {
     let broken = || ScriptedMessage::new().uses_tool_with_text("shell", "{broken");
 
     let response = whole(Api::Responses, broken()).await;
@@ -306,16 +306,16 @@ async fn a_conversation_continues_with_the_answer_of_the_model() {
 
     Api::Responses.send(&server, &second, Delivery::Whole).await;
 
-    let asked = server.log().main_requests().remove(1);
-    assert_eq!(asked.signatures(), ["c2ln"]);
-    let results = asked.tool_results();
+    let request = server.log().main_requests().remove(1);
+    assert_eq!(request.signatures(), ["c2ln"]);
+    let results = request.tool_results();
     assert_eq!(results[0].tool_use_id, call_id.as_str().unwrap());
     assert_eq!(results[0].text, "a.txt");
     let thought = PromptBlock::Thinking {
         text: "hm".into(),
         signature: Some("c2ln".into()),
     };
-    assert_eq!(asked.messages[1].content, [thought]);
+    assert_eq!(request.messages[1].content, [thought]);
 }
 
 #[tokio::test]
@@ -339,10 +339,10 @@ async fn completions_may_be_at_another_place_and_models_are_listed() {
     assert_eq!(server.api_url(), format!("{}/v1", server.url()));
     let body = Api::Chat.prompt("go", Delivery::Whole).to_string();
 
-    let heard = send(&server, "POST", "/api/v3/chat/completions", &body).await;
+    let response = send(&server, "POST", "/api/v3/chat/completions", &body).await;
     let models = send(&server, "GET", "/v1/models", "").await;
 
-    assert_eq!(Api::Chat.text(&heard, Delivery::Whole), "done");
+    assert_eq!(Api::Chat.text(&response, Delivery::Whole), "done");
     assert_eq!(models.json()["object"], "list");
     assert_eq!(server.log().exchanges()[1].answer, ServerAnswer::Fixed);
 }

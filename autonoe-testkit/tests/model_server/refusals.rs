@@ -109,8 +109,8 @@ async fn a_refusal_has_the_words_of_each_vendor() {
         for (api, words) in vendors.into_iter().chain(openai(of_openai)) {
             let server = api.start([refusal.clone(), refusal.clone()]);
 
-            for wanted in [Delivery::Whole, Delivery::Stream] {
-                let response = api.request_message(&server, "go", wanted).await;
+            for delivery in [Delivery::Whole, Delivery::Stream] {
+                let response = api.request_message(&server, "go", delivery).await;
 
                 assert_eq!(error_summary(api, &response), words, "{api:?} {refusal:?}");
                 assert_eq!(response.header("content-type"), Some("application/json"));
@@ -237,16 +237,16 @@ async fn a_request_has_an_id_where_the_vendor_gives_one() {
 }
 
 #[tokio::test]
-async fn a_page_comes_with_status_200_whatever_was_asked() {
+async fn a_page_has_status_200_with_and_without_streaming() {
     for api in ALL {
-        for wanted in [Delivery::Whole, Delivery::Stream] {
+        for delivery in [Delivery::Whole, Delivery::Stream] {
             let server = api.start([
                 Turn::html("<h1>Sign in</h1>"),
                 Turn::raw("application/json", "[]"),
             ]);
 
-            let page = api.request_message(&server, "go", wanted).await;
-            let text = api.request_message(&server, "go", wanted).await;
+            let page = api.request_message(&server, "go", delivery).await;
+            let text = api.request_message(&server, "go", delivery).await;
 
             assert_eq!(page.status, 200);
             assert_eq!(page.body, "<h1>Sign in</h1>");

@@ -66,12 +66,15 @@ async fn script_functions_receive_the_request() {
         .rest_fn(|request| Turn::text(format!("{} again", request.user_texts()[0])));
     let server = AnthropicServer::start(script);
 
-    let mut said = Vec::new();
+    let mut texts = Vec::new();
     for word in ["a", "b", "c", "d", "e"] {
-        said.push(text(&request_message(&server, &prompt(word)).await));
+        texts.push(text(&request_message(&server, &prompt(word)).await));
     }
 
-    assert_eq!(said, ["first", "you said b", "third", "d again", "e again"]);
+    assert_eq!(
+        texts,
+        ["first", "you said b", "third", "d again", "e again"]
+    );
     server.verify();
 }
 

@@ -35,9 +35,9 @@ async fn silence_lasts_until_the_client_leaves() {
         assert_eq!(under_way.await.unwrap().ending, None, "{turn:?}");
         drop(client);
 
-        let gone = server.log().wait_for(TIMEOUT, |seen| seen.ending.is_some());
+        let ended = server.log().wait_for(TIMEOUT, |seen| seen.ending.is_some());
         assert_eq!(
-            gone.await.unwrap().ending,
+            ended.await.unwrap().ending,
             Some(Ending::PeerLeft),
             "{turn:?}"
         );

@@ -87,7 +87,7 @@ fn another_final_ledger_is_found() {
 }
 
 #[test]
-fn totals_that_are_neither_exact_nor_say_so_are_found() {
+fn wrong_totals_without_an_unknown_part_are_found() {
     let crashes = CrashPoints::new(|attempt| {
         let dearer = CostUsd::from_cents(u64::from(attempt.first_session()));
         let builds = sets_status("passed").costs(dearer);

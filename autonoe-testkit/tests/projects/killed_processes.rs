@@ -15,8 +15,9 @@ fn crashes() -> CrashPoints {
 }
 
 #[test]
-fn a_killed_process_leaves_what_a_dropped_run_leaves() {
-    let test = "projects::killed_processes::a_killed_process_leaves_what_a_dropped_run_leaves";
+fn a_killed_process_leaves_the_same_files_as_a_dropped_run() {
+    let test =
+        "projects::killed_processes::a_killed_process_leaves_the_same_files_as_a_dropped_run";
 
     let killed = crashes().kill_processes(test);
 
@@ -50,8 +51,8 @@ fn process_ending_before_its_line_is_explained() {
     assert_eq!(report.points().len(), 10);
     for (line, point) in (1..).zip(report.points()) {
         let problem = &point.problems[0];
-        let why = format!("the run ended before line {line} was written: Err(Config(");
+        let expected = format!("the run ended before line {line} was written: Err(Config(");
         assert!(problem.starts_with("it was not killed: "), "{problem}");
-        assert!(problem.contains(&why), "{problem}");
+        assert!(problem.contains(&expected), "{problem}");
     }
 }

@@ -68,8 +68,8 @@ async fn run_results_are_readable() {
     let state = project.ledger().expect("it was saved");
     let reported = report.deliverables.expect("the ledger was read");
     assert_eq!(state.view().counts.passed, reported.passed);
-    let stories = project.journal().run_histories();
-    assert_eq!((stories.len(), stories[0].sessions.len()), (1, 2));
+    let histories = project.journal().run_histories();
+    assert_eq!((histories.len(), histories[0].sessions.len()), (1, 2));
     let lines = project.journal_text().lines().count();
     assert_eq!(lines, project.journal().entries().len());
 }

@@ -103,7 +103,7 @@ async fn a_session_that_never_started_is_a_problem() {
 }
 
 #[test]
-fn a_drop_before_the_first_session_does_not_hide_why_the_run_was_not_built() {
+fn unplayed_scripts_do_not_hide_the_build_error_of_a_run() {
     let agents = Arc::new(ScriptedBackend::new(two_scripts()));
     assert_eq!(agents.problems().len(), 2);
 
@@ -124,10 +124,13 @@ async fn a_script_that_was_already_played_is_reported_as_such() {
 
     let refused = agents.create(spec(1)).expect_err("it was played");
 
-    let told = "session 1 (coding) has no script left: \"first\" was already played; create new \
+    let expected = "session 1 (coding) has no script left: \"first\" was already played; create new \
          scripted agents for each run";
-    assert_eq!(refused.to_string(), told);
-    assert_eq!(problems(agents), [told, "session 2 (second) never started"]);
+    assert_eq!(refused.to_string(), expected);
+    assert_eq!(
+        problems(agents),
+        [expected, "session 2 (second) never started"]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -283,15 +286,15 @@ async fn a_second_prompt_is_a_problem() {
     let mut client = agents.create(spec(1)).expect("there is a script");
     client.query("go".into()).collect::<Vec<_>>().await;
 
-    let again = client.query("again".into()).collect::<Vec<_>>().await;
+    let second = client.query("again".into()).collect::<Vec<_>>().await;
 
-    assert!(matches!(again.as_slice(), [Err(_)]));
+    assert!(matches!(second.as_slice(), [Err(_)]));
     drop(client);
     assert_eq!(problems(agents), ["session 1 was prompted twice"]);
 }
 
 #[test]
-fn a_test_that_fails_already_is_not_made_to_fail_twice() {
+fn a_failing_test_does_not_panic_twice() {
     let outcome = catch_unwind(|| {
         let _agents = ScriptedBackend::new([SessionScript::new("plans").ends()]);
         panic!("the test fails for its own reason");
@@ -383,8 +386,8 @@ async fn an_interrupted_turn_ends_as_such() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn messages_are_taken_only_where_the_capabilities_say_so() {
-    for (steering, taken) in [(Support::Yes, true), (Support::No, false)] {
+async fn messages_are_delivered_only_with_the_steering_capability() {
+    for (steering, expected) in [(Support::Yes, true), (Support::No, false)] {
         let agents = ScriptedBackend::new([SessionScript::new("works").hangs()]);
         let able = agents.capabilities().clone().with_steering(steering);
         let agents = agents.with_capabilities(able);
@@ -395,8 +398,8 @@ async fn messages_are_taken_only_where_the_capabilities_say_so() {
 
         let delivered = control.steer("hurry").await.is_ok();
 
-        assert_eq!(delivered, taken);
-        assert_eq!(agents.received()[0].steered.is_empty(), !taken);
+        assert_eq!(delivered, expected);
+        assert_eq!(agents.received()[0].steered.is_empty(), !expected);
         tokio::task::yield_now().await;
     }
 }
@@ -457,7 +460,7 @@ async fn errors_of_every_kind_reach_the_report() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_script_for_an_instruction_is_played_whatever_the_number_and_the_last_one_again() {
+async fn a_script_for_an_instruction_is_played_for_any_session_number_and_the_last_one_repeats() {
     let agents = ScriptedBackend::new([]).for_instruction(
         "task-api",
         [
@@ -466,20 +469,20 @@ async fn a_script_for_an_instruction_is_played_whatever_the_number_and_the_last_
         ],
     );
 
-    let mut said = Vec::new();
+    let mut texts = Vec::new();
     for _ in 0..3 {
         let mut spec = spec(1);
         spec.instruction = InstructionName::new("task-api");
         let mut client = agents.create(spec).expect("there is a script");
         let events: Vec<_> = client.query("go".into()).collect().await;
         client.dispose().await.expect("it disposes");
-        said.extend(events.into_iter().filter_map(|event| match event {
+        texts.extend(events.into_iter().filter_map(|event| match event {
             Ok(StreamEvent::Text { text, .. }) => Some(text),
             _ => None,
         }));
     }
 
-    assert_eq!(said, ["one", "two", "two"]);
+    assert_eq!(texts, ["one", "two", "two"]);
     assert!(agents.create(spec(1)).is_err(), "another instruction");
     assert_eq!(problems(agents).len(), 1);
 }

@@ -89,7 +89,7 @@ fn compare(commands: &[String]) {
     println!("| what | median | mean | against the full verdict |");
     println!("| --- | --- | --- | --- |");
     let base = mean(&verdicts);
-    for (what, times) in [
+    for (label, times) in [
         ("full verdict", &verdicts),
         ("our parser alone", &trees),
         ("tree-sitter-bash, parsing alone", &of_tree_sitter),
@@ -97,7 +97,7 @@ fn compare(commands: &[String]) {
     ] {
         let mean = mean(times);
         println!(
-            "| {what} | {} ns | {} ns | {:.1}x |",
+            "| {label} | {} ns | {} ns | {:.1}x |",
             median(times).as_nanos(),
             mean.as_nanos(),
             mean.as_secs_f64() / base.as_secs_f64(),

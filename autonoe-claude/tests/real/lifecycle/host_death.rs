@@ -4,7 +4,7 @@ use std::fs;
 use std::future;
 
 use autonoe_testkit::model_server::anthropic::{ModelScript, Turn};
-use autonoe_testkit::program::Host;
+use autonoe_testkit::program::HostProcess;
 use futures::StreamExt;
 use serde_json::json;
 
@@ -39,14 +39,14 @@ async fn host(place: &TestFolders, and_then: impl Future<Output = ()>) {
 }
 
 /// Starts `test` as the host of a session in `setting`.
-fn start_host(setting: &Fixture, test: &str) -> Host {
+fn start_host(setting: &Fixture, test: &str) -> HostProcess {
     let module = setting.build.version.replace('.', "_");
     let name = format!("lifecycle::host_death::on_{module}::{test}");
     let variables = [
         (FOLDER, setting.folder.as_os_str()),
         (MODEL, setting.model.as_ref()),
     ];
-    Host::start(&name, variables, &setting.folder.join("host.log"))
+    HostProcess::start(&name, variables, &setting.folder.join("host.log"))
 }
 
 /// Returns a setting for a host whose tool is `command`, and for a later session.

@@ -56,15 +56,15 @@ impl CompletionKind for Deliverables {
 
 /// The condition that deliverables have passed.
 struct DeliverablesPassed {
-    wanted: Deliverables,
+    required: Deliverables,
     source: Arc<dyn LedgerSource>,
     last: LastResult,
 }
 
 impl DeliverablesPassed {
-    fn new(wanted: Deliverables, source: Arc<dyn LedgerSource>) -> Self {
+    fn new(required: Deliverables, source: Arc<dyn LedgerSource>) -> Self {
         Self {
-            wanted,
+            required,
             source,
             last: LastResult::default(),
         }
@@ -79,7 +79,7 @@ impl CompletionHandler for DeliverablesPassed {
             let message = "cannot read the ledger";
             FlowError::new(FlowErrorKind::CompletionCheck, message).with_cause(error)
         })?;
-        let reason = ledger.and_then(|ledger| passed(&self.wanted, &ledger));
+        let reason = ledger.and_then(|ledger| passed(&self.required, &ledger));
         Ok(self.last.set(reason))
     }
 
@@ -92,9 +92,9 @@ impl CompletionHandler for DeliverablesPassed {
     }
 }
 
-/// Returns which deliverables have passed, if all wanted ones have.
-fn passed(wanted: &Deliverables, ledger: &Ledger) -> Option<String> {
-    if wanted.ids.is_empty() {
+/// Returns which deliverables have passed, if all required ones have.
+fn passed(required: &Deliverables, ledger: &Ledger) -> Option<String> {
+    if required.ids.is_empty() {
         let counts = ledger.counts();
         return counts.all_achievable_passed().then(|| {
             format!(
@@ -108,8 +108,8 @@ fn passed(wanted: &Deliverables, ledger: &Ledger) -> Option<String> {
         let known = ledger.get(id);
         known.is_some_and(|it| it.is_active() && it.status() == DeliverableStatus::Passed)
     };
-    wanted.ids.iter().all(has_passed).then(|| {
-        let ids: Vec<String> = wanted.ids.iter().map(ToString::to_string).collect();
+    required.ids.iter().all(has_passed).then(|| {
+        let ids: Vec<String> = required.ids.iter().map(ToString::to_string).collect();
         format!("passed: {}", ids.join(", "))
     })
 }

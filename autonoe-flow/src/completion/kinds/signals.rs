@@ -128,7 +128,7 @@ impl CompletionKind for StructuredSignal {
 
 impl Rule for StructuredSignal {
     fn reason(&self, progress: &FlowProgress) -> Option<String> {
-        let is_given = progress.signals.iter().any(|signal| self.matches(signal));
-        is_given.then(|| format!("the agent sent the signal `{}`", self.signal))
+        let is_sent = progress.signals.iter().any(|signal| self.matches(signal));
+        is_sent.then(|| format!("the agent sent the signal `{}`", self.signal))
     }
 }

@@ -200,17 +200,18 @@ fn delivery_error(host: &str, tried: u32, attempt: Attempt) -> FlowError {
         1 => "1 try".to_owned(),
         tried => format!("{tried} tries"),
     };
-    let (what, source) = match attempt {
+    let (problem, source) = match attempt {
         Attempt::Answered { status, .. } if (300..400).contains(&status) => {
-            let what = format!("answered with a redirect (status {status}), which is not followed");
-            (what, None)
+            let problem =
+                format!("answered with a redirect (status {status}), which is not followed");
+            (problem, None)
         }
         Attempt::Answered { status, .. } => (format!("answered with status {status}"), None),
         Attempt::TimedOut => ("did not answer in time".to_owned(), None),
         Attempt::Unreachable { source } => ("was unreachable".to_owned(), Some(source)),
         Attempt::Unsendable { source } => ("could not be sent a request".to_owned(), Some(source)),
     };
-    let message = format!("cannot deliver to the webhook at {host}: it {what}, after {tries}");
+    let message = format!("cannot deliver to the webhook at {host}: it {problem}, after {tries}");
     let error = FlowError::new(FlowErrorKind::Notification, message);
     match source {
         Some(source) => error.with_cause(source),

@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn only_transient_delivery_failures_are_retried() {
         let policy = DeliveryPolicy::default();
-        let again = DeliveryDecision::Retry {
+        let retry = DeliveryDecision::Retry {
             after: Duration::from_secs(1),
         };
         for (attempt, expected) in [
@@ -102,11 +102,11 @@ mod tests {
             (answered(400), DeliveryDecision::GiveUp),
             (answered(401), DeliveryDecision::GiveUp),
             (answered(410), DeliveryDecision::GiveUp),
-            (answered(429), again),
-            (answered(500), again),
-            (answered(503), again),
-            (Attempt::TimedOut, again),
-            (Attempt::Unreachable { source: "x".into() }, again),
+            (answered(429), retry),
+            (answered(500), retry),
+            (answered(503), retry),
+            (Attempt::TimedOut, retry),
+            (Attempt::Unreachable { source: "x".into() }, retry),
             (
                 Attempt::Unsendable { source: "x".into() },
                 DeliveryDecision::GiveUp,

@@ -117,14 +117,14 @@ fn run_and_kill(project: &TempProject, hangs_in: usize) {
         .spawn();
     let mut child = Killed(child.expect("it starts"));
     let output = child.0.stdout.take().expect("it has an output");
-    let (tell, told) = mpsc::channel();
-    let wanted = format!("prompt {}", hangs_in + 1);
+    let (sender, receiver) = mpsc::channel();
+    let expected = format!("prompt {}", hangs_in + 1);
     std::thread::spawn(move || {
         let mut lines = BufReader::new(output).lines().map_while(Result::ok);
-        let _ = tell.send(lines.any(|line| line == wanted));
+        let _ = sender.send(lines.any(|line| line == expected));
     });
     assert_eq!(
-        told.recv_timeout(LIMIT),
+        receiver.recv_timeout(LIMIT),
         Ok(true),
         "it did not come to its session"
     );
@@ -136,7 +136,7 @@ fn run_and_kill(project: &TempProject, hangs_in: usize) {
 
 #[test]
 fn a_killed_flow_resumes_at_its_step_with_visits_and_retries_intact() {
-    for (hangs_in, goes_on) in [
+    for (hangs_in, expected) in [
         (0, "1: a visit 1 retry 0, fresh"),
         (1, "2: b visit 1 retry 0, fresh"),
         (2, "3: b visit 1 retry 1, fresh"),
@@ -144,14 +144,14 @@ fn a_killed_flow_resumes_at_its_step_with_visits_and_retries_intact() {
     ] {
         let project = project(&steps());
         run_and_kill(&project, hangs_in);
-        let told = Arc::new(RecordedEvents::default());
+        let events = Arc::new(RecordedEvents::default());
 
         // The lost session is repeated under its number.
         let first = u32::try_from(hangs_in).expect("small") + 1;
-        let result = run(project.path(), scripts(usize::MAX), first, told.clone());
+        let result = run(project.path(), scripts(usize::MAX), first, events.clone());
 
         assert!(result.is_success(), "{result:?}");
-        assert_eq!(told.lines()[0], goes_on);
+        assert_eq!(events.lines()[0], expected);
         assert_eq!(result.iterations(), 4);
         assert_eq!(result.spent.cost.unknown_parts, 1);
         let visits: Vec<u32> = result.steps.values().map(|step| step.visits).collect();

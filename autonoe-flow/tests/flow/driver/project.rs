@@ -58,8 +58,8 @@ async fn break_off(project: &TempProject, scripts: Vec<SessionScript>) {
 }
 
 async fn hang(run: FlowRun) {
-    let gone = tokio::time::timeout(Duration::from_secs(60), start(run)).await;
-    assert!(gone.is_err(), "it was to hang");
+    let timeout = tokio::time::timeout(Duration::from_secs(60), start(run)).await;
+    assert!(timeout.is_err(), "it was to hang");
 }
 
 fn kind_of(error: FlowRunError) -> FlowErrorKind {
@@ -82,14 +82,14 @@ async fn a_flow_in_a_project_is_journaled_from_its_start_to_its_result() {
     let last = &journal.entries().last().expect("a line").line;
     let JournalLine::FlowEnded {
         report,
-        result: told,
+        result: recorded,
     } = last
     else {
         panic!("{last:?}");
     };
     assert!(report.exit.is_success());
-    let told: FlowResult = serde_json::from_value(told.clone()).expect("a result");
-    assert_eq!(told, result);
+    let recorded: FlowResult = serde_json::from_value(recorded.clone()).expect("a result");
+    assert_eq!(recorded, result);
 }
 
 #[tokio::test(start_paused = true)]
@@ -105,7 +105,7 @@ async fn an_interrupted_flow_resumes_at_its_step_with_visits_and_retries_intact(
         ],
     )
     .await;
-    let told = Arc::new(RecordedEvents::default());
+    let events = Arc::new(RecordedEvents::default());
     let agents = ScriptedBackend::resuming_at(
         3,
         [
@@ -115,13 +115,13 @@ async fn an_interrupted_flow_resumes_at_its_step_with_visits_and_retries_intact(
         ],
     );
 
-    let result = start(flow_run(&project, agents).observer(told.clone()))
+    let result = start(flow_run(&project, agents).observer(events.clone()))
         .await
         .expect("it goes on");
 
     assert!(result.is_success(), "{result:?}");
     // The prompt in progress is sent again, with the same number and retry.
-    assert_eq!(told.lines(), ["3: b visit 1 retry 1, fresh"]);
+    assert_eq!(events.lines(), ["3: b visit 1 retry 1, fresh"]);
     assert_eq!(result.iterations(), 3);
     assert_eq!((result.steps["a"].visits, result.steps["b"].visits), (1, 1));
     let cost = result.spent.cost;
@@ -140,12 +140,12 @@ async fn a_flow_is_not_resumed_with_another_definition() {
     let project = project.file(".autonoe/flows/review/steps_registry.json", &changed);
 
     let refused = start(flow_run(&project, ScriptedBackend::new([]))).await;
-    let anew = flow_run(
+    let restarted = flow_run(
         &project,
         ScriptedBackend::new([text_session("one"), text_session("OK")]),
     )
     .on_interrupted(OnInterrupted::StartNew);
-    let anew = start(anew).await.expect("it begins");
+    let restarted = start(restarted).await.expect("it begins");
 
     let error = refused.expect_err("it is another one");
     assert!(
@@ -155,7 +155,7 @@ async fn a_flow_is_not_resumed_with_another_definition() {
         "{error}"
     );
     assert_eq!(kind_of(error), FlowErrorKind::ConfigurationValidation);
-    assert!(anew.is_success(), "{anew:?}");
+    assert!(restarted.is_success(), "{restarted:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -175,11 +175,11 @@ async fn a_flow_is_not_resumed_with_other_parameters() {
     let parameters = json!({"parameters": {"city": {"type": "string"}}});
     let project = project(&steps()).file(".autonoe/flows/review/agent.json", agent(parameters));
     break_off(&project, vec![SessionScript::new("lost").hangs()]).await;
-    let given = &review(project.project());
-    let given = &given.definition().agent().parameters;
-    let given = ParameterValues::from_json(given, &json!({"city": "Tokyo"})).expect("they fit");
+    let flow = review(project.project());
+    let declared = &flow.definition().agent().parameters;
+    let values = ParameterValues::from_json(declared, &json!({"city": "Tokyo"})).expect("they fit");
 
-    let run = flow_run(&project, ScriptedBackend::new([])).parameters(given);
+    let run = flow_run(&project, ScriptedBackend::new([])).parameters(values);
 
     assert_eq!(
         kind_of(start(run).await.expect_err("others")),
@@ -244,8 +244,8 @@ async fn truncated_journal_resumes_to_the_same_end() {
     let journal = project.journal_text();
     let lines: Vec<&str> = journal.lines().collect();
 
-    for kept in 1..lines.len() {
-        let text: String = lines[..kept]
+    for count in 1..lines.len() {
+        let text: String = lines[..count]
             .iter()
             .map(|line| format!("{line}\n"))
             .collect();
@@ -271,13 +271,13 @@ async fn truncated_journal_resumes_to_the_same_end() {
         assert_eq!(
             (&result.end, &result.steps),
             (&whole.end, &whole.steps),
-            "{kept}"
+            "{count}"
         );
         let tries = |result: &FlowResult| -> Vec<_> {
             let summaries = result.summaries.iter();
             summaries.map(|it| (it.iteration, it.at.clone())).collect()
         };
-        assert_eq!(tries(&result), tries(&whole), "{kept}");
+        assert_eq!(tries(&result), tries(&whole), "{count}");
     }
     assert!(lines.len() > 12, "{}", lines.len());
 }
@@ -289,7 +289,7 @@ async fn a_resumed_flow_keeps_its_limits_or_uses_new_ones() {
         ..FlowLimits::default()
     };
     let costs = |text: &str| text_session(text).costs(CostUsd::from_cents(10));
-    for (given, expected) in [(None, vec!["budget_exceeded"]), (Some(limits(100)), vec![])] {
+    for (new_limits, expected) in [(None, vec!["budget_exceeded"]), (Some(limits(100)), vec![])] {
         let project = project(&steps());
         let lost = [costs("one"), SessionScript::new("lost").hangs()];
         let agents = ScriptedBackend::new(lost).unverified();
@@ -297,7 +297,7 @@ async fn a_resumed_flow_keeps_its_limits_or_uses_new_ones() {
         let rest = [costs("one"), costs("no"), costs("OK")];
         let agents = ScriptedBackend::resuming_at(2, rest).unverified();
         let run = flow_run(&project, agents);
-        let run = match given {
+        let run = match new_limits {
             Some(limits) => run.limits(limits),
             None => run,
         };
@@ -337,7 +337,7 @@ async fn a_rejected_budget_leaves_an_interrupted_flow_unchanged() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn cost_of_session_ended_before_kill_is_kept() {
+async fn the_cost_of_a_session_that_ended_before_the_kill_is_counted() {
     let costs = |text: &str| text_session(text).costs(CostUsd::from_cents(10));
     let project = project(&steps());
     let agents = ScriptedBackend::new([costs("one"), costs("OK")]);
@@ -366,12 +366,12 @@ async fn cost_of_session_ended_before_kill_is_kept() {
 #[tokio::test(start_paused = true)]
 async fn a_flow_with_a_missing_prompt_stops_and_resumes_once_it_is_fixed() {
     let by_judge = json!({"type": "prompt", "prompt": "prompts/judge.md"});
-    for (gone, answers, sessions) in [("a", 0, 1), ("judge", 1, 2)] {
+    for (removed, answers, sessions) in [("a", 0, 1), ("judge", 1, 2)] {
         let registry = json!({
             "entryStep": "a",
             "steps": {"a": super::checked("end", by_judge.clone())},
         });
-        let path = format!(".autonoe/flows/review/prompts/{gone}.md");
+        let path = format!(".autonoe/flows/review/prompts/{removed}.md");
         let project = project(&registry).file(".autonoe/flows/review/prompts/judge.md", "Judge.");
         let scripts = [text_session("one"), super::judges(true)];
         let run = flow_run(
@@ -384,8 +384,8 @@ async fn a_flow_with_a_missing_prompt_stops_and_resumes_once_it_is_fixed() {
 
         assert_eq!(codes(&broke_off), ["prompt_not_found"]);
         let journal = project.journal();
-        assert!(journal.interrupted_flow().is_some(), "{gone}");
-        assert!(broke_off.end.is_resumable(), "{gone}");
+        assert!(journal.interrupted_flow().is_some(), "{removed}");
+        assert!(broke_off.end.is_resumable(), "{removed}");
         let project = project.file(&path, "Mended.");
         let agents = ScriptedBackend::resuming_at(sessions, scripts);
         let result = start(flow_run(&project, agents)).await.expect("it goes on");
@@ -447,14 +447,14 @@ async fn run_with(
     agents: ScriptedBackend,
     limits: Option<FlowLimits>,
 ) -> (FlowResult, Vec<String>) {
-    let told = Arc::new(RecordedEvents::default());
-    let run = flow_run(project, agents).observer(told.clone());
+    let events = Arc::new(RecordedEvents::default());
+    let run = flow_run(project, agents).observer(events.clone());
     let run = match limits {
         Some(limits) => run.limits(limits),
         None => run,
     };
     let result = start(run).await.expect("it begins");
-    (result, told.lines())
+    (result, events.lines())
 }
 
 // Shows: flows/loop/resumed
@@ -485,14 +485,14 @@ async fn an_interrupted_flow_resumes_at_its_step() {
             text_session("OK"),
         ],
     );
-    let (result, told) = run_with(&project, agents, None).await;
+    let (result, lines) = run_with(&project, agents, None).await;
 
     assert_eq!(codes(&stopped), ["interrupted"]);
     assert!(stopped.end.is_resumable(), "{stopped:?}");
     assert!(result.is_success(), "{result:?}");
     assert_eq!(result.run, stopped.run);
     // Neither the answer nor the retry is lost.
-    assert_eq!(told, ["3: b visit 1 retry 1, fresh"]);
+    assert_eq!(lines, ["3: b visit 1 retry 1, fresh"]);
     assert_eq!(result.iterations(), 3);
     assert!(project.journal().interrupted_flow().is_none());
 }
@@ -513,11 +513,11 @@ async fn a_spent_quota_leaves_a_flow_that_resumes_at_its_step() {
     .await;
     let agents =
         ScriptedBackend::resuming_at(3, [text_session(""), text_session(""), text_session("OK")]);
-    let (result, told) = run_with(&project, agents, None).await;
+    let (result, lines) = run_with(&project, agents, None).await;
 
     assert_eq!(codes(&stopped), ["sdk_rate_limit"]);
     assert!(result.is_success(), "{result:?}");
-    assert_eq!(told, ["2: b visit 1 retry 0, fresh"]);
+    assert_eq!(lines, ["2: b visit 1 retry 0, fresh"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -533,15 +533,15 @@ async fn a_spent_budget_leaves_a_flow_that_resumes_under_a_higher_one() {
 
     let agents = ScriptedBackend::new([costs("one")]);
     let (stopped, _) = run_with(&project, agents, limits(10)).await;
-    let (again, told_again) = run_with(&project, ScriptedBackend::new([]), limits(10)).await;
+    let (repeated, repeated_lines) = run_with(&project, ScriptedBackend::new([]), limits(10)).await;
     let agents = ScriptedBackend::resuming_at(2, [text_session(""), costs("OK")]);
-    let (result, told) = run_with(&project, agents, limits(100)).await;
+    let (result, lines) = run_with(&project, agents, limits(100)).await;
 
     assert_eq!(codes(&stopped), ["budget_exceeded"]);
-    assert_eq!(codes(&again), ["budget_exceeded"]);
-    assert_eq!(told_again, Vec::<String>::new());
+    assert_eq!(codes(&repeated), ["budget_exceeded"]);
+    assert_eq!(repeated_lines, Vec::<String>::new());
     assert!(result.is_success(), "{result:?}");
-    assert_eq!(told, ["2: b visit 1 retry 0, fresh"]);
+    assert_eq!(lines, ["2: b visit 1 retry 0, fresh"]);
     // Earlier expenses still count.
     assert_eq!(result.spent.cost.known_usd, CostUsd::from_cents(20));
 }
@@ -557,11 +557,11 @@ async fn a_flow_that_was_stopped_before_it_ran_starts_when_it_is_resumed() {
 
     let stopped = run.run(&control).await.expect("it begins");
     let agents = ScriptedBackend::new([text_session("one"), text_session("OK")]);
-    let (result, told) = run_with(&project, agents, None).await;
+    let (result, lines) = run_with(&project, agents, None).await;
 
     assert_eq!(codes(&stopped), ["interrupted"]);
     assert!(result.is_success(), "{result:?}");
-    assert_eq!(told[0], "1: a visit 1 retry 0, fresh");
+    assert_eq!(lines[0], "1: a visit 1 retry 0, fresh");
     assert_eq!(result.run, stopped.run);
 }
 
@@ -574,44 +574,47 @@ fn keeping_conversations(agents: ScriptedBackend) -> ScriptedBackend {
 #[tokio::test(start_paused = true)]
 async fn a_flow_has_a_directory_for_conversations_until_it_cannot_be_resumed() {
     let project = project(&steps());
-    let kept = project
+    let conversation = project
         .project()
         .conversations_dir()
         .join("flow/scripted.json");
-    std::fs::create_dir_all(kept.parent().expect("a folder")).expect("made");
-    let keep = || std::fs::write(&kept, "{}").expect("writable");
+    std::fs::create_dir_all(conversation.parent().expect("a folder")).expect("made");
+    let keep = || std::fs::write(&conversation, "{}").expect("writable");
     keep();
 
     let lost = [text_session("one"), SessionScript::new("lost").hangs()];
     let first = keeping_conversations(ScriptedBackend::new(lost).unverified());
     hang(flow_run(&project, first)).await;
-    assert!(!kept.exists(), "it is of another flow");
-    std::fs::create_dir_all(kept.parent().expect("a folder")).expect("made");
+    assert!(!conversation.exists(), "it is of another flow");
+    std::fs::create_dir_all(conversation.parent().expect("a folder")).expect("made");
     keep();
     let second = ScriptedBackend::resuming_at(2, [text_session(""), text_session("OK")]);
-    let told = Arc::new(RecordedEvents::default());
-    let run = flow_run(&project, keeping_conversations(second)).observer(told.clone());
+    let events = Arc::new(RecordedEvents::default());
+    let run = flow_run(&project, keeping_conversations(second)).observer(events.clone());
     let run = run.configure({
-        let kept = kept.clone();
+        let conversation = conversation.clone();
         move |builder| {
-            assert!(kept.exists(), "it is of this flow");
+            assert!(conversation.exists(), "it is of this flow");
             builder
         }
     });
     let result = start(run).await.expect("it resumes");
 
     assert!(result.is_success(), "{result:?}");
-    assert_eq!(told.lines(), ["2: b visit 1 retry 0, continues scripted-1"]);
-    assert!(!kept.exists(), "nobody resumes it");
+    assert_eq!(
+        events.lines(),
+        ["2: b visit 1 retry 0, continues scripted-1"]
+    );
+    assert!(!conversation.exists(), "nobody resumes it");
 }
 
 #[tokio::test(start_paused = true)]
 async fn conversations_of_an_interrupted_flow_stay_when_a_new_flow_cannot_start() {
     let project = project(&steps());
     break_off(&project, vec![SessionScript::new("lost").hangs()]).await;
-    let kept = project.project().conversations_dir().join("flow/a.json");
-    std::fs::create_dir_all(kept.parent().expect("a folder")).expect("made");
-    std::fs::write(&kept, "{}").expect("writable");
+    let conversation = project.project().conversations_dir().join("flow/a.json");
+    std::fs::create_dir_all(conversation.parent().expect("a folder")).expect("made");
+    std::fs::write(&conversation, "{}").expect("writable");
     let agents = ScriptedBackend::new([]);
     let without_cost = agents.capabilities().clone().with_cost(Support::No);
     let limits = FlowLimits {
@@ -624,5 +627,5 @@ async fn conversations_of_an_interrupted_flow_stay_when_a_new_flow_cannot_start(
 
     start(refused).await.expect_err("its budget cannot be kept");
 
-    assert!(kept.exists());
+    assert!(conversation.exists());
 }

@@ -73,11 +73,11 @@ fn a_lost_conversation_repeats_its_prompt_in_a_new_one_and_its_cost_counts() {
     // A new conversation cannot be lost.
     let ignored = script.apply(lost);
 
-    let (FlowAction::Prompt(mut sent), FlowAction::Prompt(again)) = (action, &repeated) else {
+    let (FlowAction::Prompt(mut sent), FlowAction::Prompt(resent)) = (action, &repeated) else {
         panic!("{repeated:?}");
     };
     sent.session = SessionChoice::Fresh;
-    assert_eq!(*again, sent);
+    assert_eq!(*resent, sent);
     assert_eq!(ignored, FlowAction::Continue);
     let mut action = repeated;
     while !matches!(action, FlowAction::Finish(_)) {
@@ -98,7 +98,7 @@ fn a_lost_conversation_repeats_its_prompt_in_a_new_one_and_its_cost_counts() {
 }
 
 #[test]
-fn variables_come_from_the_step_then_outputs_then_parameters_then_the_flow() {
+fn variables_resolve_from_step_then_outputs_then_parameters_then_flow() {
     let parameters = json!({"parameters": {
         "city": {"type": "string", "required": true},
         "days": {"type": "integer", "default": 3},
@@ -169,7 +169,7 @@ fn a_check_receives_all_answers_of_its_try() {
 
 // Shows: flows/retry/sub-steps
 #[test]
-fn a_sub_step_that_runs_again_in_a_retry_of_its_parent_has_new_values() {
+fn a_sub_step_gets_new_values_in_a_retry_of_its_parent() {
     let mut a = checked("end", json!({"retry": {"maxRetries": 1}}));
     a["subSteps"] = json!(["p"]);
     let mut script = Script::with_steps(json!({"a": a, "p": part(json!({}))}))

@@ -35,9 +35,9 @@ fn an_escalation_to_a_step_runs_it_and_then_resumes_restarts_or_aborts() {
             "end",
             json!({"escalation": {"escalateTo": "lead", "returnFlow": then}}),
         );
-        let lead = json!({"prompt": PROMPT});
+        let lead_step = json!({"prompt": PROMPT});
 
-        let script = Script::with_steps(json!({"a": step("b"), "b": b, "lead": lead}))
+        let script = Script::with_steps(json!({"a": step("b"), "b": b, "lead": lead_step}))
             .checks([false])
             .run();
 
@@ -65,12 +65,12 @@ fn the_step_of_an_escalation_knows_the_failure_and_its_own_next_is_not_followed(
         action = script.step(action);
     }
 
-    let why = "the step `a` failed: the check did not pass".to_owned();
+    let reason = "the step `a` failed: the check did not pass".to_owned();
     assert_eq!(
         seen,
         [
             ("a".to_owned(), 1, None),
-            ("lead".to_owned(), 1, Some(why)),
+            ("lead".to_owned(), 1, Some(reason)),
             ("a".to_owned(), 2, None)
         ]
     );
@@ -86,8 +86,8 @@ fn the_failure_of_the_step_of_an_escalation_ends_the_flow() {
     }});
     let escalation = json!({"escalation": {"escalateTo": "b"}});
     for reaction in [fallback, escalation] {
-        let lead = checked("end", reaction);
-        let steps = json!({"a": a.clone(), "lead": lead, "b": step("end")});
+        let lead_step = checked("end", reaction);
+        let steps = json!({"a": a.clone(), "lead": lead_step, "b": step("end")});
 
         let script = Script::with_steps(steps).checks([false, false]).run();
 
@@ -134,8 +134,8 @@ fn an_external_escalation_is_sent_before_the_flow_resumes_restarts_or_aborts() {
 
             let script = Script::with_steps(json!({"a": a})).checks([false]).run();
 
-            let told = format!("notify {to} of a");
-            assert_eq!(script.steps()[..3], ["prompt 1: a", "check a", &told]);
+            let notice = format!("notify {to} of a");
+            assert_eq!(script.steps()[..3], ["prompt 1: a", "check a", &notice]);
             assert_eq!(script.steps()[3..], expected, "{method} {then}");
         }
     }
@@ -153,11 +153,11 @@ fn a_notification_that_cannot_be_delivered_ends_the_flow() {
 
 // Shows: flows/errors/no-fallback
 #[test]
-fn a_notification_is_sent_again_as_often_as_the_step_is_tried_again() {
+fn a_notification_is_retried_as_often_as_the_step() {
     let escalation = json!({"escalateTo": "https://example.com/", "notificationMethod": "webhook"});
     let retry = json!({"maxRetries": 2, "onExhausted": "error"});
     let a = checked("end", json!({"escalation": escalation, "retry": retry}));
-    let told = "notify https://example.com/ of a";
+    let notice = "notify https://example.com/ of a";
     let (one, two) = (
         "wait for Notification until 1000 ms",
         "wait for Notification until 3000 ms",
@@ -166,17 +166,17 @@ fn a_notification_is_sent_again_as_often_as_the_step_is_tried_again() {
         (
             FlowErrorKind::Notification,
             1,
-            vec![told, one, told, "prompt 4: a visit 2"],
+            vec![notice, one, notice, "prompt 4: a visit 2"],
         ),
         (
             FlowErrorKind::Notification,
             3,
-            vec![told, one, told, two, told, "failed: notification"],
+            vec![notice, one, notice, two, notice, "failed: notification"],
         ),
         (
             FlowErrorKind::DependencyResolution,
             1,
-            vec![told, "failed: dependency_resolution"],
+            vec![notice, "failed: dependency_resolution"],
         ),
     ] {
         let mut script = Script::with_steps(json!({"a": a.clone()})).checks([false; 3]);

@@ -43,7 +43,7 @@ fn a_loop_over_two_steps_is_allowed_and_its_visits_are_counted_up_to_their_limit
 }
 
 #[test]
-fn a_rate_limit_is_waited_for_and_the_prompt_sent_again_under_the_same_number() {
+fn after_a_rate_limit_the_prompt_is_resent_under_its_number() {
     let reset = Timestamp::from_second(6 * 3600).expect("in range");
     let limited = |resets_at| PromptOutcome::RateLimited { resets_at };
     let limits = FlowLimits {
@@ -172,7 +172,7 @@ fn a_spent_quota_leaves_the_step_where_it_was() {
     for escalation in escalations_without_another_step() {
         cases.push((json!({"escalation": escalation}), 1, "prompt 1: a"));
     }
-    for (fields, times, again) in cases {
+    for (fields, times, expected) in cases {
         let mut script = limited(&fields, times).run();
         let (at, stopped) = (script.now, script.steps().len() - 1);
 
@@ -185,7 +185,7 @@ fn a_spent_quota_leaves_the_step_where_it_was() {
             script.steps()[stopped..],
             [
                 "stopped: sdk_rate_limit",
-                again,
+                expected,
                 "prompt 2: b",
                 "complete at end?",
                 "complete"
@@ -339,9 +339,9 @@ fn a_spent_budget_stops_the_flow_before_the_next_prompt_and_a_complete_flow_is_c
         let _ = script.apply(FlowFact::LimitsChanged { limits: higher });
         let _ = script.apply(FlowFact::Resumed { at });
 
-        let told = script.actions.iter().rev().take(2).map(String::as_str);
-        let told: Vec<&str> = told.collect();
-        assert_eq!(told, [next, "stopped: budget_exceeded"]);
+        let actions = script.actions.iter().rev().take(2).map(String::as_str);
+        let actions: Vec<&str> = actions.collect();
+        assert_eq!(actions, [next, "stopped: budget_exceeded"]);
     }
 }
 
@@ -410,7 +410,7 @@ fn a_stopped_flow_continues_only_when_it_is_resumed() {
 }
 
 #[test]
-fn a_wait_that_would_outlast_the_time_budget_is_not_begun() {
+fn a_wait_longer_than_the_time_budget_is_not_started() {
     let budget = Budget::default().with_time(std::time::Duration::from_millis(1_000));
     let mut a = step("end");
     a["retry"] = json!({"maxRetries": 3});
@@ -567,17 +567,17 @@ fn facts_that_do_not_fit_change_nothing() {
 }
 
 #[test]
-fn a_prompt_that_was_lost_with_its_process_is_sent_again_under_its_number() {
+fn a_prompt_lost_with_its_process_is_resent_under_its_number() {
     let mut script = Script::with_steps(json!({"a": step("end")}));
     let at = script.now;
     let sent = script.begin();
 
-    let again = script.apply(FlowFact::Lost { spent: None });
+    let resent = script.apply(FlowFact::Lost { spent: None });
 
-    assert_eq!(sent, again);
+    assert_eq!(sent, resent);
     let result = |script: &Script| script.machine.result(&autonoe_core::RunId::new("r"), at);
     assert_eq!(result(&script), None);
-    let mut action = again;
+    let mut action = resent;
     while !matches!(action, FlowAction::Finish(_)) {
         action = script.step(action);
     }
@@ -626,10 +626,10 @@ fn a_flow_resumes_with_other_limits_and_its_expenses_still_count() {
         Script::with_steps(json!({"a": step("b"), "b": step("end")})).limits(budget(100));
     script.price = 30;
     let action = script.begin();
-    let asked = script.step(action);
+    let next = script.step(action);
 
     let _ = script.apply(FlowFact::LimitsChanged { limits: budget(30) });
-    let action = script.step(asked);
+    let action = script.step(next);
 
     assert!(
         matches!(&action, FlowAction::Finish(FlowEnd::Stopped { failure }) if failure.budget == Some(BudgetKind::Cost)),
@@ -638,7 +638,7 @@ fn a_flow_resumes_with_other_limits_and_its_expenses_still_count() {
 }
 
 #[test]
-fn a_service_that_asks_to_wait_longer_than_the_back_off_is_heeded() {
+fn a_retry_after_longer_than_the_backoff_is_respected() {
     let mut a = step("end");
     a["retry"] = json!({"maxRetries": 1});
     let mut overloaded = failure(FlowErrorKind::SdkConnection);
@@ -669,9 +669,9 @@ fn a_rate_limited_check_is_repeated_without_the_step() {
 }
 
 #[test]
-fn only_what_has_a_session_costs_something_when_it_is_lost() {
+fn only_a_lost_session_has_an_unknown_cost() {
     let judged = json!({"type": "prompt", "prompt": "prompts/a.md", "onPass": {"next": "end"}});
-    let said = json!({"type": "keyword", "keywords": ["OK"], "onPass": {"next": "end"}});
+    let keyword_check = json!({"type": "keyword", "keywords": ["OK"], "onPass": {"next": "end"}});
     let known = Expense {
         cost: CostTotal::known(CostUsd::from_cents(7)),
         ..Expense::default()
@@ -679,7 +679,7 @@ fn only_what_has_a_session_costs_something_when_it_is_lost() {
     for (check, spent, expected) in [
         (&judged, None, (1, 1)),
         (&judged, Some(known), (8, 0)),
-        (&said, None, (1, 0)),
+        (&keyword_check, None, (1, 0)),
     ] {
         let a = json!({"prompt": "prompts/a.md", "check": check});
         let mut script = Script::with_steps(json!({"a": a}));

@@ -24,7 +24,7 @@ fn steps_follow_each_other_to_the_end_where_the_flow_is_complete() {
 }
 
 #[test]
-fn a_check_comes_before_the_completion_is_asked() {
+fn a_check_runs_before_the_completion() {
     let script = Script::with_steps(json!({"a": checked("end", json!({}))})).run();
 
     let expected = [
@@ -38,7 +38,7 @@ fn a_check_comes_before_the_completion_is_asked() {
 }
 
 #[test]
-fn completion_ends_a_flow_after_any_iteration_and_its_reason_is_kept() {
+fn completion_ends_a_flow_after_any_iteration_and_records_its_reason() {
     let mut script = Script::with_steps(json!({"a": step("b"), "b": step("end")}));
     script.completions = [Ok(true)].into();
 
@@ -90,7 +90,7 @@ fn failed_step_is_retried_up_to_the_limit() {
 }
 
 #[test]
-fn after_the_last_try_error_fallback_and_skip_each_do_what_they_say() {
+fn error_fallback_and_skip_each_apply_after_the_last_try() {
     for (policy, expected) in [
         (json!({"maxRetries": 0}), vec!["failed: step_failed"]),
         (
@@ -331,7 +331,7 @@ fn sub_steps_are_run_in_order_after_the_prompt_and_before_the_check() {
 }
 
 #[test]
-fn the_completion_is_asked_when_no_step_around_has_its_check_ahead() {
+fn the_completion_is_evaluated_when_no_enclosing_step_has_a_pending_check() {
     let check = json!({"type": "keyword", "keywords": ["OK"]});
     let sub_steps = |of_a: bool, of_p: bool| {
         let mut a = step("end");
@@ -353,20 +353,20 @@ fn the_completion_is_asked_when_no_step_around_has_its_check_ahead() {
     ] {
         let script = Script::with_steps(sub_steps(of_a, of_p)).run();
 
-        let mut told = script.actions.iter().map(|told| match told.as_str() {
+        let mut actions = script.actions.iter().map(|actions| match actions.as_str() {
             "complete?" => "?",
-            told => told,
+            actions => actions,
         });
-        let before_the_end: Vec<&str> = told.by_ref().take(expected.len()).collect();
+        let before_the_end: Vec<&str> = actions.by_ref().take(expected.len()).collect();
         assert_eq!(before_the_end, expected, "{of_a} {of_p}");
-        let rest: Vec<&str> = told.collect();
+        let rest: Vec<&str> = actions.collect();
         assert_eq!(rest, ["complete at end?", "complete"], "{of_a} {of_p}");
     }
 }
 
 // Shows: flows/keywords/no-verdict
 #[test]
-fn the_completion_is_asked_when_a_sub_step_fails_its_parent_before_the_check() {
+fn the_completion_is_evaluated_when_a_sub_step_fails_its_parent_before_the_check() {
     let mut a = checked("end", json!({}));
     a["subSteps"] = json!(["p"]);
     let p = part(json!({"check": {"type": "keyword", "keywords": ["OK"]}}));
@@ -386,7 +386,7 @@ fn the_completion_is_asked_when_a_sub_step_fails_its_parent_before_the_check() {
 }
 
 #[test]
-fn a_parent_fails_when_a_sub_step_fails_and_runs_again_as_a_whole() {
+fn a_failing_sub_step_fails_its_parent_and_a_retry_runs_the_whole_parent() {
     let mut a = step("end");
     a["subSteps"] = json!(["p"]);
     a["retry"] = json!({"maxRetries": 1});
@@ -497,7 +497,7 @@ fn nothing_is_complete_before_the_agent_has_answered_once() {
             !script
                 .actions
                 .iter()
-                .any(|told| told.starts_with("complete"))
+                .any(|action| action.starts_with("complete"))
         );
         assert_eq!(script.steps().last(), Some(&expected));
     }
@@ -520,7 +520,7 @@ fn sub_steps_of_sub_steps_are_visited_once_however_often_those_around_them_are_t
 }
 
 #[test]
-fn an_end_that_is_not_complete_names_what_does_not_hold() {
+fn an_incomplete_end_names_the_conditions_that_do_not_hold() {
     let mut script = Script::with_steps(json!({"a": step("end")}));
     let at = script.now;
     let action = script.begin();
@@ -550,7 +550,7 @@ fn an_end_that_is_not_complete_names_what_does_not_hold() {
 }
 
 #[test]
-fn the_completion_waits_while_the_agent_fails_before_a_check_that_is_tried_again() {
+fn the_completion_waits_while_an_agent_fails_before_a_retried_check() {
     let a = checked("end", json!({"retry": {"maxRetries": 2}}));
     let mut script = Script::with_steps(json!({"a": a}))
         .prompts([answer_text("DONE"), breaks(FlowErrorKind::SdkSession)]);

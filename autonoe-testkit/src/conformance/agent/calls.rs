@@ -7,12 +7,13 @@ use autonoe_core::{Mode, ToolCall, ToolKind};
 
 use super::ProbeCall;
 use super::fixture::REASON;
-use super::played::{Invocation, PlayedSession, RecordEntry};
+use super::played::{Invocation, PlayedSession};
 use super::probe_tool::{FAILURE, answer};
+use super::record::RecordEntry;
 use crate::conformance::checks::{CheckOutcome, Flaw};
 
 /// Returns the calls of a session that should make `expected` calls.
-fn made_calls(played: &PlayedSession, expected: usize) -> CheckOutcome<Vec<Invocation<'_>>> {
+fn expect_calls(played: &PlayedSession, expected: usize) -> CheckOutcome<Vec<Invocation<'_>>> {
     let calls = played.invocations();
     let (label, found) = (played.label, calls.len());
     ensure!(
@@ -24,7 +25,7 @@ fn made_calls(played: &PlayedSession, expected: usize) -> CheckOutcome<Vec<Invoc
 
 pub(super) fn are_answered_once(played: &PlayedSession, expected: usize) -> CheckOutcome {
     let label = played.label;
-    let calls = made_calls(played, expected)?;
+    let calls = expect_calls(played, expected)?;
     let ids: HashSet<_> = calls.iter().map(|call| call.id).collect();
     ensure!(
         ids.len() == calls.len(),
@@ -57,7 +58,7 @@ pub(super) fn are_answered_once(played: &PlayedSession, expected: usize) -> Chec
 /// Returns the calls that the gate decided, with their indices in the log.
 fn gate_calls(played: &PlayedSession) -> Vec<(usize, &ToolCall)> {
     let log = played.log.iter().enumerate();
-    log.filter_map(|(at, happening)| match happening {
+    log.filter_map(|(at, entry)| match entry {
         RecordEntry::GateCalled(call) => Some((at, call)),
         _ => None,
     })
@@ -66,7 +67,7 @@ fn gate_calls(played: &PlayedSession) -> Vec<(usize, &ToolCall)> {
 
 pub(super) fn are_gated_once(played: &PlayedSession, expected: usize) -> CheckOutcome {
     let label = played.label;
-    let calls = made_calls(played, expected)?;
+    let calls = expect_calls(played, expected)?;
     let decided = gate_calls(played);
     ensure!(
         decided.len() == calls.len(),
@@ -95,20 +96,20 @@ pub(super) fn are_gated_once(played: &PlayedSession, expected: usize) -> CheckOu
 pub(super) fn are_described(played: &PlayedSession) -> CheckOutcome {
     let label = played.label;
     for (_, call) in gate_calls(played) {
-        let shown = played
+        let invocation = played
             .invocations()
             .into_iter()
-            .find(|shown| shown.id == call.id);
-        if let Some(shown) = shown {
+            .find(|invocation| invocation.id == call.id);
+        if let Some(invocation) = invocation {
             ensure!(
-                shown.name == call.name,
+                invocation.name == call.name,
                 "{label}: {:?} is {:?} in the stream",
                 call.name,
-                shown.name
+                invocation.name
             );
             ensure!(
-                *shown.input == call.input,
-                "{label}: another input is in the stream: {shown:?}"
+                *invocation.input == call.input,
+                "{label}: another input is in the stream: {invocation:?}"
             );
         }
         let session = &call.session;

@@ -8,7 +8,7 @@ use autonoe_core::{AgentError, StreamEvent};
 
 use super::Scenario;
 use super::fixture::{Fixture, GateMode, Session, Subject, dispose, prompt, read, read_until};
-use super::played::RecordEntry;
+use super::record::RecordEntry;
 use crate::conformance::checks::{CheckOutcome, Flaw, within};
 
 /// Interrupts from another task, as a run does.
@@ -17,8 +17,8 @@ async fn interrupt(
     limit: Duration,
 ) -> CheckOutcome<Result<(), AgentError>> {
     let control = control.clone();
-    let asking = tokio::spawn(async move { control.interrupt().await });
-    within(limit, "interrupt", asking)
+    let request = tokio::spawn(async move { control.interrupt().await });
+    within(limit, "interrupt", request)
         .await?
         .map_err(|error| Flaw::Failed(error.to_string()))
 }
@@ -29,8 +29,8 @@ async fn steer(
     limit: Duration,
 ) -> CheckOutcome<Result<(), AgentError>> {
     let control = control.clone();
-    let asking = tokio::spawn(async move { control.steer("hurry up").await });
-    within(limit, "steer", asking)
+    let request = tokio::spawn(async move { control.steer("hurry up").await });
+    within(limit, "steer", request)
         .await?
         .map_err(|error| Flaw::Failed(error.to_string()))
 }
@@ -55,9 +55,9 @@ pub(super) async fn interrupts(subject: &Subject<'_>) -> CheckOutcome {
     }
     let _ = dispose(client, limit).await;
     let log = record.all();
-    let interrupted = log.iter().any(|happening| {
+    let interrupted = log.iter().any(|entry| {
         let end = SessionOutcome::Interrupted;
-        matches!(happening, RecordEntry::Streamed(StreamEvent::End { outcome, .. }) if *outcome == end)
+        matches!(entry, RecordEntry::Streamed(StreamEvent::End { outcome, .. }) if *outcome == end)
     });
     ensure!(interrupted, "after an interruption the turn went: {log:?}");
     Ok(())

@@ -17,8 +17,8 @@ use futures::StreamExt;
 use tokio_util::sync::CancellationToken;
 
 use super::leftover_processes::SessionProcesses;
-use super::played::{Record, RecordEntry, RecordingHook};
 use super::probe_tool::ProbeTool;
+use super::record::{Record, RecordEntry, RecordingHook};
 use super::{AgentHarness, Scenario};
 use crate::conformance::checks::{CheckOutcome, Flaw, within};
 
@@ -192,7 +192,7 @@ pub(super) async fn read_until(
     stream: &mut MessageStream<'_>,
     record: &Record,
     limit: Duration,
-    what: &str,
+    expected: &str,
     is_it: impl Fn(&StreamEvent) -> bool,
 ) -> CheckOutcome {
     let reading = async {
@@ -204,10 +204,10 @@ pub(super) async fn read_until(
             }
         }
         Err(Flaw::Failed(format!(
-            "the stream ended before there was {what}"
+            "the stream ended before there was {expected}"
         )))
     };
-    within(limit, what, reading).await?
+    within(limit, expected, reading).await?
 }
 
 /// Disposes a client.
@@ -218,13 +218,13 @@ pub(super) async fn dispose(client: Box<dyn AgentClient>, limit: Duration) -> Ch
 }
 
 /// Returns whether the entry is a call of the gate.
-pub(super) fn is_gate_call(happening: &RecordEntry) -> bool {
-    matches!(happening, RecordEntry::GateCalled(_))
+pub(super) fn is_gate_call(entry: &RecordEntry) -> bool {
+    matches!(entry, RecordEntry::GateCalled(_))
 }
 
 /// Returns whether the entry is a start of the probe tool.
-pub(super) fn is_tool_start(happening: &RecordEntry) -> bool {
-    matches!(happening, RecordEntry::ToolStarted { .. })
+pub(super) fn is_tool_start(entry: &RecordEntry) -> bool {
+    matches!(entry, RecordEntry::ToolStarted { .. })
 }
 
 /// The limit for later sessions once a process was left: the check has already failed.
@@ -270,10 +270,10 @@ impl<'h> Subject<'h> {
                 self.harness.time_limit()
             };
             let found = session
-                .wait_until_gone(limit)
+                .wait_for_exit(limit)
                 .await
                 .map_err(|flaw| match flaw {
-                    Flaw::Failed(what) => Flaw::Failed(format!("{label}: {what}")),
+                    Flaw::Failed(problem) => Flaw::Failed(format!("{label}: {problem}")),
                     untestable => untestable,
                 });
             self.lock().findings.push(found.clone());

@@ -71,10 +71,10 @@ impl SessionProcesses {
     /// ended counts: neither a pause in which the machine was too busy to run this task, nor the
     /// time until the system delivers a pending SIGKILL. A busy machine therefore slows the check
     /// down but does not fail it, unless the process is still alive after [`MOST`].
-    pub(super) async fn wait_until_gone(&self, limit: Duration) -> CheckOutcome {
+    pub(super) async fn wait_for_exit(&self, limit: Duration) -> CheckOutcome {
         if !Path::new("/proc/self/environ").exists() {
-            let why = "this system does not list the environments of processes in /proc";
-            return Err(Flaw::Untestable(why.to_owned()));
+            let reason = "this system does not list the environments of processes in /proc";
+            return Err(Flaw::Untestable(reason.to_owned()));
         }
         let (started, mut waited) = (Instant::now(), Duration::ZERO);
         loop {
@@ -194,10 +194,10 @@ fn argument(command: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-fn unique(what: &str) -> String {
+fn unique(prefix: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    format!("{what}-{}-{number}", std::process::id())
+    format!("{prefix}-{}-{number}", std::process::id())
 }
 
 #[cfg(test)]

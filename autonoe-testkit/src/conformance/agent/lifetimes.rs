@@ -10,7 +10,7 @@ use super::fixture::{
     Fixture, GateMode, Session, Subject, dispose, is_gate_call, is_tool_start, prompt, read,
     read_until,
 };
-use super::played::RecordEntry;
+use super::record::RecordEntry;
 use super::sessions::text_scenario;
 use super::{AgentHarness, Scenario, probe_tool};
 use crate::conformance::checks::{CheckOutcome, Flaw, within};
@@ -61,10 +61,10 @@ pub(super) async fn progress_behind_a_slow_gate(
     {
         let mut stream = client.query(prompt());
         {
-            let asked = pin!(record.wait_for(limit, "the gate", is_gate_call));
+            let gate_call = pin!(record.wait_for(limit, "the gate", is_gate_call));
             let polled = pin!(read_until(&mut stream, &record, limit, "an end", |_| false));
-            match future::select(asked, polled).await {
-                future::Either::Left((asked, _)) => asked?,
+            match future::select(gate_call, polled).await {
+                future::Either::Left((gate_call, _)) => gate_call?,
                 // Another check reports that the gate was not called.
                 future::Either::Right(_) => return Ok(()),
             }
@@ -163,7 +163,7 @@ pub(super) async fn a_running_tool_ends(subject: &Subject<'_>) -> CheckOutcome {
         let either = future::select(Box::pin(reading), Box::pin(running)).await;
         either.factor_first().0?;
     }
-    let is_over = |happening: &RecordEntry| matches!(happening, RecordEntry::ToolEnded);
+    let is_over = |entry: &RecordEntry| matches!(entry, RecordEntry::ToolEnded);
     let ended = record.wait_for(limit, "the end of the tool", is_over).await;
     let _ = dispose(client, limit).await;
     ended
@@ -212,8 +212,8 @@ pub(super) async fn side_by_side(subject: &Subject<'_>, scenario: &Scenario) -> 
     let _ = dispose(other, limit).await;
     for (record, key) in [(first, one_key), (second, other_key)] {
         let mut ended = false;
-        for happening in record.all() {
-            let session = match &happening {
+        for entry in record.all() {
+            let session = match &entry {
                 RecordEntry::GateCalled(call) => &call.session,
                 RecordEntry::ToolStarted { session, .. } => session,
                 RecordEntry::Streamed(StreamEvent::End { .. }) => {

@@ -4,12 +4,13 @@ use autonoe_core::StreamEvent;
 use autonoe_core::agent::{EventCapabilities, TokenReports, TokenUsage};
 use autonoe_core::event::SpanId;
 
-use super::played::{EmittedEvent, PlayedSession, RecordEntry};
+use super::played::PlayedSession;
+use super::record::{EmittedEvent, RecordEntry};
 use crate::conformance::checks::{CheckOutcome, Flaw};
 
 /// Returns the emitted events, in order.
 fn emitted_events(played: &PlayedSession) -> impl Iterator<Item = &EmittedEvent> {
-    played.log.iter().filter_map(|happening| match happening {
+    played.log.iter().filter_map(|entry| match entry {
         RecordEntry::Emitted(emitted) => Some(emitted),
         _ => None,
     })
@@ -101,9 +102,9 @@ pub(super) fn calls_have_one_end_at_their_place(played: &PlayedSession) -> Check
         let is_of_a_call = event["event"]
             .as_str()
             .is_some_and(|name| name.starts_with("model_"));
-        let has_begun = started.iter().any(|call| call.span.span == span.span);
+        let is_started = started.iter().any(|call| call.span.span == span.span);
         ensure!(
-            !is_of_a_call || has_begun,
+            !is_of_a_call || is_started,
             "{label}: {event} belongs to no call"
         );
     }
@@ -115,13 +116,13 @@ fn is_end(name: &str) -> bool {
 }
 
 pub(super) fn notes_are_hidden(played: &PlayedSession) -> CheckOutcome {
-    let (shown, hidden) = (
+    let (started, ended) = (
         named(played, "progress_started").count(),
         named(played, "progress_ended").count(),
     );
     ensure!(
-        shown == hidden,
-        "{}: {shown} notes of progress are shown and {hidden} hidden",
+        started == ended,
+        "{}: {started} notes of progress are shown and {ended} hidden",
         played.label
     );
     Ok(())
@@ -157,8 +158,8 @@ pub(super) fn usage_adds_up(played: &PlayedSession, claimed: &EventCapabilities)
 /// Checks that a session reports its token usage if the backend claims to.
 pub(super) fn has_tokens(played: &PlayedSession, claimed: TokenReports) -> CheckOutcome {
     if claimed == TokenReports::None {
-        let why = "the backend does not claim to report tokens";
-        return Err(Flaw::Untestable(why.to_owned()));
+        let reason = "the backend does not claim to report tokens";
+        return Err(Flaw::Untestable(reason.to_owned()));
     }
     let has_tokens = played
         .items()

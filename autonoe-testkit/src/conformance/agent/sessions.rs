@@ -213,8 +213,8 @@ fn needs(support: Support, otherwise: &str) -> CheckOutcome {
 /// shows that it ran.
 pub(super) async fn agent_is_confined(subject: &Subject<'_>, claimed: Support) -> CheckOutcome {
     if !claimed.is_yes() {
-        let why = "the backend creates no outer sandbox";
-        return Err(Flaw::Untestable(why.to_owned()));
+        let reason = "the backend creates no outer sandbox";
+        return Err(Flaw::Untestable(reason.to_owned()));
     }
     let project = subject.harness.project();
     let beside = project.parent().filter(|folder| folder.parent().is_some());
@@ -264,9 +264,9 @@ pub(super) fn pairs(
         })
         .collect();
     if seen.is_empty() {
-        let why = sessions.first().map(|(session, _)| missing(session));
+        let reason = sessions.first().map(|(session, _)| missing(session));
         checks.run_sync(name, || {
-            Err(why.unwrap_or_else(|| Flaw::Untestable("nothing to see".into())))
+            Err(reason.unwrap_or_else(|| Flaw::Untestable("nothing to see".into())))
         });
     } else {
         checks.each(name, seen, |(played, count)| check(played, count));
@@ -276,7 +276,7 @@ pub(super) fn pairs(
 /// Returns the reason why there is no session to inspect.
 pub(super) fn missing(session: &Session) -> Flaw {
     Flaw::Untestable(match session {
-        Err(Flaw::Untestable(why)) => why.clone(),
+        Err(Flaw::Untestable(reason)) => reason.clone(),
         Err(Flaw::Failed(_)) => "its session could not be played".into(),
         Ok(PlayedSession { label, .. }) => format!("the session {label:?} did not come to its end"),
     })

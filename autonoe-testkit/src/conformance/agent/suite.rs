@@ -30,10 +30,10 @@ pub(super) fn turns(checks: &mut Checks, sessions: &Sessions) {
     checks.each("every turn ends", sessions.all(), |session| match session {
         Ok(PlayedSession {
             label,
-            turn: Err(Flaw::Failed(what)),
+            turn: Err(Flaw::Failed(problem)),
             ..
-        }) => Err(Flaw::Failed(format!("{label}: {what}"))),
-        Err(Flaw::Failed(what)) => Err(Flaw::Failed(what.clone())),
+        }) => Err(Flaw::Failed(format!("{label}: {problem}"))),
+        Err(Flaw::Failed(problem)) => Err(Flaw::Failed(problem.clone())),
         _ => Ok(()),
     });
     over(
@@ -280,8 +280,8 @@ pub(super) async fn lifetimes(checks: &mut Checks, subject: &Subject<'_>, sessio
         },
     )
     .await;
-    let calls_ours = uses([probe_tool::answers(1)]);
-    let progress = lifetimes::progress_behind_a_slow_gate(subject, &calls_ours);
+    let calls_probe_tool = uses([probe_tool::answers(1)]);
+    let progress = lifetimes::progress_behind_a_slow_gate(subject, &calls_probe_tool);
     run(
         checks,
         subject,

@@ -50,7 +50,7 @@ pub fn bash_contract(security: impl BashSecurity + 'static) -> Conformance {
         "no text makes it panic",
         answers(),
         |(text, answer)| match answer {
-            Answer::Panicked(said) => Err(Flaw::Failed(format!("{}: {said}", text.label))),
+            Answer::Panicked(message) => Err(Flaw::Failed(format!("{}: {message}", text.label))),
             _ => Ok(()),
         },
     );
@@ -87,14 +87,14 @@ pub fn bash_contract(security: impl BashSecurity + 'static) -> Conformance {
     let answering = !first.contains(&Answer::TooLate);
     // In another order: the result must not depend on earlier calls.
     let backwards: Vec<Text> = texts.iter().rev().cloned().collect();
-    let again = if answering {
+    let repeated = if answering {
         start_judging(&security, &backwards).answers()
     } else {
         Vec::new()
     };
     checks.each(
         "the same text gets the same verdict",
-        answers().rev().zip(&again),
+        answers().rev().zip(&repeated),
         same,
     );
     let threads: Vec<_> = if answering {
@@ -137,12 +137,15 @@ fn flaw_of(denial: &Denial, Text { label, text }: &Text) -> CheckOutcome {
     Ok(())
 }
 
-fn same(((text, first), again): ((&Text, &Answer), &Answer)) -> CheckOutcome {
+fn same(((text, first), repeated): ((&Text, &Answer), &Answer)) -> CheckOutcome {
     // Another check reports panics.
-    let comparable = !matches!((first, again), (Answer::Panicked(_), Answer::Panicked(_)));
+    let comparable = !matches!(
+        (first, repeated),
+        (Answer::Panicked(_), Answer::Panicked(_))
+    );
     ensure!(
-        !comparable || first == again,
-        "{}: first {first:?}, then {again:?}",
+        !comparable || first == repeated,
+        "{}: first {first:?}, then {repeated:?}",
         text.label
     );
     Ok(())
@@ -239,16 +242,16 @@ struct PendingVerdicts {
 
 /// Starts judging the texts one after the other.
 fn start_judging(security: &Arc<dyn BashSecurity>, texts: &[Text]) -> PendingVerdicts {
-    let (tell, answers) = channel();
-    let (security, asked) = (security.clone(), texts.to_vec());
+    let (sender, answers) = channel();
+    let (security, queue) = (security.clone(), texts.to_vec());
     // Not joined: a hanging thread is abandoned.
     std::thread::spawn(move || {
-        for Text { text, .. } in asked {
+        for Text { text, .. } in queue {
             let answer = match catch_unwind(AssertUnwindSafe(|| security.check(&text))) {
                 Ok(verdict) => Answer::Verdict(verdict),
                 Err(panic) => Answer::Panicked(panic_text(panic)),
             };
-            if tell.send(answer).is_err() {
+            if sender.send(answer).is_err() {
                 return;
             }
         }

@@ -54,8 +54,9 @@ pub fn bash_stricter(
             answers().zip(&base),
             |((text, answer), base)| match (base, answer) {
                 (Answer::Verdict(Verdict::Deny(denial)), Answer::Verdict(Verdict::Allow)) => {
-                    let what = format!("{} is allowed; the inner validator: {denial}", text.label);
-                    Err(Flaw::Failed(what))
+                    let problem =
+                        format!("{} is allowed; the inner validator: {denial}", text.label);
+                    Err(Flaw::Failed(problem))
                 }
                 (Answer::TooLate | Answer::Panicked(_), _) => Err(Flaw::Untestable(format!(
                     "{}: the inner validator has no verdict",
@@ -70,7 +71,9 @@ pub fn bash_stricter(
             |(text, answer)| match answer {
                 Answer::Verdict(Verdict::Deny(denial)) => flaw_of(denial, text),
                 Answer::Verdict(Verdict::Allow) => Ok(()),
-                Answer::Panicked(said) => Err(Flaw::Failed(format!("{}: {said}", text.label))),
+                Answer::Panicked(message) => {
+                    Err(Flaw::Failed(format!("{}: {message}", text.label)))
+                }
                 Answer::TooLate => Err(Flaw::Failed(format!(
                     "{}: no answer after {LIMIT:?}",
                     text.label
@@ -120,9 +123,9 @@ fn nested() -> Vec<Text> {
 }
 
 fn labelled(text: String) -> Text {
-    let shown: String = text.chars().take(200).collect();
+    let excerpt: String = text.chars().take(200).collect();
     Text {
-        label: format!("{shown:?}"),
+        label: format!("{excerpt:?}"),
         text,
     }
 }

@@ -25,9 +25,9 @@ pub(super) async fn at_once(it: Fixture) -> CheckOutcome {
     let outcome = it.wait(&run.id).await?;
 
     let seen = it.seen(&run.id);
-    let (begun, cleared) = (*seen.starts.borrow(), *seen.cleared.borrow());
+    let (starts, cleared) = (*seen.starts.borrow(), *seen.cleared.borrow());
     ensure!(
-        begun == 0 || cleared,
+        starts == 0 || cleared,
         "its end was reported before its work had ended"
     );
     is_cancelled(&outcome, "a mistake")
@@ -79,10 +79,10 @@ pub(super) async fn others_go_on(it: Fixture) -> CheckOutcome {
     Ok(())
 }
 
-fn is_cancelled(outcome: &RunOutcome, why: &str) -> CheckOutcome {
+fn is_cancelled(outcome: &RunOutcome, expected: &str) -> CheckOutcome {
     let RunEnding::Cancelled { reason } = &outcome.ending else {
         return Err(format!("its outcome is {outcome:?}").into());
     };
-    ensure!(reason == why, "the reason is {reason:?}");
+    ensure!(reason == expected, "the reason is {reason:?}");
     Ok(())
 }

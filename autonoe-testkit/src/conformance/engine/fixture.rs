@@ -47,7 +47,7 @@ use super::ENGINE_JOB;
 use crate::conformance::checks::{CheckOutcome, Flaw};
 
 /// The polling interval.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// An engine and the observations of its runs.
 pub(super) struct Fixture {
@@ -79,7 +79,7 @@ impl Fixture {
     pub(super) async fn start_holding(&self) -> CheckOutcome<(RunSpec, Arc<RunObservations>)> {
         let run = self.start(does::hold()).await?;
         let seen = self.seen(&run.id);
-        until(&seen.starts, |begun| *begun > 0).await?;
+        until(&seen.starts, |starts| *starts > 0).await?;
         Ok((run, seen))
     }
 
@@ -121,13 +121,13 @@ impl Fixture {
         run: &RunId,
         is_so: impl Fn(&RunView) -> bool,
     ) -> CheckOutcome<RunView> {
-        const LOOKS: u32 = 1_000;
+        const MAX_POLLS: u32 = 1_000;
         let mut view = self.status(run).await?;
-        for _ in 0..LOOKS {
+        for _ in 0..MAX_POLLS {
             if is_so(&view) {
                 return Ok(view);
             }
-            tokio::time::sleep(LOOK_AGAIN).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
             view = self.status(run).await?;
         }
         Err(Flaw::Failed(format!("the state of the run stays {view:?}")))
@@ -137,13 +137,14 @@ impl Fixture {
 /// Waits until `is_so` returns true for the observed value.
 pub(super) async fn until<T>(seen: &watch::Sender<T>, is_so: impl Fn(&T) -> bool) -> CheckOutcome {
     let mut seen = seen.subscribe();
-    let came = seen.wait_for(is_so).await;
-    came.map(|_| ())
+    let found = seen.wait_for(is_so).await;
+    found
+        .map(|_| ())
         .map_err(|_| Flaw::Untestable("the state that the suite watches is gone".to_owned()))
 }
 
-pub(super) fn unexpected(what: &str, error: &EngineError) -> Flaw {
-    Flaw::Failed(format!("{what} was refused: {error}"))
+pub(super) fn unexpected(request: &str, error: &EngineError) -> Flaw {
+    Flaw::Failed(format!("{request} was refused: {error}"))
 }
 
 /// Returns an id that no run has had, neither here nor on a server that remembers its runs.
@@ -218,7 +219,7 @@ pub(super) fn halfway() -> RunProgress {
 impl JobRunner for Probe {
     async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
         let seen = self.observations(&run.id);
-        seen.starts.send_modify(|begun| *begun += 1);
+        seen.starts.send_modify(|starts| *starts += 1);
         context.report(halfway());
         let outcome = match run.input["does"].as_str() {
             Some("give") => RunOutcome::succeeded(run.input["value"].clone()),
@@ -241,7 +242,7 @@ async fn hold(seen: &RunObservations, context: &JobContext) -> RunOutcome {
                 return RunOutcome::cancelled("it was told to end");
             }
             request = context.control().next_request() => {
-                seen.instructions.send_modify(|told| told.push(request_text(request)));
+                seen.instructions.send_modify(|requests| requests.push(request_text(request)));
             }
             _ = may_end => {
                 let lines = seen.instructions.borrow().clone();

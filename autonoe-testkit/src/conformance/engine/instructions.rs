@@ -15,7 +15,7 @@ pub(super) async fn in_order(it: Fixture) -> CheckOutcome {
             .await?;
     }
 
-    until(&seen.instructions, |told| told.len() >= COUNT).await?;
+    until(&seen.instructions, |received| received.len() >= COUNT).await?;
     seen.release();
     let outcome = it.wait(&run.id).await?;
     ensure!(
@@ -38,7 +38,7 @@ pub(super) async fn pause_shows(it: Fixture) -> CheckOutcome {
     it.wait_for_status(&run.id, |view| view.phase == RunPhase::Running)
         .await?;
 
-    until(&seen.instructions, |told| told.len() >= 2).await?;
+    until(&seen.instructions, |received| received.len() >= 2).await?;
     seen.release();
     let outcome = it.wait(&run.id).await?;
     let expected = ["pause", "resume"].map(str::to_owned);

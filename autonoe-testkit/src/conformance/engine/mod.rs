@@ -81,7 +81,7 @@ const CHECKS: &[(&str, Check)] = &[
         submission::another_is_refused(it).boxed()
     }),
     ("the id of a run that has ended is not used again", |it| {
-        submission::ids_are_not_used_again(it).boxed()
+        submission::ids_are_not_reused(it).boxed()
     }),
     (
         "a dropped submission takes effect completely or not at all",

@@ -148,16 +148,16 @@ pub(super) async fn unknown_ids_are_reported(it: Fixture) -> CheckOutcome {
     it.wait(&known.id).await?;
     let run = new_id();
 
-    let say = RunInstruction::Message("hello".to_owned());
-    for (asked, said) in [
+    let message = RunInstruction::Message("hello".to_owned());
+    for (request, error) in [
         ("cancel", it.engine.cancel(&run, "why").await.err()),
-        ("instruct", it.engine.instruct(&run, say).await.err()),
+        ("instruct", it.engine.instruct(&run, message).await.err()),
         ("status", it.engine.status(&run).await.err()),
         ("wait", it.engine.wait(&run).await.err()),
     ] {
         ensure!(
-            matches!(said, Some(EngineError::Unknown(_))),
-            "{asked} of it returns {said:?}"
+            matches!(error, Some(EngineError::Unknown(_))),
+            "{request} of it returns {error:?}"
         );
     }
     Ok(())

@@ -18,7 +18,7 @@ pub(super) async fn same_is_the_same(it: Fixture) -> CheckOutcome {
     it.submit(&run).await?;
     it.wait(&run.id).await?;
 
-    begun_once(&it, &run)
+    started_once(&it, &run)
 }
 
 pub(super) async fn many_at_once(it: Fixture) -> CheckOutcome {
@@ -29,10 +29,10 @@ pub(super) async fn many_at_once(it: Fixture) -> CheckOutcome {
     }
 
     let seen = it.seen(&run.id);
-    until(&seen.starts, |begun| *begun > 0).await?;
+    until(&seen.starts, |starts| *starts > 0).await?;
     seen.release();
     it.wait(&run.id).await?;
-    begun_once(&it, &run)
+    started_once(&it, &run)
 }
 
 pub(super) async fn another_is_refused(it: Fixture) -> CheckOutcome {
@@ -47,10 +47,10 @@ pub(super) async fn another_is_refused(it: Fixture) -> CheckOutcome {
         outcome.output == json!({"told": []}),
         "the outcome of the existing run is {outcome:?}"
     );
-    begun_once(&it, &run)
+    started_once(&it, &run)
 }
 
-pub(super) async fn ids_are_not_used_again(it: Fixture) -> CheckOutcome {
+pub(super) async fn ids_are_not_reused(it: Fixture) -> CheckOutcome {
     let run = it.start(does::give("the first")).await?;
     let before = it.wait(&run.id).await?;
     let other = RunSpec::new(run.id.clone(), ENGINE_JOB, does::give("another"));
@@ -59,7 +59,7 @@ pub(super) async fn ids_are_not_used_again(it: Fixture) -> CheckOutcome {
 
     let after = it.wait(&run.id).await?;
     ensure!(after == before, "its outcome has become {after:?}");
-    begun_once(&it, &run)
+    started_once(&it, &run)
 }
 
 pub(super) async fn dropped_submission(it: Fixture) -> CheckOutcome {
@@ -76,7 +76,7 @@ pub(super) async fn dropped_submission(it: Fixture) -> CheckOutcome {
         outcome.is_success(),
         "after a second submission its outcome is {outcome:?}"
     );
-    begun_once(&it, &run)
+    started_once(&it, &run)
 }
 
 async fn is_refused(it: &Fixture, other: RunSpec) -> CheckOutcome {
@@ -87,8 +87,8 @@ async fn is_refused(it: &Fixture, other: RunSpec) -> CheckOutcome {
     }
 }
 
-fn begun_once(it: &Fixture, run: &RunSpec) -> CheckOutcome {
-    let begun = *it.seen(&run.id).starts.borrow();
-    ensure!(begun == 1, "the run was started {begun} times");
+fn started_once(it: &Fixture, run: &RunSpec) -> CheckOutcome {
+    let starts = *it.seen(&run.id).starts.borrow();
+    ensure!(starts == 1, "the run was started {starts} times");
     Ok(())
 }

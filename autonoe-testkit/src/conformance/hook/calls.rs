@@ -17,23 +17,23 @@ pub(super) struct SampleCall {
 /// Returns all calls. Those with side effects would create the file at `marker`.
 pub(super) fn all(marker: &Marker) -> Vec<SampleCall> {
     let mut all = Vec::new();
-    for (what, call) in plain().into_iter().chain(traces(marker)) {
+    for (label, call) in plain().into_iter().chain(traces(marker)) {
         for mode in [Mode::Run, Mode::Sync] {
             for cwd in ["/srv/project", "/", "relative", ""] {
                 let call = call.clone().in_mode(mode).in_dir(cwd);
                 all.push(SampleCall {
-                    label: format!("{what} ({mode}, in {cwd:?})"),
+                    label: format!("{label} ({mode}, in {cwd:?})"),
                     call,
                 });
             }
         }
     }
-    for (what, call) in unusual_calls() {
-        all.push(SampleCall { label: what, call });
+    for (label, call) in unusual_calls() {
+        all.push(SampleCall { label, call });
     }
     // Ids are unique within a session, and a hook may rely on it.
-    for (number, asked) in all.iter_mut().enumerate() {
-        asked.call.id = format!("call-{number}");
+    for (number, sample) in all.iter_mut().enumerate() {
+        sample.call.id = format!("call-{number}");
     }
     all
 }
@@ -197,10 +197,10 @@ fn unusual_calls() -> Vec<(String, ToolCall)> {
             },
         ),
     ];
-    for (what, kind) in of_kind {
+    for (label, kind) in of_kind {
         // The vendor's name is unrelated to the kind.
         unusual_calls.push((
-            what.to_owned(),
+            label.to_owned(),
             ToolCall::new("vendor_tool", json!({})).with_kind(kind),
         ));
     }

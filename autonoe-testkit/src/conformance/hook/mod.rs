@@ -58,7 +58,7 @@ async fn suite(hook: Arc<dyn PreToolUseHook>, memory: Memory) -> Conformance {
     checks.run_sync("the name is not blank and always the same", || name(&*hook));
 
     let first = check_all(&hook, &calls).await;
-    let again = check_all(&hook, &calls).await;
+    let repeated = check_all(&hook, &calls).await;
     // A hook that gives no answers does not give any concurrently either.
     let answering = !first.contains(&Answer::TooLate);
     let at_once = if answering {
@@ -78,7 +78,7 @@ async fn suite(hook: Arc<dyn PreToolUseHook>, memory: Memory) -> Conformance {
     if memory == Memory::HasNone {
         checks.each(
             "the same call gets the same answer",
-            calls.iter().zip(&first).zip(&again),
+            calls.iter().zip(&first).zip(&repeated),
             same,
         );
         let pairs = at_once
@@ -90,28 +90,28 @@ async fn suite(hook: Arc<dyn PreToolUseHook>, memory: Memory) -> Conformance {
     checks.finish()
 }
 
-fn no_panic((asked, answer): (&SampleCall, &Answer)) -> CheckOutcome {
+fn no_panic((call, answer): (&SampleCall, &Answer)) -> CheckOutcome {
     match answer {
-        Answer::Panicked(text) => Err(Flaw::Failed(format!("{}: {text}", asked.label))),
+        Answer::Panicked(text) => Err(Flaw::Failed(format!("{}: {text}", call.label))),
         _ => Ok(()),
     }
 }
 
-fn in_time((asked, answer): (&SampleCall, &Answer)) -> CheckOutcome {
+fn in_time((call, answer): (&SampleCall, &Answer)) -> CheckOutcome {
     let limit = Gate::DEFAULT_TIME_LIMIT;
     ensure!(
         *answer != Answer::TooLate,
         "{}: no answer after {limit:?}",
-        asked.label
+        call.label
     );
     Ok(())
 }
 
-fn has_reason((asked, answer): (&SampleCall, &Answer)) -> CheckOutcome {
+fn has_reason((call, answer): (&SampleCall, &Answer)) -> CheckOutcome {
     match answer {
-        Answer::Decided(HookDecision::Block { reason, .. }) if reason.trim().is_empty() => Err(
-            Flaw::Failed(format!("{}: the reason is blank", asked.label)),
-        ),
+        Answer::Decided(HookDecision::Block { reason, .. }) if reason.trim().is_empty() => {
+            Err(Flaw::Failed(format!("{}: the reason is blank", call.label)))
+        }
         _ => Ok(()),
     }
 }
@@ -119,8 +119,8 @@ fn has_reason((asked, answer): (&SampleCall, &Answer)) -> CheckOutcome {
 fn name(hook: &dyn PreToolUseHook) -> CheckOutcome {
     let name = hook.name().to_owned();
     ensure!(!name.trim().is_empty(), "the name is {name:?}");
-    let again = hook.name();
-    ensure!(name == again, "the name was {name:?}, then {again:?}");
+    let second = hook.name();
+    ensure!(name == second, "the name was {name:?}, then {second:?}");
     Ok(())
 }
 
@@ -128,7 +128,7 @@ fn name(hook: &dyn PreToolUseHook) -> CheckOutcome {
 #[derive(Debug, PartialEq)]
 enum Answer {
     /// The hook does not match the call.
-    NotMine,
+    NotMatched,
     Decided(HookDecision),
     Panicked(String),
     TooLate,
@@ -137,8 +137,8 @@ enum Answer {
 /// Checks one call after the other, up to the first without an answer.
 async fn check_all(hook: &Arc<dyn PreToolUseHook>, calls: &[SampleCall]) -> Vec<Answer> {
     let mut answers = Vec::new();
-    for asked in calls {
-        answers.push(check_call(&**hook, asked).await);
+    for call in calls {
+        answers.push(check_call(&**hook, call).await);
         if answers.last() == Some(&Answer::TooLate) {
             break;
         }
@@ -149,7 +149,7 @@ async fn check_all(hook: &Arc<dyn PreToolUseHook>, calls: &[SampleCall]) -> Vec<
 async fn check_call(hook: &dyn PreToolUseHook, SampleCall { call, .. }: &SampleCall) -> Answer {
     match catch_unwind(AssertUnwindSafe(|| hook.matches(call))) {
         Ok(true) => {}
-        Ok(false) => return Answer::NotMine,
+        Ok(false) => return Answer::NotMatched,
         Err(panic) => return Answer::Panicked(panic_text(panic)),
     }
     let project_paths = ProjectPaths::new("/srv/project");
@@ -175,13 +175,16 @@ async fn check_concurrently(
     tasks.join_all().await
 }
 
-fn same(((asked, first), again): ((&SampleCall, &Answer), &Answer)) -> CheckOutcome {
+fn same(((call, first), repeated): ((&SampleCall, &Answer), &Answer)) -> CheckOutcome {
     // Another check reports panics.
-    let comparable = !matches!((first, again), (Answer::Panicked(_), Answer::Panicked(_)));
+    let comparable = !matches!(
+        (first, repeated),
+        (Answer::Panicked(_), Answer::Panicked(_))
+    );
     ensure!(
-        !comparable || first == again,
-        "{}: first {first:?}, then {again:?}",
-        asked.label
+        !comparable || first == repeated,
+        "{}: first {first:?}, then {repeated:?}",
+        call.label
     );
     Ok(())
 }

@@ -23,11 +23,11 @@ pub(super) async fn a_stale_base_is_refused(repository: Repository) -> CheckOutc
         Conflict,
     )
     .await?;
-    let made_up = Revision::new("made up by the conformance suite");
+    let unknown = Revision::new("made up by the conformance suite");
     refused(
         &*repository,
         &sample::with(&["D"])?,
-        Some(&made_up),
+        Some(&unknown),
         1,
         Conflict,
     )
@@ -43,11 +43,11 @@ pub(super) async fn a_stale_base_is_refused(repository: Repository) -> CheckOutc
 }
 
 pub(super) async fn a_base_needs_something(repository: Repository) -> CheckOutcome {
-    let made_up = Revision::new("made up by the conformance suite");
+    let unknown = Revision::new("made up by the conformance suite");
     refused(
         &*repository,
         &sample::with(&["A"])?,
-        Some(&made_up),
+        Some(&unknown),
         1,
         Conflict,
     )

@@ -65,10 +65,10 @@ const CHECKS: &[(&str, Check)] = &[
         round_trip::round_trips(it, sample::unknown_fields()).boxed()
     }),
     ("verification progress is kept", |it| {
-        round_trip::verification_comes_back(it).boxed()
+        round_trip::verification_is_read_back(it).boxed()
     }),
     ("a snapshot names its revision and its epoch", |it| {
-        round_trip::revision_and_epoch_come_back(it).boxed()
+        round_trip::revision_and_epoch_are_read_back(it).boxed()
     }),
     ("a later save replaces an earlier one", |it| {
         round_trip::a_later_save_replaces(it).boxed()

@@ -26,7 +26,7 @@ pub(super) async fn round_trips(
     Ok(())
 }
 
-pub(super) async fn verification_comes_back(repository: Repository) -> CheckOutcome {
+pub(super) async fn verification_is_read_back(repository: Repository) -> CheckOutcome {
     let half = sample::half_verified()?;
     let first = save(&*repository, &half, None, 1).await?;
     let found = loaded(&*repository).await?.state.verification;
@@ -56,7 +56,7 @@ pub(super) async fn a_later_save_replaces(repository: Repository) -> CheckOutcom
     Ok(())
 }
 
-pub(super) async fn revision_and_epoch_come_back(repository: Repository) -> CheckOutcome {
+pub(super) async fn revision_and_epoch_are_read_back(repository: Repository) -> CheckOutcome {
     let saved = save(&*repository, &sample::with(&["A"])?, None, 7).await?;
     for _ in 0..2 {
         let found = loaded(&*repository).await?;

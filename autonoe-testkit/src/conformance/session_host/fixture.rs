@@ -86,7 +86,7 @@ const HOSTS: usize = 4;
 pub(super) struct Fixture {
     _host_project: HostProject,
     hosts: Vec<Arc<dyn SessionHost>>,
-    asked: AtomicUsize,
+    requests: AtomicUsize,
     pub(super) events: EventFolder,
 }
 
@@ -107,13 +107,13 @@ impl Fixture {
             events: EventFolder::in_folder(host_project.event_folder()),
             _host_project: host_project,
             hosts,
-            asked: AtomicUsize::new(0),
+            requests: AtomicUsize::new(0),
         })
     }
 
     /// Returns a host in round-robin order.
     pub(super) fn host(&self) -> &dyn SessionHost {
-        let number = self.asked.fetch_add(1, Ordering::Relaxed);
+        let number = self.requests.fetch_add(1, Ordering::Relaxed);
         &*self.hosts[number % HOSTS]
     }
 
@@ -144,8 +144,8 @@ impl Fixture {
     /// Checks that `count` agents have started, and that all of them have ended.
     pub(super) async fn check_started_and_ended(&self, count: usize) -> CheckOutcome {
         self.events.until(ENDED, count).await;
-        let begun = self.events.count(STARTED);
-        ensure!(begun == count, "{begun} agents have started, not {count}");
+        let starts = self.events.count(STARTED);
+        ensure!(starts == count, "{starts} agents have started, not {count}");
         Ok(())
     }
 
@@ -174,7 +174,7 @@ pub(super) fn expect_outcome(attached: Attached) -> CheckOutcome<HostedOutcome> 
 }
 
 /// The polling interval.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A folder in which agents record their actions, and which signals when they may end.
 #[derive(Clone, Debug)]
@@ -190,25 +190,25 @@ impl EventFolder {
     }
 
     /// Records an event.
-    pub(super) fn record(&self, what: &str) {
+    pub(super) fn record(&self, event: &str) {
         let log = OpenOptions::new()
             .append(true)
             .create(true)
             .open(self.log());
         // A lost record fails the check.
-        let _ = log.and_then(|mut log| log.write_all(format!("{what}\n").as_bytes()));
+        let _ = log.and_then(|mut log| log.write_all(format!("{event}\n").as_bytes()));
     }
 
     /// Counts how often an event was recorded.
-    pub(super) fn count(&self, what: &str) -> usize {
+    pub(super) fn count(&self, event: &str) -> usize {
         let log = fs::read_to_string(self.log()).unwrap_or_default();
-        log.lines().filter(|line| *line == what).count()
+        log.lines().filter(|line| *line == event).count()
     }
 
     /// Waits until an event was recorded `count` times.
-    pub(super) async fn until(&self, what: &str, count: usize) {
-        while self.count(what) < count {
-            tokio::time::sleep(LOOK_AGAIN).await;
+    pub(super) async fn until(&self, event: &str, count: usize) {
+        while self.count(event) < count {
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -220,7 +220,7 @@ impl EventFolder {
     /// Waits until holding agents may end.
     pub(super) async fn wait_for_release(&self) {
         while !self.released().exists() {
-            tokio::time::sleep(LOOK_AGAIN).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -305,10 +305,10 @@ impl Drop for EndMarker {
 impl AgentClient for HostedAgent {
     fn query(&mut self, prompt: Prompt) -> MessageStream<'_> {
         let (spec, signs) = (&self.spec, &self.life.0);
-        let begun = StreamEvent::started(AgentSessionId::new("hosted"), spec.model.clone());
+        let started = StreamEvent::started(AgentSessionId::new("hosted"), spec.model.clone());
         let end = StreamEvent::end(SessionOutcome::Completed, Some(CostUsd::from_cents(5)));
         let working = stream::once(work(spec, signs, prompt.text)).flat_map(stream::iter);
-        stream::iter([begun, StreamEvent::text("I begin.")])
+        stream::iter([started, StreamEvent::text("I begin.")])
             .chain(working)
             .chain(stream::iter([end]))
             .map(Ok)

@@ -65,14 +65,14 @@ pub(super) async fn cancelled_ends_and_stays(it: Fixture) -> CheckOutcome {
         held.result.end == SessionEnd::Cancelled,
         "it returns {held:?}"
     );
-    let gone = it.events.count(ENDED);
-    ensure!(gone == 1, "it returns before its agent has ended");
-    let again = it.run_session(1, 1).await?;
-    ensure!(again.result == held.result, "later it returns {again:?}");
+    let ended = it.events.count(ENDED);
+    ensure!(ended == 1, "it returns before its agent has ended");
+    let second = it.run_session(1, 1).await?;
+    ensure!(second.result == held.result, "later it returns {second:?}");
     it.check_started_and_ended(1).await
 }
 
-pub(super) async fn cancelled_before_it_began(it: Fixture) -> CheckOutcome {
+pub(super) async fn cancelled_before_start(it: Fixture) -> CheckOutcome {
     let cancelled = CancellationToken::new();
     cancelled.cancel();
 
@@ -86,7 +86,7 @@ pub(super) async fn cancelled_before_it_began(it: Fixture) -> CheckOutcome {
     it.check_started_and_ended(1).await
 }
 
-pub(super) async fn dropped_is_run_again(it: Fixture) -> CheckOutcome {
+pub(super) async fn dropped_session_is_rerun(it: Fixture) -> CheckOutcome {
     tokio::select! {
         held = it.attach(1, 1, does::HOLD) => {
             return Err(Flaw::Failed(format!("it ended before it was released: {held:?}")));
@@ -95,11 +95,11 @@ pub(super) async fn dropped_is_run_again(it: Fixture) -> CheckOutcome {
     }
     it.events.until(ENDED, 1).await;
 
-    let again = it.run_session(1, 1).await?;
+    let second = it.run_session(1, 1).await?;
 
     ensure!(
-        again.result.end.is_completed(),
-        "a second request returns {again:?}"
+        second.result.end.is_completed(),
+        "a second request returns {second:?}"
     );
     it.check_started_and_ended(2).await
 }

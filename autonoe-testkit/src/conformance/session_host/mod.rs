@@ -62,7 +62,7 @@ const CHECKS: &[(&str, Check)] = &[
         outcomes::outcome_is_returned(it).boxed()
     }),
     ("a session with an outcome is not run again", |it| {
-        outcomes::recorded_is_not_run_again(it).boxed()
+        outcomes::recorded_session_is_not_rerun(it).boxed()
     }),
     ("a returned outcome is recorded", |it| {
         outcomes::returned_outcome_is_recorded(it).boxed()
@@ -107,10 +107,10 @@ const CHECKS: &[(&str, Check)] = &[
     }),
     (
         "a session that is cancelled before its start has no outcome",
-        |it| heartbeat::cancelled_before_it_began(it).boxed(),
+        |it| heartbeat::cancelled_before_start(it).boxed(),
     ),
     ("a released session leaves no record and runs again", |it| {
-        heartbeat::dropped_is_run_again(it).boxed()
+        heartbeat::dropped_session_is_rerun(it).boxed()
     }),
     ("the end of a run can be reported twice", |it| {
         outcomes::end_can_be_repeated(it).boxed()

@@ -21,7 +21,7 @@ pub(super) async fn outcome_is_returned(it: Fixture) -> CheckOutcome {
     it.check_started_and_ended(1).await
 }
 
-pub(super) async fn recorded_is_not_run_again(it: Fixture) -> CheckOutcome {
+pub(super) async fn recorded_session_is_not_rerun(it: Fixture) -> CheckOutcome {
     let first = it.run_session(1, 1).await?;
 
     outcome_is_repeated(&it, &first).await
@@ -30,12 +30,12 @@ pub(super) async fn recorded_is_not_run_again(it: Fixture) -> CheckOutcome {
 /// Attaches to the first session again, also with a higher epoch: the recorded outcome is returned,
 /// and nothing runs.
 pub(super) async fn outcome_is_repeated(it: &Fixture, first: &HostedOutcome) -> CheckOutcome {
-    let again = it.run_session(1, 1).await?;
+    let second = it.run_session(1, 1).await?;
     let later = it.run_session(1, 2).await?;
 
     ensure!(
-        again.result == first.result && later.result == first.result,
-        "it returns {first:?}, then {again:?}, then {later:?}"
+        second.result == first.result && later.result == first.result,
+        "it returns {first:?}, then {second:?}, then {later:?}"
     );
     it.check_started_and_ended(1).await
 }
@@ -187,8 +187,8 @@ pub(super) async fn end_waits_for_a_session(it: Fixture) -> CheckOutcome {
     concluded?;
     let held = super::fixture::expect_outcome(held)?;
     ensure!(held.result.end.is_completed(), "it returns {held:?}");
-    let again = it.run_session(1, 1).await?;
-    ensure!(again.result == held.result, "later it returns {again:?}");
+    let second = it.run_session(1, 1).await?;
+    ensure!(second.result == held.result, "later it returns {second:?}");
     it.check_started_and_ended(1).await
 }
 

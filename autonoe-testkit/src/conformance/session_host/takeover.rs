@@ -84,19 +84,19 @@ pub(super) async fn claiming_changes_nothing(it: Fixture) -> CheckOutcome {
 }
 
 pub(super) async fn claiming_does_not_wait(it: Fixture) -> CheckOutcome {
-    let looking = async {
+    let reading = async {
         it.events.until(STARTED, 1).await;
         let claimed = it.host().claim(&run()).await;
-        let looked = it.host().ledger_view(&run()).await;
+        let view = it.host().ledger_view(&run()).await;
         it.events.release();
-        (claimed, looked)
+        (claimed, view)
     };
 
-    let (held, (claimed, looked)) = tokio::join!(it.attach(1, 1, does::HOLD), looking);
+    let (held, (claimed, view)) = tokio::join!(it.attach(1, 1, does::HOLD), reading);
 
     ensure!(
-        claimed == Ok(Epoch(2)) && looked.is_ok(),
-        "while a session runs, {claimed:?} and {looked:?} are returned"
+        claimed == Ok(Epoch(2)) && view.is_ok(),
+        "while a session runs, {claimed:?} and {view:?} are returned"
     );
     ensure!(
         expect_outcome(held)?.result.end.is_completed(),
@@ -106,18 +106,15 @@ pub(super) async fn claiming_does_not_wait(it: Fixture) -> CheckOutcome {
 }
 
 pub(super) fn is_fenced<T: Debug>(
-    told: &Result<T, SessionHostError>,
-    asked: Epoch,
+    result: &Result<T, SessionHostError>,
+    requested: Epoch,
     latest: Epoch,
 ) -> CheckOutcome {
-    let expected = SessionHostError::Fenced {
-        requested: asked,
-        latest,
-    };
+    let expected = SessionHostError::Fenced { requested, latest };
     ensure!(
-        told.as_ref().err() == Some(&expected),
-        "epoch {} receives {told:?}, although epoch {} has taken over",
-        asked.0,
+        result.as_ref().err() == Some(&expected),
+        "epoch {} receives {result:?}, although epoch {} has taken over",
+        requested.0,
         latest.0
     );
     Ok(())

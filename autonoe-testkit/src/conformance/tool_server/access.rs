@@ -43,9 +43,9 @@ async fn on_this_machine(fixture: &Fixture) -> CheckOutcome {
     let McpServer::Remote { url, .. } = &served.server else {
         return Err(Flaw::Untestable("it is configured as a command".into()));
     };
-    let ours = ["http://127.0.0.1:", "http://[::1]:", "http://localhost:"];
+    let loopback = ["http://127.0.0.1:", "http://[::1]:", "http://localhost:"];
     ensure!(
-        ours.iter().any(|ours| url.starts_with(ours)),
+        loopback.iter().any(|loopback| url.starts_with(loopback)),
         "its address is reachable from other machines"
     );
     Ok(())
@@ -56,10 +56,10 @@ async fn without_secret(fixture: &Fixture) -> CheckOutcome {
     let served = fixture.serve(1, tools).await?;
     let wrong = wrong_secrets(&served.server);
     ensure!(!wrong.is_empty(), "its configuration contains no secret");
-    for (how, server) in wrong {
+    for (problem, server) in wrong {
         ensure!(
             !gets_in(fixture, &server).await?,
-            "a client gets access with {how}"
+            "a client gets access with {problem}"
         );
     }
     ensure!(watch.called() == 0, "a tool was called");
@@ -125,11 +125,11 @@ async fn own_tools(fixture: &Fixture) -> CheckOutcome {
 async fn two_secrets(fixture: &Fixture) -> CheckOutcome {
     let first = fixture.serve(1, toolbox("one").0).await?;
     let second = fixture.serve(1, toolbox("one").0).await?;
-    let are_told_apart = match secrets(&first.server) {
+    let are_distinct = match secrets(&first.server) {
         known if known.is_empty() => first.server != second.server,
         known => known != secrets(&second.server),
     };
-    ensure!(are_told_apart, "both are opened by the same secret");
+    ensure!(are_distinct, "both are opened by the same secret");
     Ok(())
 }
 
@@ -162,10 +162,10 @@ fn wrong_secrets(server: &McpServer) -> Vec<(String, McpServer)> {
             ("half of", half(value)),
             ("an empty", String::new()),
         ];
-        wrong.map(|(how, value)| {
+        wrong.map(|(problem, value)| {
             let mut secrets = known.clone();
             secrets.insert(name.clone(), value);
-            (format!("{how} {name}"), with_secrets(server, secrets))
+            (format!("{problem} {name}"), with_secrets(server, secrets))
         })
     });
     std::iter::once(none).chain(wrong).collect()

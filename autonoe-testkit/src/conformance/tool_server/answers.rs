@@ -55,7 +55,7 @@ async fn listed(fixture: &Fixture) -> CheckOutcome {
     with_client(fixture, async |client, _| {
         let listed = within(LIMIT, "listing the tools", client.tools()).await?;
         let listed =
-            listed.map_err(|why| Flaw::Failed(format!("the tools are not listed: {why}")))?;
+            listed.map_err(|error| Flaw::Failed(format!("the tools are not listed: {error}")))?;
         let mut names: Vec<_> = listed
             .iter()
             .filter_map(|tool| tool["name"].as_str())

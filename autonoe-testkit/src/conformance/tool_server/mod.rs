@@ -64,7 +64,7 @@ impl Fixture {
     async fn reach(&self, served: &ServedTools) -> CheckOutcome<Arc<dyn ToolsClient>> {
         let connecting = self.harness.connect(&served.server);
         let client = within(LIMIT, "connecting", connecting).await?;
-        client.map_err(|why| Flaw::Failed(format!("cannot reach its tools: {why}")))
+        client.map_err(|error| Flaw::Failed(format!("cannot reach its tools: {error}")))
     }
 }
 
@@ -75,7 +75,7 @@ async fn call(
     input: serde_json::Value,
 ) -> CheckOutcome<CallAnswer> {
     let answer = within(LIMIT, "a call", client.call(tool, input)).await?;
-    answer.map_err(|why| Flaw::Failed(format!("a call of {tool} got no answer: {why}")))
+    answer.map_err(|error| Flaw::Failed(format!("a call of {tool} got no answer: {error}")))
 }
 
 fn key(number: u32) -> SessionKey {

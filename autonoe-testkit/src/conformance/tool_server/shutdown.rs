@@ -38,8 +38,8 @@ async fn is_stopped(fixture: &Fixture) -> CheckOutcome {
         !matches!(after, Ok(CallAnswer::Done(_))),
         "a call after the end was answered by {after:?}"
     );
-    let again = within(LIMIT, "connecting", fixture.harness.connect(&address)).await?;
-    if let Ok(client) = again {
+    let reconnected = within(LIMIT, "connecting", fixture.harness.connect(&address)).await?;
+    if let Ok(client) = reconnected {
         let listed = within(LIMIT, "listing the tools", client.tools()).await?;
         ensure!(listed.is_err(), "its tools are still listed: {listed:?}");
     }
@@ -78,6 +78,8 @@ async fn others(fixture: &Fixture) -> CheckOutcome {
         answer == CallAnswer::Done("two: x 1".into()),
         "after the end of another session the answer is {answer:?}"
     );
-    let again = fixture.reach(&two).await?;
-    call(&again, "echo", json!({"text": "x"})).await.map(|_| ())
+    let reconnected = fixture.reach(&two).await?;
+    call(&reconnected, "echo", json!({"text": "x"}))
+        .await
+        .map(|_| ())
 }

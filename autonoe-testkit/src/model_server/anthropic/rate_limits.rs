@@ -135,28 +135,28 @@ impl RateLimits {
     /// Returns the headers.
     fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        let mut tell = |name: &str, value: &str| {
+        let mut insert = |name: &str, value: &str| {
             let (name, value) = scripted_header(&format!("{PREFIX}-{name}"), value);
             headers.insert(name, value);
         };
-        tell("status", self.status);
+        insert("status", self.status);
         if let Some(claim) = &self.claim {
-            tell("representative-claim", claim.as_str());
+            insert("representative-claim", claim.as_str());
         }
         if let Some(resets_at) = self.resets_at {
-            tell("reset", &resets_at.as_second().to_string());
+            insert("reset", &resets_at.as_second().to_string());
         }
         for figure in &self.figures {
             let window = figure.window.as_str();
             let resets_at = figure.resets_at.as_second().to_string();
-            tell(&format!("{window}-status"), figure.status);
-            tell(&format!("{window}-reset"), &resets_at);
-            tell(
+            insert(&format!("{window}-status"), figure.status);
+            insert(&format!("{window}-reset"), &resets_at);
+            insert(
                 &format!("{window}-utilization"),
                 &figure.utilization.to_string(),
             );
             if let Some(threshold) = figure.surpassed {
-                tell(
+                insert(
                     &format!("{window}-surpassed-threshold"),
                     &threshold.to_string(),
                 );

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_thinking_that_are_not_known_are_kept() {
+    fn unknown_thinking_settings_are_kept() {
         for (raw, read) in [
             (
                 json!({"type": "adaptive", "display": "updates"}),

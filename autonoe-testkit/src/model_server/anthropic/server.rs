@@ -89,12 +89,13 @@ pub(super) struct Anthropic;
 
 impl Vendor for Anthropic {
     fn classify(&self, head: Head<'_>, body: &Bytes) -> ClassifiedRequest {
-        let read = |asked: fn(Box<ReceivedPrompt>, &Bytes) -> ClassifiedRequest| match read::prompt(
-            body,
-        ) {
-            Ok(prompt) => asked(Box::new(prompt), body),
-            Err(reason) => ClassifiedRequest::Unreadable(reason),
-        };
+        let read =
+            |classify: fn(Box<ReceivedPrompt>, &Bytes) -> ClassifiedRequest| match read::prompt(
+                body,
+            ) {
+                Ok(prompt) => classify(Box::new(prompt), body),
+                Err(reason) => ClassifiedRequest::Unreadable(reason),
+            };
         match (head.method, head.path) {
             ("POST", "/v1/messages") => {
                 read(|prompt, _| ClassifiedRequest::Message(&Anthropic, prompt))

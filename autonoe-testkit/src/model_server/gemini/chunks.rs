@@ -148,8 +148,8 @@ mod tests {
     }
 
     fn text(parts: &[Value], thought: bool) -> String {
-        let wanted = |part: &&Value| part["thought"].as_bool().unwrap_or(false) == thought;
-        let texts = parts.iter().filter(wanted);
+        let is_match = |part: &&Value| part["thought"].as_bool().unwrap_or(false) == thought;
+        let texts = parts.iter().filter(is_match);
         texts.filter_map(|part| part["text"].as_str()).collect()
     }
 

@@ -89,11 +89,11 @@ fn part(raw: &Value) -> PromptBlock {
             text: text(&raw["text"]),
             signature,
         },
-        (Some(said), Some(signature)) => PromptBlock::SignedText {
-            text: said.to_owned(),
+        (Some(text), Some(signature)) => PromptBlock::SignedText {
+            text: text.to_owned(),
             signature,
         },
-        (Some(said), None) => PromptBlock::Text(said.to_owned()),
+        (Some(text), None) => PromptBlock::Text(text.to_owned()),
         (None, signature) if call.is_object() => PromptBlock::ToolUse {
             id: text(&call["id"]),
             name: text(&call["name"]),

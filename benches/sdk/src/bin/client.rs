@@ -105,10 +105,10 @@ impl Watch {
 /// A session in which one hook decides about Bash and one tool is provided by this program.
 fn session(counters: &Arc<Counters>) -> Result<SessionSpec, Box<dyn Error>> {
     let here: PathBuf = std::env::current_dir()?;
-    let asked = counters.clone();
+    let shared = counters.clone();
     let hook = hook_fn("allow-bash", move |call, _| match call.name.as_str() {
         "Bash" => {
-            asked.hooks.fetch_add(1, Ordering::Relaxed);
+            shared.hooks.fetch_add(1, Ordering::Relaxed);
             HookDecision::Approve
         }
         _ => HookDecision::Pass,

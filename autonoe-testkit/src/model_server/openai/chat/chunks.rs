@@ -47,8 +47,8 @@ pub(super) fn stream(
         chunk
     };
     let choice = |delta: &Value, finish: Option<&str>| json!([{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}]);
-    let begun = json!({"role": "assistant", "content": ""});
-    let mut events = vec![Event::data(&chunk(choice(&begun, None)))];
+    let first = json!({"role": "assistant", "content": ""});
+    let mut events = vec![Event::data(&chunk(choice(&first, None)))];
     events.extend(deltas(message, ids)?.into_iter().map(|delta| {
         let chunk = chunk(choice(&delta.fields, None));
         Event::data(&chunk).in_block(delta.block, delta.stage)
@@ -172,7 +172,7 @@ fn of_block(
         Content::Text(text) => pieces("content", text),
         Content::Thinking(text) => pieces("reasoning_content", text),
         Content::ToolUse { id, name, input } => {
-            let begun = json!({
+            let first = json!({
                 "index": call,
                 "id": id.clone().unwrap_or_else(|| ids.block_id("call", index)),
                 "type": "function",
@@ -183,8 +183,8 @@ fn of_block(
                 let more = json!({"index": call, "function": {"arguments": text}});
                 delta(Stage::Piece, json!({"tool_calls": [more]}))
             });
-            let begun = delta(Stage::Frame, json!({"tool_calls": [begun]}));
-            std::iter::once(begun).chain(arguments).collect()
+            let first = delta(Stage::Frame, json!({"tool_calls": [first]}));
+            std::iter::once(first).chain(arguments).collect()
         }
         Content::Raw(fields) => vec![delta(Stage::Piece, fields.clone())],
     })
@@ -236,8 +236,8 @@ mod tests {
             piece in 1_usize..20,
         ) {
             let prompt = read::prompt(br#"{"model": "gpt-x", "messages": []}"#).unwrap();
-            let message = inputs.iter().fold(ScriptedMessage::new().in_pieces_of(piece), |said, input| {
-                said.uses_tool("write", json!(input))
+            let message = inputs.iter().fold(ScriptedMessage::new().in_pieces_of(piece), |message, input| {
+                message.uses_tool("write", json!(input))
             });
 
             let events = stream(&message, &prompt, Ids::fixed()).unwrap();
@@ -251,8 +251,8 @@ mod tests {
                     calls[usize::try_from(index).unwrap()].push_str(more);
                 }
             }
-            let wanted: Vec<String> = inputs.iter().map(|input| json!(input).to_string()).collect();
-            prop_assert_eq!(calls, wanted);
+            let expected: Vec<String> = inputs.iter().map(|input| json!(input).to_string()).collect();
+            prop_assert_eq!(calls, expected);
         }
     }
 }

@@ -15,10 +15,10 @@ pub(super) fn stream(
     ids: Ids,
 ) -> Result<Vec<Event>, String> {
     let items = response::items(message, prompt, ids)?;
-    let begun = response::started(message.model.as_deref(), prompt, ids);
+    let started = response::started(message.model.as_deref(), prompt, ids);
     let mut list = EventList::default();
-    list.add("response.created", json!({"response": begun}));
-    list.add("response.in_progress", json!({"response": begun}));
+    list.add("response.created", json!({"response": started}));
+    list.add("response.in_progress", json!({"response": started}));
     for (index, (block, item)) in message.blocks.iter().zip(&items).enumerate() {
         let mut events = list.item(index, item);
         match &block.content {
@@ -103,8 +103,8 @@ impl ItemEvents<'_> {
     fn summary(&mut self, text: &str, piece: usize) {
         let part = |text: &str| json!({"type": "summary_text", "text": text});
         let at = |data| with(data, "summary_index", 0);
-        let begun = at(json!({"part": part("")}));
-        self.frame("response.reasoning_summary_part.added", begun);
+        let added = at(json!({"part": part("")}));
+        self.frame("response.reasoning_summary_part.added", added);
         for delta in in_pieces(text, piece) {
             let delta = at(json!({"delta": delta}));
             self.piece("response.reasoning_summary_text.delta", delta);
@@ -185,8 +185,8 @@ mod tests {
     use crate::model_server::openai::responses::read;
 
     fn joined(events: &[Event], name: &str) -> String {
-        let wanted = events.iter().filter(|event| event.name == Some(name));
-        let deltas = wanted.map(|event| {
+        let matching = events.iter().filter(|event| event.name == Some(name));
+        let deltas = matching.map(|event| {
             let data: Value = serde_json::from_str(&event.data).unwrap();
             data["delta"].as_str().unwrap().to_owned()
         });
@@ -206,11 +206,11 @@ mod tests {
             let events = stream(&message, &prompt, Ids::fixed()).unwrap();
 
             let thought = joined(&events, "response.reasoning_summary_text.delta");
-            let said = joined(&events, "response.output_text.delta");
+            let text = joined(&events, "response.output_text.delta");
             let called = joined(&events, "response.function_call_arguments.delta");
             let items = response::items(&message, &prompt, Ids::fixed()).unwrap();
             prop_assert_eq!(items[0]["summary"][0]["text"].as_str().unwrap_or_default(), thought);
-            prop_assert_eq!(&items[1]["content"][0]["text"], &said);
+            prop_assert_eq!(&items[1]["content"][0]["text"], &text);
             prop_assert_eq!(&items[2]["arguments"], &called);
         }
     }

@@ -42,13 +42,13 @@ impl Wire for Responses {
         Event::text(Some("response.output_text.delta"), broken)
     }
 
-    fn error(&self, kind: &str, message: &str, told: usize) -> Event {
+    fn error(&self, kind: &str, message: &str, sent: usize) -> Event {
         let error = json!({
             "type": "error",
             "code": kind,
             "message": message,
             "param": null,
-            "sequence_number": told,
+            "sequence_number": sent,
         });
         Event::named("error", &error)
     }
@@ -58,12 +58,12 @@ impl Wire for Responses {
         failure: Failure<'_>,
         prompt: &ReceivedPrompt,
         ids: Ids,
-        told: usize,
+        sent: usize,
     ) -> Event {
         let failed = json!({
             "type": "response.failed",
             "response": response::failed(failure, prompt, ids),
-            "sequence_number": told,
+            "sequence_number": sent,
         });
         Event::named("response.failed", &failed)
     }

@@ -126,5 +126,5 @@ fn item(block: &Block, index: usize, prompt: &ReceivedPrompt, ids: Ids) -> Resul
 /// Returns whether the client requests reasoning in a form that it can send back.
 fn wants_thoughts(prompt: &ReceivedPrompt) -> bool {
     let mut include = items_of(&prompt.raw["include"]);
-    include.any(|wanted| wanted == "reasoning.encrypted_content")
+    include.any(|field| field == "reasoning.encrypted_content")
 }

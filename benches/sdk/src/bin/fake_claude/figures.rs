@@ -25,7 +25,7 @@ impl Stopwatch {
 
     /// Returns the number of requests, their rate per second and their durations.
     pub(crate) fn stop(mut self) -> Value {
-        let took = self.started.elapsed();
+        let elapsed = self.started.elapsed();
         self.trips.sort_unstable();
         let count = self.trips.len();
         let quantile = |hundredths: usize| {
@@ -34,7 +34,7 @@ impl Stopwatch {
         };
         json!({
             "count": count,
-            "per_s": per_second(count, took),
+            "per_s": per_second(count, elapsed),
             "p50_us": quantile(50),
             "p99_us": quantile(99),
         })
@@ -42,11 +42,11 @@ impl Stopwatch {
 }
 
 /// Returns the measurements of `count` concurrent requests.
-pub(crate) fn side_by_side(count: usize, took: Duration) -> Value {
-    json!({"count": count, "per_s": per_second(count, took)})
+pub(crate) fn side_by_side(count: usize, elapsed: Duration) -> Value {
+    json!({"count": count, "per_s": per_second(count, elapsed)})
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts are small")]
-fn per_second(count: usize, took: Duration) -> f64 {
-    count as f64 / took.as_secs_f64()
+fn per_second(count: usize, elapsed: Duration) -> f64 {
+    count as f64 / elapsed.as_secs_f64()
 }

@@ -10,13 +10,13 @@ const WORDS: &str = "The function reads the \"status\" field and returns early w
 
 /// Returns three messages: a text of the agent, a tool call, and its result.
 pub(crate) fn messages() -> [String; 3] {
-    let said = WORDS.repeat(6);
+    let text = WORDS.repeat(6);
     let output = WORDS.repeat(3);
     [
-        assistant(&json!({"type": "text", "text": said})),
+        assistant(&json!({"type": "text", "text": text})),
         assistant(&json!({
             "type": "tool_use", "name": "Bash", "id": "toolu_fake_bf3728408f84450b",
-            "input": {"command": said, "description": "Show the tree"},
+            "input": {"command": text, "description": "Show the tree"},
         })),
         line(&json!({
             "type": "user",

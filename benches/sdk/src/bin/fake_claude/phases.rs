@@ -56,13 +56,13 @@ fn hooks(pipes: &mut Pipes, count: usize, hook: &str) -> io::Result<Value> {
 
 fn many_hooks(pipes: &mut Pipes, plan: &Plan, hook: &str) -> io::Result<Value> {
     let started = Instant::now();
-    let (mut asked, mut answered) = (0, 0);
+    let (mut requests, mut answered) = (0, 0);
     while answered < plan.many_hooks {
         let most = plan.many_hooks.min(answered + plan.in_flight);
-        let questions: String = (asked..most)
+        let questions: String = (requests..most)
             .map(|number| lines::hook_question(&format!("many-{number}-x"), hook, number))
             .collect();
-        asked = most;
+        requests = most;
         pipes.send(questions.as_bytes())?;
         pipes.answer("many-", ALLOWED)?;
         answered += 1;

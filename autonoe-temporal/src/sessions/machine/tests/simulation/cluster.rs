@@ -7,7 +7,8 @@ use autonoe_core::RunReport;
 use autonoe_core::engine::RunInstruction;
 use autonoe_core::time::Epoch;
 use autonoe_testkit::simulation::{
-    Driver, FAULTS_END, HOSTS, Host, Random, Rules, SimulatedWork, Stats, Store, Violation, World,
+    Driver, FAULTS_END, HOSTS, Host, Random, Rules, SimulatedWork, Simulator, Stats, Store,
+    Violation,
 };
 
 use super::super::super::SessionsEvent;
@@ -17,7 +18,7 @@ use crate::Timeouts;
 use crate::sessions::activities::{EndCall, SessionCall};
 
 /// The simulation of a run on a cluster.
-pub(super) type Simulation = World<Cluster>;
+pub(super) type Simulation = Simulator<Cluster>;
 
 /// The server, and its state of the run.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! [`World`]: several hosts, one project and the faults between them, and the verdict of a simulation.
+//! [`Simulator`]: several hosts, one project and the faults between them, and the verdict of a simulation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use autonoe_core::ExitReason;
 use jiff::Timestamp;
 
+use super::random::Random;
 use super::simulated_work::counts;
 use super::{Rules, SimulatedWork, Store};
 
@@ -27,22 +28,22 @@ pub fn simulate<D: Driver>(
     seed: u64,
     rules: Rules,
     driver: D,
-    begin: impl FnOnce(&mut World<D>),
+    begin: impl FnOnce(&mut Simulator<D>),
 ) -> Result<(Stats, D), Violation> {
-    let mut world = World::new(seed, rules, driver);
-    begin(&mut world);
-    while let Some(((now, _), (host, event))) = world.events.pop_first() {
+    let mut simulator = Simulator::new(seed, rules, driver);
+    begin(&mut simulator);
+    while let Some(((now, _), (host, event))) = simulator.events.pop_first() {
         if now > GIVE_UP {
             break;
         }
-        world.now = now;
+        simulator.now = now;
         match (host, event) {
-            (Some(host), event) => world.apply_event(host, event),
-            (None, Event::Driven(event)) => D::apply_global(&mut world, event),
+            (Some(host), event) => simulator.apply_event(host, event),
+            (None, Event::Driven(event)) => D::apply_global(&mut simulator, event),
             (None, fault) => unreachable!("{fault:?} happens to a host"),
         }
     }
-    world.verdict()
+    simulator.verdict()
 }
 
 /// A planned event and its host, if it concerns one.
@@ -50,7 +51,7 @@ type Planned<E> = (Option<usize>, Event<E>);
 
 /// The hosts, their project, and the planned events.
 #[derive(Debug)]
-pub struct World<D: Driver> {
+pub struct Simulator<D: Driver> {
     /// The code that decides what hosts do.
     pub driver: D,
     /// The time, in milliseconds from the start.
@@ -74,9 +75,9 @@ pub struct World<D: Driver> {
     planned: u64,
 }
 
-impl<D: Driver> World<D> {
+impl<D: Driver> Simulator<D> {
     fn new(seed: u64, rules: Rules, driver: D) -> Self {
-        let mut world = Self {
+        let mut simulator = Self {
             driver,
             now: 0,
             random: Random::new(seed),
@@ -90,19 +91,19 @@ impl<D: Driver> World<D> {
             planned: 0,
         };
         for host in 0..HOSTS {
-            world.plan_within(host, 3000, D::first(0));
-            let mut at = world.random.between(0, 30_000);
+            simulator.plan_within(host, 3000, D::first(0));
+            let mut at = simulator.random.between(0, 30_000);
             while at < FAULTS_END {
-                let fault = match world.random.next() % 3 {
+                let fault = match simulator.random.next() % 3 {
                     0 => Event::Crash,
                     1 => Event::Sleep,
                     _ => Event::CutOff,
                 };
-                world.plan_fault(at, host, fault);
-                at += world.random.between(5000, 60_000);
+                simulator.plan_fault(at, host, fault);
+                at += simulator.random.between(5000, 60_000);
             }
         }
-        world
+        simulator
     }
 
     /// Plans an event of a host.
@@ -142,7 +143,7 @@ impl<D: Driver> World<D> {
     }
 }
 
-/// Decides what the hosts of a [`World`] do, with the code under test.
+/// Decides what the hosts of a [`Simulator`] do, with the code under test.
 pub trait Driver: Sized {
     /// An event other than a fault.
     type Event: Debug;
@@ -160,15 +161,15 @@ pub trait Driver: Sized {
     fn reaches_isolated_host(event: &Self::Event) -> bool;
 
     /// Applies an event to a host that is awake.
-    fn apply(world: &mut World<Self>, host: usize, event: Self::Event);
+    fn apply(simulator: &mut Simulator<Self>, host: usize, event: Self::Event);
 
     /// Applies an event that does not concern a host; there is none by default.
-    fn apply_global(_world: &mut World<Self>, event: Self::Event) {
+    fn apply_global(_simulator: &mut Simulator<Self>, event: Self::Event) {
         unreachable!("{event:?} happens to a host");
     }
 
     /// Clears the state of a crashing host. Its agent may survive as an orphan.
-    fn crash(hands: &mut Self::HostState, orphan: Option<u32>, store: &mut Store);
+    fn crash(state: &mut Self::HostState, orphan: Option<u32>, store: &mut Store);
 
     /// Returns the number of sessions given up as lost.
     fn lost(&self, store: &Store) -> usize;
@@ -209,7 +210,7 @@ impl<H> Host<H> {
     }
 }
 
-/// An event in a world.
+/// An event of a simulation.
 #[derive(Debug)]
 pub(super) enum Event<E> {
     Crash,
@@ -220,7 +221,7 @@ pub(super) enum Event<E> {
     Driven(E),
 }
 
-impl<D: Driver> World<D> {
+impl<D: Driver> Simulator<D> {
     /// Applies `event` to `host`, if the host can still receive it.
     pub(super) fn apply_event(&mut self, host: usize, event: Event<D::Event>) {
         let it = &mut self.hosts[host];
@@ -268,37 +269,6 @@ impl<D: Driver> World<D> {
         it.down = true;
         let at = self.now + self.random.between(500, 40_000);
         self.plan_fault(at, host, Event::Restart);
-    }
-}
-
-/// The splitmix64 generator.
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
-impl Random {
-    /// Creates a generator with a seed.
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// Returns a random number.
-    #[allow(clippy::should_implement_trait)] // It never ends.
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// Returns a random number from `low` to `high`, both included.
-    pub fn between(&mut self, low: u64, high: u64) -> u64 {
-        low + self.next() % (high - low + 1)
-    }
-
-    /// Returns true in `percent` of all cases.
-    pub fn chance(&mut self, percent: u64) -> bool {
-        self.next() % 100 < percent
     }
 }
 
@@ -373,7 +343,7 @@ pub struct Stats {
     pub ended_at: u64,
 }
 
-impl<D: Driver> World<D> {
+impl<D: Driver> Simulator<D> {
     /// Compares the simulation with a run without faults, which is cancelled if this one was.
     pub(super) fn verdict(self) -> Result<(Stats, D), Violation> {
         let Store {
@@ -392,17 +362,17 @@ impl<D: Driver> World<D> {
             return Err(Violation::NotInterrupted { exit });
         }
         // The last session of a cancelled run may not have ended by itself.
-        let told = if self.cancelled {
+        let completed = if self.cancelled {
             self.reported_ends.last().copied().unwrap_or_default()
         } else {
             report.sessions
         };
         let is_missing = |number: &u32| times(*number) == 0 || !self.reported_ends.contains(number);
-        if let Some(number) = (1..=told).find(is_missing) {
+        if let Some(number) = (1..=completed).find(is_missing) {
             return Err(Violation::Missing { number });
         }
         let expected = if self.cancelled {
-            self.work.cancelled(report.sessions, told)
+            self.work.cancelled(report.sessions, completed)
         } else {
             self.work.uninterrupted()
         };

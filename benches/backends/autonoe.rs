@@ -40,8 +40,8 @@ pub(crate) async fn session(backend: Backend, place: &Workspace) -> Session {
     let first_event = started.elapsed();
     let mut outcome = None;
     while let Some(next) = event {
-        if let StreamEvent::End { outcome: how, .. } = next.expect("no error") {
-            outcome = Some(how);
+        if let StreamEvent::End { outcome: end, .. } = next.expect("no error") {
+            outcome = Some(end);
         }
         event = events.next().await;
     }
