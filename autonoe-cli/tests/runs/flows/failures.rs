@@ -184,7 +184,7 @@ fn a_spent_budget_stops_the_flow_and_a_higher_one_resumes_it() {
 
     assert_eq!(stopped.code, Some(6), "{stopped:?}");
     assert!(stopped.stdout.contains("2 iterations"), "{stopped:?}");
-    let hint = "To resume it, run the same command with a higher limit; to start over, add --anew.";
+    let hint = "To resume it, run the same command with a higher limit; to start over, add --restart.";
     assert!(stopped.stdout.contains(hint), "{stopped:?}");
     assert_eq!(again.code, Some(6), "{again:?}");
     assert!(again.stdout.contains("2 iterations"), "{again:?}");
@@ -209,7 +209,7 @@ fn a_spent_quota_stops_the_flow_and_the_same_command_resumes_it() {
     let resumed = CommandOutput::run(fix_bug(&project, &script, &[]));
 
     assert_eq!(stopped.code, Some(5), "{stopped:?}");
-    let hint = "To resume it, run the same command; to start over, add --anew.";
+    let hint = "To resume it, run the same command; to start over, add --restart.";
     assert!(stopped.stdout.contains(hint), "{stopped:?}");
     assert_eq!(resumed.code, Some(0), "{resumed:?}");
     assert!(resumed.stdout.contains("1 iteration,"), "{resumed:?}");

@@ -174,7 +174,7 @@ fn a_flow_does_not_resume_with_another_definition_or_parameters() {
     let parameters = CommandOutput::run(flow(&project, &other));
     project.write(file, &changed);
     let definition = resume(&project, &[]);
-    let anew = resume(&project, &["--anew"]);
+    let restarted = resume(&project, &["--restart"]);
 
     for (ended, expected) in [
         (&parameters, "its parameters have changed since"),
@@ -182,9 +182,9 @@ fn a_flow_does_not_resume_with_another_definition_or_parameters() {
     ] {
         assert_eq!(ended.code, Some(1), "{ended:?}");
         assert!(ended.stderr.contains(expected), "{ended:?}");
-        assert!(ended.stderr.contains("--anew"), "{ended:?}");
+        assert!(ended.stderr.contains("--restart"), "{ended:?}");
     }
-    assert_eq!(steps(&result(&anew)), ["fix"; 9], "{anew:?}");
+    assert_eq!(steps(&result(&restarted)), ["fix"; 9], "{restarted:?}");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn run_reports_interrupted_flow_it_does_not_resume() {
     let script = Script::new().plans(&["DL-001"]).passes(&["DL-001"]);
 
     let run = crate::runs::support::autonoe::scripted(&project, &script, &["run"]);
-    let anew = resume(&project, &[]);
+    let second = resume(&project, &[]);
 
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(run.stderr.contains("the unfinished run "), "{run:?}");
@@ -201,7 +201,7 @@ fn run_reports_interrupted_flow_it_does_not_resume() {
     assert!(run.stderr.contains(expected), "{run:?}");
     // The run came later, so the flow is no longer the last one.
     for absent in ["resuming the run", "is not resumed"] {
-        assert!(!anew.stderr.contains(absent), "{anew:?}");
+        assert!(!second.stderr.contains(absent), "{second:?}");
     }
-    assert_eq!(steps(&result(&anew)), ["fix"; 5], "{anew:?}");
+    assert_eq!(steps(&result(&second)), ["fix"; 5], "{second:?}");
 }

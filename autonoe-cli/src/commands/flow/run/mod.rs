@@ -85,7 +85,7 @@ fn run_flow(
     }
     let interrupted = InterruptedRun::find(&project);
     let name = flow.definition().agent().name.as_str();
-    let resumed = interrupted.as_ref().filter(|_| !args.anew);
+    let resumed = interrupted.as_ref().filter(|_| !args.restart);
     let resumed = resumed.and_then(|interrupted| interrupted.flow(name));
     match (&interrupted, resumed) {
         (_, Some(recorded)) => run_ui.warn(&format!(
@@ -104,7 +104,7 @@ fn run_flow(
     let journal = project.journal_path();
     let mut run = FlowRun::new(project, flow, built.agents)
         .parameters(values)
-        .on_interrupted(if args.anew {
+        .on_interrupted(if args.restart {
             OnInterrupted::StartNew
         } else {
             OnInterrupted::Resume
@@ -147,7 +147,7 @@ fn start_error(error: FlowRunError, missing_keys: &[String]) -> CliError {
                 CliError::failure(error_chain(&error)).with_code(failure_exit_code(error.kind()));
             match error.kind() {
                 FlowErrorKind::ConfigurationValidation | FlowErrorKind::Parameter => {
-                    cli_error.with_hint("use --anew to start a new run instead")
+                    cli_error.with_hint("use --restart to start a new run instead")
                 }
                 FlowErrorKind::DependencyResolution if !missing_keys.is_empty() => {
                     cli_error.with_hint(format!("set {}", missing_keys.join(", ")))

@@ -156,10 +156,12 @@ fn resume_hint(end: &FlowEnd) -> Option<&'static str> {
     let failure = end.failure().filter(|_| end.is_resumable())?;
     Some(match failure.kind.layer() {
         _ if failure.kind.class() == ExitClass::Budget => {
-            "To resume it, run the same command with a higher limit; to start over, add --anew.\n"
+            "To resume it, run the same command with a higher limit; to start over, add \
+             --restart.\n"
         }
         FlowLayer::Prompt => {
-            "To resume it, fix the prompt and run the same command; to start over, add --anew.\n"
+            "To resume it, fix the prompt and run the same command; to start over, add \
+             --restart.\n"
         }
         FlowLayer::Configuration
         | FlowLayer::Lifecycle
@@ -167,7 +169,7 @@ fn resume_hint(end: &FlowEnd) -> Option<&'static str> {
         | FlowLayer::SdkBridge
         | FlowLayer::Completion
         | FlowLayer::StepCheck => {
-            "To resume it, run the same command; to start over, add --anew.\n"
+            "To resume it, run the same command; to start over, add --restart.\n"
         }
     })
 }

@@ -29,7 +29,7 @@ pub(crate) struct FlowPlan {
     /// The folder of the flow.
     folder: String,
     /// The holder of the run lock, which would prevent the run.
-    held: Option<String>,
+    lock: Option<String>,
     /// The interrupted run that would be resumed.
     resumes: Option<String>,
     /// Reason why an interrupted run of this flow cannot be resumed. Nothing would be started.
@@ -76,7 +76,7 @@ impl FlowPlan {
         let journal = Journal::read(&project.journal_path())?;
         let recorded = journal
             .interrupted_flow()
-            .filter(|flow| !args.anew && flow.start.flow == agent.name.as_str());
+            .filter(|flow| !args.restart && flow.start.flow == agent.name.as_str());
         let (mut resumes, mut refused, mut next) = (None, None, None);
         if let Some(recorded) = recorded {
             match FlowReplay::new(&recorded.start, flow, values) {
@@ -96,7 +96,7 @@ impl FlowPlan {
             flow: agent.name.to_string(),
             version: agent.version.clone(),
             folder: folder.display().to_string(),
-            held: RunLock::held(project)?.map(|held| held.to_string()),
+            lock: RunLock::held(project)?.map(|held| held.to_string()),
             resumes,
             refused,
             parameters: parameter_settings(agent, &args.parameters, values),
@@ -131,7 +131,7 @@ impl FlowPlan {
             ("flow", format!("{} {}", self.flow, self.version)),
             ("folder", self.folder.clone()),
         ];
-        rows.extend(optional("blocked by", &self.held));
+        rows.extend(optional("blocked by", &self.lock));
         rows.extend(optional("resumes", &self.resumes));
         rows.extend(optional("cannot resume", &self.refused));
         let at = match self.resumes {
@@ -167,7 +167,7 @@ fn refusal(recorded: &RecordedFlow, differs: FlowMismatch) -> String {
         FlowMismatch::Definition => "its definition has changed since then",
         FlowMismatch::Parameters => "its parameters were different",
     };
-    format!("{}: {what}; use --anew to start a new run", recorded.run)
+    format!("{}: {what}; use --restart to start a new run", recorded.run)
 }
 
 fn tools(allowed: &[String]) -> String {
