@@ -67,9 +67,9 @@ fn command_variables(
     keys: &KeyLocations,
     env: &Env,
 ) -> BTreeMap<OsString, OsString> {
-    let mut wanted = models.tools.variables.clone();
-    wanted.retain(|name| !keys.variables.contains(name));
-    let variables = command_environment(&env.environment, &wanted);
+    let mut variable_names = models.tools.variables.clone();
+    variable_names.retain(|name| !keys.variables.contains(name));
+    let variables = command_environment(&env.environment, &variable_names);
     let mut variables: BTreeMap<_, _> = variables.collect();
     let home = env.home();
     variables.extend(home.map(|home| ("HOME".into(), home.into_os_string())));
@@ -130,11 +130,11 @@ fn sandbox(root: &Path, key_files: impl Iterator<Item = PathBuf>, env: &Env) -> 
         }
     }
     let hidden = env.home().map(|home| credentials(&home));
-    let is_elsewhere = |path: &PathBuf| !path.starts_with(root);
+    let is_outside_project = |path: &PathBuf| !path.starts_with(root);
     // A file that does not exist need not be hidden.
     let key_files = key_files.filter_map(|file| file.canonicalize().ok());
     let hidden = hidden.into_iter().flatten().chain(key_files);
-    let hidden = hidden.filter(is_elsewhere);
+    let hidden = hidden.filter(is_outside_project);
     hidden.fold(sandbox, OsSandbox::hidden)
 }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::Env;
 use crate::ModelsFile;
 use crate::flow_parts::KEY_VARIABLE;
+use crate::known_backend::KnownBackend;
 use crate::model::built_in_keys;
 
 /// Keys of known services, beside those of built-in providers.
@@ -98,22 +99,7 @@ fn is_own(tag: &str, name: &str) -> bool {
 
 /// Returns the variables with the keys of a backend, if they are known.
 fn own(tag: &str) -> Option<&'static [&'static str]> {
-    match tag {
-        "claude" => Some(&[
-            "ANTHROPIC_API_KEY",
-            "ANTHROPIC_AUTH_TOKEN",
-            "CLAUDE_CODE_OAUTH_TOKEN",
-            // For Claude on Google's cloud.
-            "GOOGLE_APPLICATION_CREDENTIALS",
-        ]),
-        "codex" => Some(&["CODEX_API_KEY", "OPENAI_API_KEY"]),
-        "gemini" => Some(&[
-            "GEMINI_API_KEY",
-            "GOOGLE_API_KEY",
-            "GOOGLE_APPLICATION_CREDENTIALS",
-        ]),
-        _ => None,
-    }
+    KnownBackend::from_tag(tag)?.key_variables()
 }
 
 #[cfg(test)]

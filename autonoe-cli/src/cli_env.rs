@@ -7,7 +7,7 @@ use std::ops::Deref;
 
 use anstyle::{AnsiColor, Style};
 use autonoe_app::Env;
-use autonoe_app::text::sanitize;
+use autonoe_core::sanitize;
 use rustix::termios::tcgetwinsize;
 
 use crate::error::CliError;

@@ -208,8 +208,8 @@ impl FlowObserver for RunAlerts {
         if state.escalated_at.replace(order.failed_at) == Some(order.failed_at) {
             return;
         }
-        let why = shorten(&error_chain(&order.failure));
-        let text = format!("the step {} failed: {why}", order.step);
+        let reason = shorten(&error_chain(&order.failure));
+        let text = format!("the step {} failed: {reason}", order.step);
         let at = order.failed_at;
         let alert = self.alert(&state, "needs_person", Severity::Critical, &text, at);
         let alert = alert.detail("step", order.step.as_str());

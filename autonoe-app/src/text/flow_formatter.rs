@@ -142,8 +142,8 @@ impl FlowReplay {
         if start.definition != own {
             return Err(FlowMismatch::Definition);
         }
-        let given = serde_json::to_value(values).map_err(|_| FlowMismatch::Parameters)?;
-        if start.parameters != given {
+        let parameters = serde_json::to_value(values).map_err(|_| FlowMismatch::Parameters)?;
+        if start.parameters != parameters {
             return Err(FlowMismatch::Parameters);
         }
         Ok(Self(FlowMachine::new(flow, values)))

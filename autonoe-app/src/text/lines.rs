@@ -96,11 +96,11 @@ fn line(event: &RunEventKind<'_>, tools: u32) -> Option<Line> {
         }
         RunEventKind::ToolDecided { call, decision } => match decision {
             GateDecision::Deny { reason, .. } => {
-                let what = match call.kind.target() {
+                let denied_call = match call.kind.target() {
                     Some(target) => format!("{}: {}", call.name, shorten(&target)),
                     None => call.name.clone(),
                 };
-                let text = format!("Denied {what} — {}", shorten(reason));
+                let text = format!("Denied {denied_call} — {}", shorten(reason));
                 Some(Line::new(Level::Warning, text))
             }
             GateDecision::Allow { .. } => None,
@@ -132,40 +132,26 @@ fn line(event: &RunEventKind<'_>, tools: u32) -> Option<Line> {
 }
 
 fn ended(number: u32, result: &SessionReport, tools: u32) -> Line {
-    let (level, how) = match &result.end {
-        _ if result.flaw.is_some() => (Level::Error, shorten(&result.to_string())),
-        SessionEnd::Outcome(SessionOutcome::Completed) => (Level::Info, "completed".to_owned()),
-        SessionEnd::Outcome(SessionOutcome::MaxTurns) => {
-            (Level::Warning, "used all of its turns".to_owned())
+    let level = match &result.end {
+        _ if result.flaw.is_some() => Level::Error,
+        SessionEnd::Outcome(SessionOutcome::Completed) => Level::Info,
+        SessionEnd::Outcome(
+            SessionOutcome::MaxTurns
+            | SessionOutcome::BudgetExceeded
+            | SessionOutcome::QuotaExceeded { .. }
+            | SessionOutcome::Interrupted,
+        )
+        | SessionEnd::BudgetSpent { .. }
+        | SessionEnd::Cancelled => Level::Warning,
+        SessionEnd::Outcome(SessionOutcome::ExecutionError { .. }) | SessionEnd::Failed { .. } => {
+            Level::Error
         }
-        SessionEnd::Outcome(SessionOutcome::BudgetExceeded) => {
-            (Level::Warning, "spent its budget".to_owned())
-        }
-        SessionEnd::Outcome(SessionOutcome::QuotaExceeded { message, .. }) => (
-            Level::Warning,
-            format!("hit the quota ({})", shorten(message)),
-        ),
-        SessionEnd::Outcome(SessionOutcome::Interrupted) => {
-            (Level::Warning, "was interrupted".to_owned())
-        }
-        SessionEnd::Cancelled => (Level::Warning, "was cancelled".to_owned()),
-        SessionEnd::Outcome(SessionOutcome::ExecutionError { messages }) => (
-            Level::Error,
-            format!("failed: {}", shorten(&messages.join("; "))),
-        ),
-        SessionEnd::BudgetSpent { budget } => (
-            Level::Warning,
-            format!("was stopped: the {budget} budget is spent"),
-        ),
-        SessionEnd::Failed { error } => (
-            Level::Error,
-            format!("failed: {}", shorten(&error.to_string())),
-        ),
     };
+    let end = shorten(&result.to_string());
     let (time, cost) = (format_duration(result.duration), &result.cost);
     let progress = no_progress(result).map(|text| format!(", {text}"));
     let text = format!(
-        "Session {number} {how} ({time}, {cost}, {}{})",
+        "Session {number} {end} ({time}, {cost}, {}{})",
         format_tool_count(tools),
         progress.unwrap_or_default()
     );

@@ -35,14 +35,14 @@ pub fn announcement(reason: WaitReason, until: Timestamp, now: Timestamp) -> Vec
 
 /// Returns the countdown of a wait, or nothing for the short pauses between sessions.
 pub fn countdown(reason: WaitReason, until: Timestamp, remaining: Duration) -> Option<String> {
-    let what = match reason {
+    let wait_end = match reason {
         WaitReason::Pause => return None,
         WaitReason::Quota => "resets",
         WaitReason::QuotaBackoff | WaitReason::RetryAfter => "next try",
     };
     let now = until.checked_sub(remaining).unwrap_or(until);
     let (left, at) = (remaining_text(remaining), clock(until, now));
-    Some(format!("Waiting... {left} remaining ({what} at {at})"))
+    Some(format!("Waiting... {left} remaining ({wait_end} at {at})"))
 }
 
 /// Formats a time: `6:00 PM UTC` on the day of `now`, `Nov 18, 6:00 PM UTC` on another day, and

@@ -15,14 +15,14 @@ const ASKER: &str = "AUTONOE_TEST_ASKER";
 pub(crate) struct ClientProcess(Child);
 
 impl ClientProcess {
-    pub(crate) fn start(setting: &Fixture) -> Self {
+    pub(crate) fn start(fixture: &Fixture) -> Self {
         let child = Command::new(std::env::current_exe().expect("this program"))
             .args([
                 "client_process::child_process_attaches_a_session",
                 "--exact",
                 "--nocapture",
             ])
-            .env(ASKER, setting.path())
+            .env(ASKER, fixture.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .spawn();

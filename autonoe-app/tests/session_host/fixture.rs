@@ -32,10 +32,10 @@ impl Fixture {
         for name in ["project", "home"] {
             fs::create_dir(folder.path().join(name)).expect("writable");
         }
-        let setting = Self { folder };
-        setting.write("SPEC.md", "# A greeting\n\nThere is a greeting.\n");
-        setting.write(".autonoe/agent.json", "{\"mcpServers\": {}}");
-        setting
+        let fixture = Self { folder };
+        fixture.write("SPEC.md", "# A greeting\n\nThere is a greeting.\n");
+        fixture.write(".autonoe/agent.json", "{\"mcpServers\": {}}");
+        fixture
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -87,14 +87,14 @@ pub(crate) fn log(args: &LogArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
 
 /// Returns the last line for an unfinished run; empty for a finished one.
 fn unfinished_note(run_history: &RunHistory, is_under_way: bool) -> String {
-    let why = run_history.stop_reason();
-    match why {
+    let stop_reason = run_history.stop_reason();
+    match stop_reason {
         RunStopReason::Interrupted(_) | RunStopReason::FlowInterrupted { .. } if is_under_way => {
             "The run is in progress; follow it with `autonoe log --follow`.\n".to_owned()
         }
         RunStopReason::Interrupted(_) | RunStopReason::FlowInterrupted { .. } => {
             format!(
-                "The run did not finish: {why}. It has cost {}.\n\
+                "The run did not finish: {stop_reason}. It has cost {}.\n\
                  Run the same command to resume it.\n",
                 run_history.cost()
             )
@@ -180,12 +180,12 @@ fn follow(project: &Project, json: bool, env: &CliEnv) -> Result<ExitCode, CliEr
     loop {
         for entry in &entries {
             let current = run_history.take().filter(|(run, _)| *run == entry.run);
-            let new_story = || {
+            let new_history = || {
                 let run_history = RunHistoryBuilder::new(entry.run.clone());
                 (entry.run.clone(), run_history.without_denied_calls())
             };
             run_history
-                .insert(current.unwrap_or_else(new_story))
+                .insert(current.unwrap_or_else(new_history))
                 .1
                 .add(entry);
         }

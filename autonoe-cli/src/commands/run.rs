@@ -15,7 +15,7 @@ use autonoe_core::session::RecordedFlow;
 use autonoe_core::{Mode, Project, ProjectRun, RunControl};
 use autonoe_harness::progress::ProjectFiles;
 
-use super::dry_run::{dry_run, given_limits};
+use super::dry_run::{dry_run, overridden_limits};
 use super::notify::{reporting_errors, run_alerts};
 use super::run_ui::RunUi;
 use crate::args::{AgentArgs, RunRequest, SyncArgs};
@@ -63,8 +63,8 @@ fn run_project(
 ) -> Result<ExitCode, CliError> {
     let config = load_config(&project)?;
     let backend = ChosenBackend::select(work.agent.backend.as_ref(), &project, &config)?;
-    let wanted = work.agent.requirements(env);
-    let built = backend.build(&project, &config, work.mode, wanted, models, env)?;
+    let requested = work.agent.requirements(env);
+    let built = backend.build(&project, &config, work.mode, requested, models, env)?;
     let mut run_ui = RunUi::open(work.agent, work.output, &project, models, env);
     run_ui.connect(&project);
     run_ui.notify(alerts);
@@ -138,7 +138,7 @@ pub(crate) fn configuration_lines(
     if let Some(thinking) = agent.thinking {
         lines.push(format!("Thinking: {} tokens", thinking.tokens()));
     }
-    let limits: Vec<String> = given_limits(&agent.limits.overrides())
+    let limits: Vec<String> = overridden_limits(&agent.limits.overrides())
         .into_iter()
         .map(|(key, value)| format!("{key} {value}"))
         .collect();

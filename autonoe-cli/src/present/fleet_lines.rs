@@ -125,9 +125,9 @@ fn ended(result: &MemberReport) -> Line {
     let MemberReport { id, cost, .. } = result;
     match (result.success, &result.error) {
         (true, _) => Line::new(Level::Good, format!("{id} done ({cost})")),
-        (false, Some(why)) => Line::new(
+        (false, Some(reason)) => Line::new(
             Level::Error,
-            format!("{id} failed: {} ({cost})", shorten(why)),
+            format!("{id} failed: {} ({cost})", shorten(reason)),
         ),
         (false, None) => Line::new(Level::Error, format!("{id} failed ({cost})")),
     }

@@ -110,7 +110,7 @@ impl Presenter {
         self.screen.write_line(&Line::new(Level::Warning, text));
     }
 
-    fn is_wanted(&self, level: Level) -> bool {
+    fn is_visible(&self, level: Level) -> bool {
         match self.detail {
             Detail::Quiet => level == Level::Error,
             Detail::Normal => level != Level::Debug,
@@ -120,7 +120,7 @@ impl Presenter {
 
     /// Prints a permanent line, if the [`Detail`] includes its level.
     pub(super) fn print_line(&self, line: Option<Line>) {
-        if let Some(line) = line.filter(|line| self.is_wanted(line.level)) {
+        if let Some(line) = line.filter(|line| self.is_visible(line.level)) {
             self.screen.write_line(&line);
         }
     }

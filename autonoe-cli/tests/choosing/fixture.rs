@@ -62,9 +62,9 @@ impl Fixture {
         for name in ["project", "home", "bin"] {
             fs::create_dir(folder.path().join(name)).expect("writable");
         }
-        let setting = Self { folder };
-        setting.write("SPEC.md", "# A greeting\n\nThere is a greeting.\n");
-        setting.configured(&json!({}))
+        let fixture = Self { folder };
+        fixture.write("SPEC.md", "# A greeting\n\nThere is a greeting.\n");
+        fixture.configured(&json!({}))
     }
 
     /// Writes `agent.json` with these additional fields, replacing an earlier one.

@@ -10,7 +10,7 @@ use crate::commands::fixture::{CommandOutput, Fixture};
 
 /// A machine on which a run could start.
 fn healthy() -> Fixture {
-    let setting = Fixture::new()
+    let fixture = Fixture::new()
         .file("SPEC.md", "# Shop\n")
         .home_file(
             ".claude/.credentials.json",
@@ -20,7 +20,7 @@ fn healthy() -> Fixture {
         .program("bwrap", "exit 0");
     ["socat", "git", "npx"]
         .into_iter()
-        .fold(setting, |setting, name| setting.program(name, "exit 1"))
+        .fold(fixture, |fixture, name| fixture.program(name, "exit 1"))
 }
 
 #[test]
@@ -42,14 +42,14 @@ fn on_a_bare_machine_every_problem_comes_with_its_remedy() {
 #[test]
 fn each_problem_alone_is_in_the_way_of_a_run() {
     let program = |name| {
-        move |setting: Fixture| {
-            let path = setting.project().join("../bin").join(name);
+        move |fixture: Fixture| {
+            let path = fixture.project().join("../bin").join(name);
             fs::remove_file(path).expect("it is there");
-            setting
+            fixture
         }
     };
     let file =
-        |path: &'static str, text: &'static str| move |setting: Fixture| setting.file(path, text);
+        |path: &'static str, text: &'static str| move |fixture: Fixture| fixture.file(path, text);
     type Change = Box<dyn Fn(Fixture) -> Fixture>;
     let cases: Vec<(&str, &str, Change)> = vec![
         ("claude", "no program `claude`", Box::new(program("claude"))),
@@ -203,9 +203,9 @@ fn credentials_are_found_and_never_printed() {
 
 #[test]
 fn untested_version_and_disabled_sandbox_are_warnings() {
-    let setting = healthy().program("claude", "echo '9.9.9 (Claude Code)'");
+    let fixture = healthy().program("claude", "echo '9.9.9 (Claude Code)'");
 
-    let output = setting.autonoe(&["doctor", "--no-sandbox"]);
+    let output = fixture.autonoe(&["doctor", "--no-sandbox"]);
 
     assert_eq!(output.code, 0, "{}", output.screen());
     for part in ["not tested with", "switched off"] {
@@ -215,10 +215,10 @@ fn untested_version_and_disabled_sandbox_are_warnings() {
 
 #[test]
 fn a_browser_that_is_switched_off_needs_no_npx() {
-    let setting = healthy().file(".autonoe/agent.json", "{\"mcpServers\": {}}");
-    fs::remove_file(setting.project().join("../bin/npx")).expect("it is there");
+    let fixture = healthy().file(".autonoe/agent.json", "{\"mcpServers\": {}}");
+    fs::remove_file(fixture.project().join("../bin/npx")).expect("it is there");
 
-    assert_eq!(setting.autonoe(&["doctor"]).code, 0);
+    assert_eq!(fixture.autonoe(&["doctor"]).code, 0);
 }
 
 #[test]
@@ -234,10 +234,10 @@ fn a_directory_that_is_not_there_is_a_problem() {
 }
 
 fn with(value: &[u8], args: &[&str]) -> CommandOutput {
-    let setting = Fixture::new().file("SPEC.md", "# Shop\n");
-    let mut command = setting.command(args);
+    let fixture = Fixture::new().file("SPEC.md", "# Shop\n");
+    let mut command = fixture.command(args);
     command.env("AUTONOE_NO_SANDBOX", OsStr::from_bytes(value));
-    setting.command_output(command.output().expect("it starts"))
+    fixture.command_output(command.output().expect("it starts"))
 }
 
 const TOLD: &str = "so the sandbox stays on";

@@ -53,10 +53,10 @@ fn words(schema: &Value, found: &mut BTreeSet<String>) {
 
 #[test]
 fn guide_documents_every_definition_field() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     let mut found = BTreeSet::new();
     for name in ["flow.agent", "flow.steps-registry"] {
-        let output = setting.autonoe(&["schema", name]);
+        let output = fixture.autonoe(&["schema", name]);
         words(
             &serde_json::from_str(&output.stdout).expect("JSON"),
             &mut found,
@@ -80,12 +80,12 @@ fn guide_documents_every_definition_field() {
 
 #[test]
 fn guide_commands_work_as_documented() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let home = setting.project().join("../home");
+    let home = fixture.project().join("../home");
     symlink(checkout, home.join("autonoe")).expect("writable");
-    setting.check_guide(FLOWS_GUIDE);
-    assert!(fs::exists(setting.project().join(".autonoe/flows/fix-bug")).expect("readable"));
+    fixture.check_guide(FLOWS_GUIDE);
+    assert!(fs::exists(fixture.project().join(".autonoe/flows/fix-bug")).expect("readable"));
 }
 
 #[test]
@@ -124,11 +124,11 @@ fn every_option_and_exit_code_of_ask_is_in_the_guide() {
 
 #[test]
 fn fleet_guide_commands_work_as_documented() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let home = setting.project().join("../home");
+    let home = fixture.project().join("../home");
     symlink(checkout, home.join("autonoe")).expect("writable");
-    setting.check_guide(HARNESS_GUIDE);
+    fixture.check_guide(HARNESS_GUIDE);
 }
 
 #[test]

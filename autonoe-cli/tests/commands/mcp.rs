@@ -171,8 +171,8 @@ fn invalid_mcp_arguments_are_usage_errors() {
             "a local one",
         ),
     ] {
-        let setting = Fixture::new();
-        let mut command = setting.command(args);
+        let fixture = Fixture::new();
+        let mut command = fixture.command(args);
         command.envs(token.map(|token| ("AUTONOE_MCP_TOKEN", token)));
 
         let output = command.output().expect("it starts");

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::backends::backend::Backend;
-use crate::backends::story::{runs, writes};
+use crate::backends::run_script::{runs, writes};
 use crate::everyday::chore::Chore;
 use crate::everyday::workplace::{GITHUB_TOKEN, MODEL_KEY, NPM_TOKEN};
 

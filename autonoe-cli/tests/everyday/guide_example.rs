@@ -4,7 +4,7 @@ use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::Value;
 
 use crate::backends::backend::Backend;
-use crate::backends::story::{Call, runs, sets, uses};
+use crate::backends::run_script::{Call, runs, sets, uses};
 use crate::build::{Build, on_newer_build};
 use crate::everyday::findings::Findings;
 use crate::everyday::workplace::{Workplace, deliverable_id};

@@ -5,7 +5,7 @@ use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::{Value, json};
 
 use crate::backends::backend::Backend;
-use crate::backends::story::{Call, calls_mcp_tool, runs, sets, uses, writes};
+use crate::backends::run_script::{Call, calls_mcp_tool, runs, sets, uses, writes};
 use crate::build::Build;
 use crate::everyday::web_site::WebSite;
 use crate::everyday::workplace::Workplace;

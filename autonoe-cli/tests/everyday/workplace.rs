@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::backends::backend::Backend;
 use crate::backends::model_server::{Server, patient_codex_script};
 use crate::backends::programs;
-use crate::backends::story::Story;
+use crate::backends::run_script::RunScript;
 use crate::runs::support::autonoe::CommandOutput;
 
 /// A variable that every process of a run inherits.
@@ -239,14 +239,14 @@ impl Workplace {
         self.backend
     }
 
-    /// Starts the scripted model of a story.
-    pub(crate) fn serve(&self, story: &Story) -> Server {
+    /// Starts the scripted model of a script.
+    pub(crate) fn serve(&self, run_script: &RunScript) -> Server {
         let root = self.root();
         match self.backend {
             Backend::Codex => self
                 .backend
-                .serve_script(patient_codex_script(story, &root)),
-            backend => backend.serve(story, &root),
+                .serve_script(patient_codex_script(run_script, &root)),
+            backend => backend.serve(run_script, &root),
         }
     }
 

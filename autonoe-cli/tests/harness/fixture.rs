@@ -45,11 +45,11 @@ pub(crate) struct CommandOutput {
 impl Fixture {
     /// Creates a project with the roadmap, all of it committed.
     pub(crate) fn new() -> Self {
-        let setting = Self::without_repository();
-        setting.git(&["init", "-q", "-b", "main"]);
-        setting.git(&["add", "."]);
-        setting.git(&["commit", "-q", "-m", "The roadmap"]);
-        setting
+        let fixture = Self::without_repository();
+        fixture.git(&["init", "-q", "-b", "main"]);
+        fixture.git(&["add", "."]);
+        fixture.git(&["commit", "-q", "-m", "The roadmap"]);
+        fixture
     }
 
     pub(crate) fn without_repository() -> Self {
@@ -57,9 +57,9 @@ impl Fixture {
         for name in ["project", "home"] {
             fs::create_dir(folder.path().join(name)).expect("writable");
         }
-        let setting = Self { folder };
-        setting.write("ROADMAP.md", ROADMAP);
-        setting
+        let fixture = Self { folder };
+        fixture.write("ROADMAP.md", ROADMAP);
+        fixture
     }
 
     pub(crate) fn project(&self) -> PathBuf {

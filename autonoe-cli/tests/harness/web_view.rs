@@ -9,11 +9,11 @@ use crate::harness::fixture::Fixture;
 
 #[test]
 fn a_browser_sees_the_fleet_live_and_pauses_a_member() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[("parser", "go")]);
-    let run = setting.run(&["--backend", &agents]);
-    setting.until_log_has("parser", "Session 1 started");
-    let mut command = setting.command(&["serve"]);
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[("parser", "go")]);
+    let run = fixture.run(&["--backend", &agents]);
+    fixture.until_log_has("parser", "Session 1 started");
+    let mut command = fixture.command(&["serve"]);
     let mut server = command
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -40,10 +40,10 @@ fn a_browser_sees_the_fleet_live_and_pauses_a_member() {
     }
     browser.until("[...document.querySelectorAll('tr')].some(row => row.innerText.includes('parser') && row.innerText.includes('running'))");
     browser.evaluate(PAUSE);
-    setting.until_member_is("parser", "paused");
+    fixture.until_member_is("parser", "paused");
     browser.until_shown("paused");
-    assert_eq!(setting.harness(&["resume", "parser"]).code, Some(0));
-    setting.release("go");
+    assert_eq!(fixture.harness(&["resume", "parser"]).code, Some(0));
+    fixture.release("go");
     browser.until_shown("succeeded");
 
     assert_eq!(run.end().code, Some(0));
@@ -54,11 +54,11 @@ fn a_browser_sees_the_fleet_live_and_pauses_a_member() {
 
 #[test]
 fn a_member_that_was_not_started_cannot_be_asked_for_anything() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[("parser", "go")]);
-    let run = setting.run(&["--backend", &agents]);
-    setting.until_log_has("parser", "Session 1 started");
-    let mut command = setting.command(&["serve"]);
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[("parser", "go")]);
+    let run = fixture.run(&["--backend", &agents]);
+    fixture.until_log_has("parser", "Session 1 started");
+    let mut command = fixture.command(&["serve"]);
     let mut server = command
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -78,9 +78,9 @@ fn a_member_that_was_not_started_cannot_be_asked_for_anything() {
         assert!(answer.contains("it was not started yet"), "{answer}");
     }
     assert!(paused.starts_with("HTTP/1.1 202 "), "{paused}");
-    setting.until_member_is("parser", "paused");
-    assert_eq!(setting.harness(&["resume", "parser"]).code, Some(0));
-    setting.release("go");
+    fixture.until_member_is("parser", "paused");
+    assert_eq!(fixture.harness(&["resume", "parser"]).code, Some(0));
+    fixture.release("go");
     assert_eq!(run.end().code, Some(0));
     let process = rustix::process::Pid::from_child(&server);
     rustix::process::kill_process(process, rustix::process::Signal::INT).expect("it is ours");

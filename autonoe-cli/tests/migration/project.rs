@@ -40,15 +40,15 @@ fn passes(ids: &[&str]) -> Value {
 }
 
 /// Runs on agents that play these sessions.
-fn run(setting: Fixture, sessions: &[Value], more: &[&str]) -> (Fixture, CommandOutput) {
-    let setting = setting.file("../agents.json", json!({"sessions": sessions}).to_string());
+fn run(fixture: Fixture, sessions: &[Value], more: &[&str]) -> (Fixture, CommandOutput) {
+    let fixture = fixture.file("../agents.json", json!({"sessions": sessions}).to_string());
     let args = ["run", "--backend=scripted:../agents.json", "--pause=0s"];
-    let output = setting.autonoe(&[&args[..], more].concat());
-    (setting, output)
+    let output = fixture.autonoe(&[&args[..], more].concat());
+    (fixture, output)
 }
 
-fn ledger(setting: &Fixture) -> Value {
-    serde_json::from_str(&setting.read(".autonoe/status.json")).expect("JSON")
+fn ledger(fixture: &Fixture) -> Value {
+    serde_json::from_str(&fixture.read(".autonoe/status.json")).expect("JSON")
 }
 
 fn retain_fields(object: &Value, fields: &[&str]) -> Value {
@@ -77,7 +77,7 @@ fn as_upstream_writes(ledger: &Value) -> Value {
 fn a_run_continues_with_what_has_not_passed_and_keeps_everything_else() {
     let sessions = [passes(&["DL-003", "DL-004"])];
 
-    let (setting, output) = run(project(), &sessions, &[]);
+    let (fixture, output) = run(project(), &sessions, &[]);
 
     let screen = output.screen();
     assert_eq!(output.code, 0, "{screen}");
@@ -88,36 +88,36 @@ fn a_run_continues_with_what_has_not_passed_and_keeps_everything_else() {
     for index in [2, 3] {
         expected["deliverables"][index]["passed"] = json!(true);
     }
-    let mut found = as_upstream_writes(&ledger(&setting));
+    let mut found = as_upstream_writes(&ledger(&fixture));
     assert_ne!(found["updatedAt"], expected["updatedAt"]);
     found["updatedAt"] = expected["updatedAt"].clone();
     assert_eq!(found, expected);
-    assert_eq!(setting.read(".autonoe/agent.json"), AGENT);
-    assert_eq!(setting.read(".autonoe-note.md"), NOTE);
+    assert_eq!(fixture.read(".autonoe/agent.json"), AGENT);
+    assert_eq!(fixture.read(".autonoe-note.md"), NOTE);
 }
 
 #[test]
 fn a_ledger_that_went_back_to_upstream_and_returns_is_accepted() {
     for is_interrupted in [false, true] {
-        let (setting, output) = run(project(), &[passes(&["DL-003"])], &["-n", "1"]);
+        let (fixture, output) = run(project(), &[passes(&["DL-003"])], &["-n", "1"]);
         assert_eq!(output.code, 4, "{}", output.screen());
-        let ours = ledger(&setting);
+        let ours = ledger(&fixture);
         assert_eq!(ours["epoch"], 1, "{ours}");
-        let setting = if is_interrupted {
-            let journal = setting.read(".autonoe/journal.jsonl");
+        let fixture = if is_interrupted {
+            let journal = fixture.read(".autonoe/journal.jsonl");
             let (begun, _) = journal.split_once("\"session_ended\"").expect("it ended");
             let (begun, _) = begun.rsplit_once('\n').expect("lines before it");
-            setting.file(".autonoe/journal.jsonl", format!("{begun}\n"))
+            fixture.file(".autonoe/journal.jsonl", format!("{begun}\n"))
         } else {
-            setting
+            fixture
         };
         let mut written = as_upstream_writes(&ours);
         written["deliverables"][1]["passed"] = json!(true);
         written["deliverables"][1]["blocked"] = json!(false);
         let text = serde_json::to_string_pretty(&written).expect("JSON");
 
-        let setting = setting.file(".autonoe/status.json", text);
-        let (setting, output) = run(setting, &[passes(&["DL-004"])], &["-n", "5"]);
+        let fixture = fixture.file(".autonoe/status.json", text);
+        let (fixture, output) = run(fixture, &[passes(&["DL-004"])], &["-n", "5"]);
 
         let screen = output.screen();
         assert_eq!(output.code, 0, "{is_interrupted}: {screen}");
@@ -127,9 +127,9 @@ fn a_ledger_that_went_back_to_upstream_and_returns_is_accepted() {
         assert_eq!(resumed, is_interrupted, "{screen}");
         let edited = "the ledger was edited between runs";
         assert!(screen.contains(edited), "{is_interrupted}: {screen}");
-        let log = setting.autonoe(&["log"]);
+        let log = fixture.autonoe(&["log"]);
         assert!(log.stdout.contains(edited), "{}", log.screen());
-        let again = ledger(&setting);
+        let again = ledger(&fixture);
         assert_eq!(again["epoch"], 1, "{again}");
         written["deliverables"][3]["passed"] = json!(true);
         let kept = as_upstream_writes(&again);
@@ -140,7 +140,7 @@ fn a_ledger_that_went_back_to_upstream_and_returns_is_accepted() {
 /// The page warns about this file, because the first Autonoe would not plan again.
 #[test]
 fn a_plan_that_failed_leaves_an_empty_ledger_which_is_planned_again() {
-    let setting = Fixture::new()
+    let fixture = Fixture::new()
         .file("SPEC.md", "# Shop\n")
         .file(".autonoe/agent.json", r#"{"mcpServers": {}}"#);
     let plans_nothing = json!({"name": "plans nothing", "steps": [{"says": "Hm."}, "ends"]});
@@ -149,13 +149,13 @@ fn a_plan_that_failed_leaves_an_empty_ledger_which_is_planned_again() {
     let plans =
         json!({"name": "plans", "instruction": "initializer", "steps": [{"uses": create}, "ends"]});
 
-    let (setting, output) = run(setting, &[plans_nothing], &["--max-retries=0"]);
+    let (fixture, output) = run(fixture, &[plans_nothing], &["--max-retries=0"]);
 
     assert_eq!(output.code, 7, "{}", output.screen());
-    assert_eq!(ledger(&setting)["deliverables"], json!([]));
+    assert_eq!(ledger(&fixture)["deliverables"], json!([]));
 
-    let (setting, output) = run(setting, &[plans, passes(&["DL-001"])], &[]);
+    let (fixture, output) = run(fixture, &[plans, passes(&["DL-001"])], &[]);
 
     assert_eq!(output.code, 0, "{}", output.screen());
-    assert_eq!(ledger(&setting)["deliverables"][0]["passed"], json!(true));
+    assert_eq!(ledger(&fixture)["deliverables"][0]["passed"], json!(true));
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use autonoe_app::text::shorten;
+use autonoe_core::is_deceptive;
 use autonoe_core::gate::policy::{Denial, Explanation, Finding, Layer};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -224,12 +225,9 @@ fn visible_form(character: char) -> char {
         '\t' => ' ',
         '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(character)).unwrap_or('\u{fffd}'),
         '\x7f' => '␡',
-        // Bidirectional controls and invisible characters.
-        '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{2069}'
-        | '\u{feff}' => '\u{fffd}',
-        character if character.is_control() => '\u{fffd}',
+        // Zero-width joiners are shown, too: they can hide a part of a command.
+        '\u{200c}' | '\u{200d}' => '\u{fffd}',
+        character if character.is_control() || is_deceptive(character) => '\u{fffd}',
         character => character,
     }
 }

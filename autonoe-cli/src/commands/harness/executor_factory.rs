@@ -86,7 +86,7 @@ impl ExecutorFactory {
         project: &Project,
     ) -> Result<Vec<String>, CliError> {
         let rules = self.rules;
-        let wanted = RequestedOptions {
+        let requested = RequestedOptions {
             model,
             plan_model: None,
             thinking: rules.thinking,
@@ -94,7 +94,7 @@ impl ExecutorFactory {
         };
         let (models, env) = (&self.models, &self.env);
         let config = self.config.agent_config();
-        let built = chosen.build(project, config, Mode::Run, wanted, models, env)?;
+        let built = chosen.build(project, config, Mode::Run, requested, models, env)?;
         self.backends.push(ReadyBackend {
             name: name.to_owned(),
             model: model.map(str::to_owned),

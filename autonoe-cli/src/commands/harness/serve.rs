@@ -29,7 +29,7 @@ pub(super) fn serve(args: &HarnessServeArgs, env: &CliEnv) -> Result<ExitCode, C
         let mut watcher = Watcher::new(&chosen.home, chosen.name());
         let first = watcher.build_snapshot(&chosen.fleet, Timestamp::now())?;
         let feed = DashboardFeed::new(first);
-        let (intents, wanted) = mpsc::channel(QUEUE_LEN);
+        let (intents, intent_receiver) = mpsc::channel(QUEUE_LEN);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).await;
         let listener = listener.map_err(|error| {
             let message = format!("port {} cannot be used: {error}", args.port);
@@ -45,11 +45,11 @@ pub(super) fn serve(args: &HarnessServeArgs, env: &CliEnv) -> Result<ExitCode, C
             chosen.name()
         ));
         let (home, fleet) = (chosen.home.clone(), chosen.name().to_owned());
-        let warn = |why: &str| env.print_note(&format!("warning: {}", sanitize_line(why)));
+        let warn = |message: &str| env.print_note(&format!("warning: {}", sanitize_line(message)));
         tokio::select! {
             () = signals::wait_for_stop() => {}
             () = watcher.push_to(feed) => {}
-            () = perform_intents(home, fleet, wanted, warn) => {}
+            () = perform_intents(home, fleet, intent_receiver, warn) => {}
         }
         server.shutdown().await;
         Ok(ExitCode::SUCCESS)
@@ -65,7 +65,7 @@ pub(in crate::commands) async fn show_fleet(
     project: &Project,
     name: Option<&str>,
     feed: DashboardFeed,
-    wanted: mpsc::Receiver<FleetIntent>,
+    intent_receiver: mpsc::Receiver<FleetIntent>,
     warn: impl Fn(&str),
 ) {
     let home = fleet_home(project);
@@ -81,7 +81,7 @@ pub(in crate::commands) async fn show_fleet(
     let watcher = Watcher::new(&home, &fleet);
     tokio::join!(
         watcher.push_to(feed),
-        perform_intents(home.clone(), fleet.clone(), wanted, warn)
+        perform_intents(home.clone(), fleet.clone(), intent_receiver, warn)
     );
 }
 
@@ -90,18 +90,18 @@ pub(in crate::commands) const QUEUE_LEN: usize = 32;
 
 /// Performs the actions of operators until the sender is dropped.
 ///
-/// Errors are reported to `trouble`.
+/// Errors are reported to `warn`.
 pub(super) async fn perform_intents(
     home: FleetHome,
     fleet: String,
-    mut wanted: mpsc::Receiver<FleetIntent>,
-    trouble: impl Fn(&str),
+    mut intent_receiver: mpsc::Receiver<FleetIntent>,
+    warn: impl Fn(&str),
 ) {
-    while let Some(intent) = wanted.recv().await {
+    while let Some(intent) = intent_receiver.recv().await {
         let action = intent.action.name();
         let member = intent.member.clone();
         if let Err(error) = act(&home, &fleet, intent).await {
-            trouble(&format!("cannot {action} {member}: {error}"));
+            warn(&format!("cannot {action} {member}: {error}"));
         }
     }
 }

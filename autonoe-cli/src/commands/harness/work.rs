@@ -214,8 +214,8 @@ pub(super) struct BackendSetting {
 impl WorkSettings {
     /// Reads the settings from the environment of this process.
     fn from_env(env: &CliEnv) -> Result<Self, CliError> {
-        let invalid = |why: &str| {
-            let message = format!("{VARIABLE} is invalid: {why}");
+        let invalid = |reason: &str| {
+            let message = format!("{VARIABLE} is invalid: {reason}");
             CliError::usage(message).with_hint("`autonoe harness run` starts this command itself")
         };
         let text = env

@@ -74,8 +74,8 @@ fn run_flow(
     let commands = flow_commands(flow.definition(), &project, models, switch, env)?;
     let config = load_config(&project)?;
     let backend = ChosenBackend::select(agent.backend.as_ref(), &project, &config)?;
-    let wanted = agent.requirements(env);
-    let built = backend.build(&project, &config, Mode::Run, wanted, models, env)?;
+    let requested = agent.requirements(env);
+    let built = backend.build(&project, &config, Mode::Run, requested, models, env)?;
     let mut run_ui = RunUi::open(&agent, &args.output, &project, models, env);
     run_ui.connect(&project);
     run_ui.notify(alerts.clone());
@@ -201,16 +201,16 @@ fn dry_run(
 
 /// Returns the limits to set; `None` if no limit is given, so that `recorded` keeps its own.
 fn limits(agent: &AgentArgs, recorded: Option<&RecordedFlow>) -> Option<FlowLimits> {
-    let given = agent.limits.overrides();
-    let are_given = given.on_quota.is_some() || given.budget != Budget::default();
+    let overrides = agent.limits.overrides();
+    let has_overrides = overrides.on_quota.is_some() || overrides.budget != Budget::default();
     let recorded_limits = recorded.and_then(last_limits).unwrap_or_default();
-    are_given.then(|| FlowLimits {
+    has_overrides.then(|| FlowLimits {
         budget: Budget {
-            cost_usd: given.budget.cost_usd.or(recorded_limits.budget.cost_usd),
-            tokens: given.budget.tokens.or(recorded_limits.budget.tokens),
-            time: given.budget.time.or(recorded_limits.budget.time),
+            cost_usd: overrides.budget.cost_usd.or(recorded_limits.budget.cost_usd),
+            tokens: overrides.budget.tokens.or(recorded_limits.budget.tokens),
+            time: overrides.budget.time.or(recorded_limits.budget.time),
         },
-        on_quota: given.on_quota.unwrap_or(recorded_limits.on_quota),
+        on_quota: overrides.on_quota.unwrap_or(recorded_limits.on_quota),
         quota_backoff: recorded_limits.quota_backoff,
     })
 }

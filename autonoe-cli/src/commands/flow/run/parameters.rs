@@ -49,12 +49,12 @@ pub(super) fn parse_values(
 /// Returns a hint that lists the parameters of the flow.
 fn hint(agent: &FlowAgent, words: &[String]) -> String {
     let listed = agent.parameters.iter().map(|(name, parameter)| {
-        let wanted = match (parameter.parameter_type, parameter.required) {
+        let value_name = match (parameter.parameter_type, parameter.required) {
             (ParameterType::Boolean, _) => String::new(),
             (kind, true) => format!(" {} (required)", placeholder(kind)),
             (kind, false) => format!(" {}", placeholder(kind)),
         };
-        format!("{}{wanted}", parameter.flag(name))
+        format!("{}{value_name}", parameter.flag(name))
     });
     let listed: Vec<_> = listed.collect();
     let there_are = if listed.is_empty() {
@@ -84,7 +84,7 @@ pub(super) fn parameter_settings(
     words: &[String],
     values: &ParameterValues,
 ) -> Vec<ParameterSetting> {
-    let is_given = |flag: &str| {
+    let is_passed = |flag: &str| {
         let denied = format!("--no-{}", flag.trim_start_matches("--"));
         let names = words.iter().map(|word| word.split('=').next());
         names.flatten().any(|name| name == flag || name == denied)
@@ -92,7 +92,7 @@ pub(super) fn parameter_settings(
     let parameters = agent.parameters.iter().map(|(name, parameter)| {
         let flag = parameter.flag(name);
         let value = values.get(name.as_str()).map(|value| value.to_json());
-        let source = match (&value, is_given(&flag)) {
+        let source = match (&value, is_passed(&flag)) {
             (None, _) => Source::None,
             (Some(_), true) => Source::Flag,
             (Some(_), false) => Source::Default,

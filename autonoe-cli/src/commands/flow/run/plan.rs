@@ -85,7 +85,7 @@ impl FlowPlan {
                     next = replayed.next_step();
                     resumes = Some(recorded.run.to_string());
                 }
-                Err(differs) => refused = Some(refusal(&recorded, differs)),
+                Err(mismatch) => refused = Some(refusal(&recorded, mismatch)),
             }
         }
         let (step, variables) =
@@ -162,12 +162,12 @@ impl FlowPlan {
     }
 }
 
-fn refusal(recorded: &RecordedFlow, differs: FlowMismatch) -> String {
-    let what = match differs {
+fn refusal(recorded: &RecordedFlow, mismatch: FlowMismatch) -> String {
+    let reason = match mismatch {
         FlowMismatch::Definition => "its definition has changed since then",
         FlowMismatch::Parameters => "its parameters were different",
     };
-    format!("{}: {what}; use --restart to start a new run", recorded.run)
+    format!("{}: {reason}; use --restart to start a new run", recorded.run)
 }
 
 fn tools(allowed: &[String]) -> String {
@@ -182,18 +182,18 @@ fn parameters(parameters: &[ParameterSetting]) -> String {
     if parameters.is_empty() {
         return String::new();
     }
-    let rows = parameters.iter().map(|given| {
-        let value = match &given.value {
+    let rows = parameters.iter().map(|parameter| {
+        let value = match &parameter.value {
             None => "(none)".to_owned(),
             Some(Value::String(text)) => shorten(text),
             Some(value) => shorten(&value.to_string()),
         };
-        let source = match given.source {
+        let source = match parameter.source {
             Source::Flag => "flag",
             Source::Default => "default",
             Source::None => "",
         };
-        [given.flag.clone(), value, source.to_owned()]
+        [parameter.flag.clone(), value, source.to_owned()]
     });
     let rows: Vec<_> = rows.collect();
     format!("\nParameters and their sources:\n{}", columns(2, &rows))

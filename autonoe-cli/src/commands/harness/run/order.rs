@@ -201,13 +201,13 @@ fn contest(
             "candidates do the same work, so each needs a worktree: remove --no-worktrees",
         ));
     }
-    let (least, what) = match &args.strategy {
+    let (least, contest) = match &args.strategy {
         FleetStrategy::Voting(_) => (args.min_votes.get(), "this vote".to_owned()),
         FleetStrategy::Other(strategy) => (2, format!("a {}", strategy.typetag_name())),
     };
     if candidates.len() < least {
         let hint = "repeat --backend: each backend is a candidate";
-        return Err(CliError::usage(format!("{what} needs {least} candidates")).with_hint(hint));
+        return Err(CliError::usage(format!("{contest} needs {least} candidates")).with_hint(hint));
     }
     Ok(FleetOrder::from_candidates(
         name, roadmap, strategy, candidates,

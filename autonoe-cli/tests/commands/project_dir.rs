@@ -8,14 +8,14 @@ use crate::commands::fixture::Fixture;
 
 #[test]
 fn an_invalid_project_directory_is_reported_once_with_the_reason() {
-    let setting = Fixture::new().file("notes.txt", "");
-    symlink("gone", setting.project().join("link")).expect("writable");
+    let fixture = Fixture::new().file("notes.txt", "");
+    symlink("gone", fixture.project().join("link")).expect("writable");
     for (dir, name) in [
         ("missing", "missing_directory"),
         ("notes.txt", "file_and_no_directory"),
         ("link", "symlink_that_leads_nowhere"),
     ] {
-        let status = setting.autonoe(&["status", "-p", dir]);
+        let status = fixture.autonoe(&["status", "-p", dir]);
 
         insta::assert_snapshot!(name, status.screen());
         for args in [
@@ -29,14 +29,14 @@ fn an_invalid_project_directory_is_reported_once_with_the_reason() {
             &["flow", "graph", "x"],
             &["flow", "run", "x"],
         ] {
-            let output = setting.autonoe(&[args, &["-p", dir]].concat());
+            let output = fixture.autonoe(&[args, &["-p", dir]].concat());
             assert_eq!(
                 (output.code, &output.stderr),
                 (1, &status.stderr),
                 "{args:?}"
             );
         }
-        let doctor = setting.autonoe(&["doctor", "-p", dir]);
+        let doctor = fixture.autonoe(&["doctor", "-p", dir]);
         let line = status.stderr.lines().next().expect("it is told");
         let words = line.trim_start_matches("error: ");
         assert!(doctor.stdout.contains(words), "{}", doctor.screen());
@@ -52,8 +52,8 @@ fn a_missing_specification_comes_with_a_way_to_begin_one() {
 
 #[test]
 fn deleted_working_directory_is_reported() {
-    let setting = Fixture::new();
-    let project = setting.project();
+    let fixture = Fixture::new();
+    let project = fixture.project();
     let gone = project.join("gone");
     fs::create_dir(&gone).expect("writable");
     let in_it = |args: &[&str]| {
@@ -63,7 +63,7 @@ fn deleted_working_directory_is_reported() {
             .arg(&gone)
             .arg(env!("CARGO_BIN_EXE_autonoe"))
             .args(args);
-        setting.command_output(command.output().expect("it starts"))
+        fixture.command_output(command.output().expect("it starts"))
     };
 
     let output = in_it(&["status"]);
@@ -83,11 +83,11 @@ fn deleted_working_directory_is_reported() {
 
 #[test]
 fn a_project_that_is_named_by_a_link_has_the_paths_of_the_link_too() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     // Not in `/tmp`, where commands may write anyway.
     let elsewhere = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let link = elsewhere.path().join("link");
-    symlink(setting.project(), &link).expect("writable");
+    symlink(fixture.project(), &link).expect("writable");
     let link = link.to_str().expect("plain");
     let check = |directory: &str, shown: Option<&str>, more: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_autonoe"));
@@ -97,10 +97,10 @@ fn a_project_that_is_named_by_a_link_has_the_paths_of_the_link_too() {
         if let Some(shown) = shown {
             command.env("PWD", shown);
         }
-        setting.command_output(command.output().expect("it starts"))
+        fixture.command_output(command.output().expect("it starts"))
     };
 
-    let project = setting.project();
+    let project = fixture.project();
     let project = project.to_str().expect("plain");
     for (directory, shown, more, is_allowed) in [
         ("/", None, &["-p", link][..], true),
