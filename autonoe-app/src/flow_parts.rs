@@ -305,7 +305,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_variable_of_a_key_is_made_of_its_name() {
+    fn the_name_of_a_key_determines_its_variable() {
         for (name, variable) in [
             ("ops", "AUTONOE_SIGNING_KEY_OPS"),
             ("hook-key.2", "AUTONOE_SIGNING_KEY_HOOK_KEY_2"),

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_is_secret_by_its_name_or_by_how_it_begins() {
+    fn a_header_is_secret_by_its_name_or_its_prefix() {
         for (name, value, is_key) in [
             ("x-api-key", "abc", true),
             ("Authorization", "abc", true),

@@ -120,7 +120,7 @@ mod tests {
         "OTEL_EXPORTER_OTLP_HEADERS",
     ];
 
-    fn given(tag: &str, spec: &Value) -> Vec<String> {
+    fn variables_of(tag: &str, spec: &Value) -> Vec<String> {
         let mut models = ModelsFile::default();
         for (name, key) in [("team", "TEAM_KEY"), ("openai", "OPENAI_API_KEY")] {
             let provider = json!({"type": "openai", "key": {"env": key}});
@@ -131,8 +131,8 @@ mod tests {
             working_dir: PathBuf::from("/"),
             environment: VARIABLES.map(|name| (name.into(), "x".into())).into(),
         };
-        let given = program_environment(tag, spec, &models, &env);
-        let names = given
+        let environment = program_environment(tag, spec, &models, &env);
+        let names = environment
             .into_keys()
             .map(|name| name.to_string_lossy().into_owned());
         names.filter(|name| name != "PATH").collect()
@@ -167,7 +167,7 @@ mod tests {
                 &["ANTHROPIC_API_KEY", "GITHUB_TOKEN", "OPENAI_API_KEY"],
             ),
         ] {
-            assert_eq!(given(tag, &spec), expected, "{tag}");
+            assert_eq!(variables_of(tag, &spec), expected, "{tag}");
         }
     }
 }

@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn text_that_does_not_fit_ends_with_an_ellipsis() {
-        for (text, width, shown) in [
+        for (text, width, expected) in [
             ("DL-001", 6, "DL-001"),
             ("DL-0012", 6, "DL-00…"),
             ("漢字漢字", 8, "漢字漢字"),
@@ -258,7 +258,7 @@ mod tests {
             ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"),
             ("", 3, ""),
         ] {
-            assert_eq!(truncate(text, width), shown, "{text:?} in {width}");
+            assert_eq!(truncate(text, width), expected, "{text:?} in {width}");
         }
     }
 

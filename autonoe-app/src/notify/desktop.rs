@@ -141,10 +141,10 @@ mod tests {
     fn texts_are_arguments_and_no_options_markup_or_code() {
         let hostile = "--help <b>\" & do shell script \"x\"";
         let sent = Program::NotifySend("/bin/notify-send".into());
-        let shown = Program::Osascript("/usr/bin/osascript".into());
+        let program = Program::Osascript("/usr/bin/osascript".into());
 
         let sent = sent.command("-t", hostile, Severity::Error);
-        let shown = shown.command("-t", hostile, Severity::Error);
+        let words = words.command("-t", hostile, Severity::Error);
 
         assert_eq!(
             sent,
@@ -157,8 +157,8 @@ mod tests {
                 "--help &lt;b&gt;\" &amp; do shell script \"x\"",
             ]
         );
-        let place = shown.iter().position(|word| word == "--").expect("there");
-        assert_eq!(shown[place + 1..], ["-t", hostile]);
-        assert!(!shown[..place].concat().contains("shell"));
+        let place = words.iter().position(|word| word == "--").expect("there");
+        assert_eq!(words[place + 1..], ["-t", hostile]);
+        assert!(!words[..place].concat().contains("shell"));
     }
 }

@@ -323,12 +323,12 @@ impl Signal {
         format!("OTEL_{}_EXPORTER", self.in_variables())
     }
 
-    /// Returns the variables of `what` for this signal and for all signals; the first one takes
+    /// Returns the variables of `suffix` for this signal and for all signals; the first one takes
     /// precedence.
-    fn variables(self, what: &str) -> [String; 2] {
+    fn variables(self, suffix: &str) -> [String; 2] {
         [
-            format!("OTEL_EXPORTER_OTLP_{}_{what}", self.in_variables()),
-            format!("OTEL_EXPORTER_OTLP_{what}"),
+            format!("OTEL_EXPORTER_OTLP_{}_{suffix}", self.in_variables()),
+            format!("OTEL_EXPORTER_OTLP_{suffix}"),
         ]
     }
 }

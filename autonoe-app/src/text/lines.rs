@@ -176,8 +176,8 @@ mod tests {
 
     // Shows: interfaces/presenter/denied-calls
     #[test]
-    fn a_denied_call_is_shown_with_its_target() {
-        for (tool, input, shown) in [
+    fn denied_calls_name_their_target() {
+        for (tool, input, expected) in [
             ("Bash", json!({"command": "curl x"}), "Bash: curl x"),
             (
                 "Write",
@@ -202,12 +202,12 @@ mod tests {
                 decision: &decision,
             };
 
-            assert_eq!(text(&event), Some(format!("Denied {shown} — no")));
+            assert_eq!(text(&event), Some(format!("Denied {expected} — no")));
         }
     }
 
     #[test]
-    fn warnings_of_agents_are_shown() {
+    fn warnings_of_agents_become_lines() {
         let stream = StreamEvent::warning("stopped a background command");
         let event = RunEventKind::Agent { stream: &stream };
 

@@ -175,10 +175,10 @@ pub(crate) async fn it_runs(command: &str) {
 }
 
 /// Waits until `is_so` holds. Fails when that takes too long.
-pub(crate) fn eventually(what: &str, is_so: impl Fn() -> bool) {
-    let begun = Instant::now();
+pub(crate) fn eventually(expectation: &str, is_so: impl Fn() -> bool) {
+    let started_at = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        assert!(started_at.elapsed() < PATIENCE, "waited in vain for {expectation}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -39,10 +39,10 @@ async fn a_session_of_a_killed_client_leaves_no_process_and_is_repeated_by_the_n
     let fixture = Fixture::new();
     let command = endless(fixture.path());
     let server = fixture.served([runs(&command), Turn::text("It is done.")]);
-    let asker = ClientProcess::start(&fixture);
+    let client = ClientProcess::start(&fixture);
     it_runs(&command).await;
 
-    drop(asker);
+    drop(client);
     fixture.nothing_is_left(&command).await;
     let records_before = fixture.records();
     let host = on_model(fixture.path());

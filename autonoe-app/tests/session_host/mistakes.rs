@@ -18,11 +18,11 @@ async fn a_ledger_that_cannot_be_read_is_an_error_and_stays() {
     let host = fixture.scripted(&[never_played()]);
     let never = CancellationToken::new();
 
-    let looked = host.ledger_view(&key(1).run).await;
+    let ledger_view = host.ledger_view(&key(1).run).await;
     let claimed = host.claim(&key(1).run).await;
     let attached = attach(&host, 1, InstructionName::Coding, never).await;
 
-    let failure = looked.expect_err("it cannot be read");
+    let failure = ledger_view.expect_err("it cannot be read");
     assert!(failure.message.contains("status.json"), "{failure:?}");
     assert!(claimed.is_err(), "{claimed:?}");
     assert!(

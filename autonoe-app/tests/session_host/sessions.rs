@@ -43,13 +43,13 @@ async fn sessions_are_executed_once_as_in_a_run() {
 
     let planned = attach(&host, 1, InstructionName::Initializer, never()).await;
     let passed = attach(&host, 2, InstructionName::Coding, never()).await;
-    let again = attach(&host, 2, InstructionName::Coding, never()).await;
+    let replayed = attach(&host, 2, InstructionName::Coding, never()).await;
 
     let planned = planned.expect("it is carried out");
     assert_eq!(planned.ledger.expect("readable").counts.total, 1);
     let passed = passed.expect("it is carried out");
     assert!(passed.result.end.is_completed(), "{passed:?}");
-    assert_eq!(again.expect("it is recorded"), passed);
+    assert_eq!(replayed.expect("it is recorded"), passed);
     assert_eq!(fixture.records(), 2);
     let ledger = host.ledger_view(&run).await.expect("readable");
     assert_eq!((ledger.counts.passed, ledger.counts.total), (1, 1));

@@ -157,8 +157,8 @@ fn scripted_agents_of_file_run_after_a_warning() {
         .stderr
         .find("agents run on the backend scripted, as")
         .expect("it is told");
-    let begun = output.stderr.find("Session 1 started").expect("it began");
-    assert!(warning < begun, "{output:?}");
+    let session_start = output.stderr.find("Session 1 started").expect("it began");
+    assert!(warning < session_start, "{output:?}");
 }
 
 #[test]

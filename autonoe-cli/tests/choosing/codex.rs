@@ -60,7 +60,7 @@ fn turns() -> Vec<Turn> {
 }
 
 /// Runs the command with `server` as the model service.
-fn asking(mut command: Command, server: &OpenAiServer) -> CommandOutput {
+fn run_on(mut command: Command, server: &OpenAiServer) -> CommandOutput {
     command
         .env("OPENAI_API_KEY", "nobody checks it")
         .env("OPENAI_BASE_URL", server.api_url());
@@ -84,7 +84,7 @@ fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {
     let server = OpenAiServer::start(ModelScript::new(turns()));
     let command = fixture.command(&["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"]);
 
-    let run = asking(command, &server);
+    let run = run_on(command, &server);
 
     assert_greeted(&fixture, &run, &server);
     assert_eq!(run.warnings(), Vec::<&str>::new(), "{run:?}");
@@ -102,7 +102,7 @@ fn a_money_budget_ends_a_run_whose_model_has_a_price() {
     let arguments = ["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"];
     let command = fixture.command(&[&arguments[..], &["--max-cost=0.01"]].concat());
 
-    let run = asking(command, &server);
+    let run = run_on(command, &server);
 
     assert_eq!(run.code, Some(6), "{run:?}");
     assert!(run.stdout.contains("cost budget"), "{run:?}");
@@ -117,7 +117,7 @@ fn project_settings_select_codex_and_print_warning() {
         .configured(&json!({"backend": {"type": "codex", "model": "gpt-5.5"}}));
     let server = OpenAiServer::start(ModelScript::new(turns()));
 
-    let run = asking(fixture.command(&["run", "--pause=0s"]), &server);
+    let run = run_on(fixture.command(&["run", "--pause=0s"]), &server);
 
     assert_greeted(&fixture, &run, &server);
     let warnings = run.warnings().join("\n");
@@ -146,7 +146,7 @@ fn a_flow_runs_on_codex() {
     let bins = ["bin", "../bin"].map(|name| fixture.root().join(name).display().to_string());
     command.env("PATH", format!("{}:{path}", bins.join(":")));
 
-    let flow = asking(command, &server);
+    let flow = run_on(command, &server);
 
     assert_eq!(flow.code, Some(0), "{flow:?}");
     assert_eq!(flow.json()["complete"], true, "{flow:?}");

@@ -165,9 +165,9 @@ impl Fixture {
     /// the user's home.
     pub(crate) fn wait_for_processes(&self) {
         let marker = Marker::new(MARKER, self.folder.path().to_string_lossy()).expect("a marker");
-        let begun = Instant::now();
+        let started_at = Instant::now();
         while !marker.processes().is_empty() {
-            assert!(begun.elapsed() < TIMEOUT, "{:?}", marker.processes());
+            assert!(started_at.elapsed() < TIMEOUT, "{:?}", marker.processes());
             std::thread::sleep(Duration::from_millis(20));
         }
         let home = fs::read_dir(self.folder.path().join("home")).expect("readable");

@@ -30,9 +30,9 @@ impl Drop for Killed {
 fn kill_in_the_middle(fixture: &Fixture, mut command: Command) {
     let command = command.stdout(Stdio::null()).stderr(Stdio::null());
     let killed = Killed(command.spawn().expect("it starts"));
-    let begun = Instant::now();
+    let started_at = Instant::now();
     while !fixture.root().join("begun.txt").exists() {
-        assert!(begun.elapsed() < TIMEOUT, "its tool never began");
+        assert!(started_at.elapsed() < TIMEOUT, "its tool never began");
         std::thread::sleep(Duration::from_millis(20));
     }
     drop(killed);

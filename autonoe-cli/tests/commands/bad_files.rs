@@ -46,8 +46,8 @@ const INSTEAD: &[(Put, &str)] = &[
 ];
 
 fn pipe(path: &Path) {
-    let made = Command::new("mkfifo").arg(path).status();
-    assert!(made.expect("mkfifo is there").success());
+    let status = Command::new("mkfifo").arg(path).status();
+    assert!(status.expect("mkfifo is there").success());
 }
 
 /// Creates a sparse file of zeros.

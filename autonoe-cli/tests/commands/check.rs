@@ -80,8 +80,8 @@ fn options_and_the_file_of_the_project_change_the_verdict() {
         assert_eq!(output.code, code, "{args:?}: {}", output.screen());
     }
     let project = with_docker.project();
-    let elsewhere = ["check", "docker ps", "-p", project.to_str().expect("plain")];
-    assert_eq!(plain.autonoe(&elsewhere).code, 0);
+    let from_other_directory = ["check", "docker ps", "-p", project.to_str().expect("plain")];
+    assert_eq!(plain.autonoe(&from_other_directory).code, 0);
 }
 
 #[test]

@@ -240,18 +240,18 @@ fn with(value: &[u8], args: &[&str]) -> CommandOutput {
     fixture.command_output(command.output().expect("it starts"))
 }
 
-const TOLD: &str = "so the sandbox stays on";
+const WARNING: &str = "so the sandbox stays on";
 
 #[test]
 fn an_invalid_value_is_reported_and_leaves_the_sandbox_on() {
     for value in [&b"true"[..], b"yes", b"on", b"2", b" 1", b"\xff"] {
         let dry = with(value, &["run", "--dry-run"]);
         assert_eq!(dry.code, 0, "{}", dry.screen());
-        assert!(dry.stderr.contains(TOLD), "{}", dry.screen());
+        assert!(dry.stderr.contains(WARNING), "{}", dry.screen());
         assert!(!dry.stdout.contains(" off "), "{}", dry.screen());
 
         let doctor = with(value, &["doctor"]);
-        assert!(doctor.stdout.contains(TOLD), "{}", doctor.screen());
+        assert!(doctor.stdout.contains(WARNING), "{}", doctor.screen());
         assert!(
             !doctor.stdout.contains("switched off"),
             "{}",
@@ -265,7 +265,7 @@ fn known_values_print_no_warning() {
     for value in [&b""[..], b"0", b"false", b"no", b"off", b"FALSE", b"1"] {
         for args in [&["run", "--dry-run"][..], &["doctor"]] {
             let output = with(value, args);
-            assert!(!output.screen().contains(TOLD), "{}", output.screen());
+            assert!(!output.screen().contains(WARNING), "{}", output.screen());
             let is_off = output.stdout.contains("switched off");
             assert_eq!(
                 is_off,
@@ -276,7 +276,7 @@ fn known_values_print_no_warning() {
         }
     }
     let by_flag = with(b"true", &["run", "--dry-run", "--no-sandbox"]);
-    assert!(!by_flag.screen().contains(TOLD), "{}", by_flag.screen());
+    assert!(!by_flag.screen().contains(WARNING), "{}", by_flag.screen());
 }
 
 #[test]

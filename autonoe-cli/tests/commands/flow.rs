@@ -156,14 +156,14 @@ fn flow_path_resolves_against_working_directory() {
             output.screen()
         );
     }
-    let elsewhere = Fixture::new().autonoe(&[
+    let by_path = Fixture::new().autonoe(&[
         "flow",
         "validate",
         "review",
         "-p",
         project.to_str().expect("plain"),
     ]);
-    assert_eq!(elsewhere.code, 0, "{}", elsewhere.screen());
+    assert_eq!(by_path.code, 0, "{}", by_path.screen());
 }
 
 #[test]

@@ -135,17 +135,17 @@ fn an_interrupted_import_keeps_the_flow_that_it_was_to_replace() {
 #[test]
 fn an_import_does_not_write_through_a_symlink_in_the_place_of_the_state_directory() {
     let fixture = with_agent();
-    let (state, elsewhere) = (
+    let (state, target) = (
         fixture.project().join(".autonoe"),
         fixture.project().join("elsewhere"),
     );
-    std::fs::create_dir(&elsewhere).expect("made");
-    std::os::unix::fs::symlink(&elsewhere, &state).expect("linked");
+    std::fs::create_dir(&target).expect("made");
+    std::os::unix::fs::symlink(&target, &state).expect("linked");
 
     let refused = fixture.autonoe(&["flow", "import", "agents/auditor"]);
 
     assert_eq!(refused.code, 1, "{}", refused.screen());
-    assert_eq!(std::fs::read_dir(elsewhere).expect("readable").count(), 0);
+    assert_eq!(std::fs::read_dir(target).expect("readable").count(), 0);
 }
 
 #[test]

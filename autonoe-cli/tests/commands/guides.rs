@@ -137,7 +137,7 @@ fn every_option_of_a_fleet_is_in_the_guide() {
     let words = help
         .split_whitespace()
         .filter(|word| word.starts_with("--"));
-    let told_elsewhere = [
+    let in_other_guides = [
         "--allow-destructive",
         "--help",
         "--json",
@@ -153,7 +153,7 @@ fn every_option_of_a_fleet_is_in_the_guide() {
     });
 
     let missing: Vec<_> = names
-        .filter(|name| !told_elsewhere.contains(name) && !HARNESS_GUIDE.contains(name))
+        .filter(|name| !in_other_guides.contains(name) && !HARNESS_GUIDE.contains(name))
         .collect();
 
     assert!(missing.is_empty(), "the guide does not tell {missing:?}");

@@ -267,10 +267,10 @@ fn ends(mut child: Child) -> std::process::Output {
     child.wait_with_output().expect("it ended")
 }
 
-fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+fn eventually(condition: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !holds() {
-        assert!(Instant::now() < deadline, "{what}");
+        assert!(Instant::now() < deadline, "{condition}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -336,10 +336,10 @@ fn a_run_that_is_under_way_is_followed_to_its_end() {
         "{status}"
     );
     let followed = String::from_utf8([&first[..], &rest[..]].concat()).expect("UTF-8");
-    let story = fixture.autonoe(&["log"]).stdout;
+    let log = fixture.autonoe(&["log"]).stdout;
     assert!(
-        !followed.is_empty() && story.starts_with(&followed),
-        "{followed}\n---\n{story}"
+        !followed.is_empty() && log.starts_with(&followed),
+        "{followed}\n---\n{log}"
     );
     for part in [
         "[PENDING] Login",

@@ -93,7 +93,7 @@ async fn an_agent_that_knows_only_commands_writes_the_ledger_of_the_run() {
         {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]},
     ]});
     let created = call(&agent, "create", plan.clone()).await;
-    let again = call(&agent, "create", plan).await;
+    let second = call(&agent, "create", plan).await;
     let listed = call(&agent, "list", json!({})).await;
 
     let names: Vec<_> = tools.iter().map(|tool| tool.name.as_ref()).collect();
@@ -107,7 +107,7 @@ async fn an_agent_that_knows_only_commands_writes_the_ledger_of_the_run() {
         created["structuredContent"],
         json!({"success": true, "created": ["DL-001"]})
     );
-    assert_eq!(again["isError"], json!(true));
+    assert_eq!(second["isError"], json!(true));
     assert_eq!(listed["structuredContent"]["total"], json!(1));
     let state = store.read().await.expect("it can be read");
     assert_eq!(state.map(|state| state.ledger.counts().total), Some(1));

@@ -221,13 +221,13 @@ fn validator(schema: &Value) -> Validator {
     options.build(schema).expect("it is a schema")
 }
 
-fn assert_valid(schema: &Value, value: &Value, what: &str) {
+fn assert_valid(schema: &Value, value: &Value, name: &str) {
     let validator = validator(schema);
     let errors: Vec<_> = validator
         .iter_errors(value)
         .map(|error| format!("{}: {error}", error.instance_path()))
         .collect();
-    assert!(errors.is_empty(), "{what}: {errors:#?}\n{value:#}");
+    assert!(errors.is_empty(), "{name}: {errors:#?}\n{value:#}");
 }
 
 /// Forbids fields that the schema does not define.

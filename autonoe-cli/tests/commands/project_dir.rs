@@ -54,21 +54,21 @@ fn a_missing_specification_comes_with_a_way_to_begin_one() {
 fn deleted_working_directory_is_reported() {
     let fixture = Fixture::new();
     let project = fixture.project();
-    let gone = project.join("gone");
-    fs::create_dir(&gone).expect("writable");
+    let deleted = project.join("gone");
+    fs::create_dir(&deleted).expect("writable");
     let in_it = |args: &[&str]| {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", "cd \"$0\" && rmdir \"$0\" && exec \"$@\""]);
         command
-            .arg(&gone)
+            .arg(&deleted)
             .arg(env!("CARGO_BIN_EXE_autonoe"))
             .args(args);
         fixture.command_output(command.output().expect("it starts"))
     };
 
     let output = in_it(&["status"]);
-    fs::create_dir(&gone).expect("writable");
-    let elsewhere = in_it(&["status", "-p", project.to_str().expect("plain")]);
+    fs::create_dir(&deleted).expect("writable");
+    let with_option = in_it(&["status", "-p", project.to_str().expect("plain")]);
 
     assert_eq!(output.code, 1, "{}", output.screen());
     assert!(
@@ -78,31 +78,31 @@ fn deleted_working_directory_is_reported() {
         "{}",
         output.screen()
     );
-    assert_eq!(elsewhere.code, 0, "{}", elsewhere.screen());
+    assert_eq!(with_option.code, 0, "{}", with_option.screen());
 }
 
 #[test]
 fn a_project_that_is_named_by_a_link_has_the_paths_of_the_link_too() {
     let fixture = Fixture::new();
     // Not in `/tmp`, where commands may write anyway.
-    let elsewhere = tempfile::tempdir_in("/var/tmp").expect("a folder");
-    let link = elsewhere.path().join("link");
+    let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let link = folder.path().join("link");
     symlink(fixture.project(), &link).expect("writable");
     let link = link.to_str().expect("plain");
-    let check = |directory: &str, shown: Option<&str>, more: &[&str]| {
+    let check = |directory: &str, pwd: Option<&str>, more: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_autonoe"));
         let text = format!("echo x > {link}/a && cd {link} && git status");
         command.args(["check", &text]).args(more);
         command.current_dir(directory).env_remove("PWD");
-        if let Some(shown) = shown {
-            command.env("PWD", shown);
+        if let Some(pwd) = pwd {
+            command.env("PWD", pwd);
         }
         fixture.command_output(command.output().expect("it starts"))
     };
 
     let project = fixture.project();
     let project = project.to_str().expect("plain");
-    for (directory, shown, more, is_allowed) in [
+    for (directory, pwd, more, is_allowed) in [
         ("/", None, &["-p", link][..], true),
         (link, Some(link), &[], true),
         // The working directory of the shell does not lead through the link.
@@ -111,12 +111,12 @@ fn a_project_that_is_named_by_a_link_has_the_paths_of_the_link_too() {
         (project, None, &[], false),
         ("/", None, &["-p", project], false),
     ] {
-        let output = check(directory, shown, more);
+        let output = check(directory, pwd, more);
 
         assert_eq!(
             output.stdout.starts_with("allowed"),
             is_allowed,
-            "{directory} {shown:?} {more:?}: {}",
+            "{directory} {pwd:?} {more:?}: {}",
             output.screen()
         );
     }

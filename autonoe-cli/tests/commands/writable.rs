@@ -64,8 +64,8 @@ fn as_another(fixture: &Fixture, program: &Path) -> CommandOutput {
     let is_root = fs::metadata(fixture.project()).expect("there").uid() == 0;
     let mut words: Vec<OsString> = Vec::new();
     if is_root {
-        let as_nobody = "setpriv --reuid 65534 --regid 65534 --clear-groups --";
-        words.extend(as_nobody.split(' ').map(OsString::from));
+        let drop_privileges = "setpriv --reuid 65534 --regid 65534 --clear-groups --";
+        words.extend(drop_privileges.split(' ').map(OsString::from));
     }
     words.extend(doctor(fixture, program));
     let mut command = Command::new(&words[0]);

@@ -74,9 +74,9 @@ pub(crate) fn an_agent_that_stalls_is_stopped(backend: Backend) {
     findings.same("sessions", &report["sessions"], 6);
     let pending = (Vec::new(), vec![deliverable_id(0)]);
     findings.same("deliverables", workplace.deliverables(), pending);
-    let why = "the last 5 sessions changed nothing: no deliverable, no commit, no file";
-    findings.contains("standard output", &ended.stdout, why);
-    findings.contains("the log", &workplace.log(), why);
+    let reason = "the last 5 sessions changed nothing: no deliverable, no commit, no file";
+    findings.contains("standard output", &ended.stdout, reason);
+    findings.contains("the log", &workplace.log(), reason);
     let names = [".git", ".gitignore", "SPEC.md"];
     findings.same("entries", workplace.names(), names);
     check_commits(&workplace, [], &mut findings);

@@ -139,9 +139,9 @@ fn check_calls(run_script: &RunScript, backend: Backend, server: &Server, findin
         };
         let is_failure = backend.dialect().is_failure(&result);
         if is_failure == (call.expect == Expectation::Runs) {
-            let (what, expect) = (&call.effect, &call.expect);
+            let (effect, expect) = (&call.effect, &call.expect);
             let text: String = result.text.chars().take(800).collect();
-            findings.add(format!("{what:?}, expected {expect:?}: {text}"));
+            findings.add(format!("{effect:?}, expected {expect:?}: {text}"));
             continue;
         }
         for text in &call.shows {
@@ -252,8 +252,8 @@ fn check_denials(
 }
 
 /// Returns the text that identifies a denial of the call in the journal: its target or its tool.
-fn target(what: &Effect) -> String {
-    match what {
+fn target(effect: &Effect) -> String {
+    match effect {
         Effect::Write { file, .. } | Effect::Edit { file, .. } | Effect::Read { file } => {
             file.clone()
         }

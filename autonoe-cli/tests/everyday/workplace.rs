@@ -331,11 +331,11 @@ impl Workplace {
             };
             let directory = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
             let arguments = read("cmdline");
-            let is_ours = pid != std::process::id()
+            let is_left = pid != std::process::id()
                 && (directory.starts_with(folder)
                     || arguments.contains(folder)
                     || read("environ").contains(folder));
-            is_ours.then(|| format!("{pid} {arguments}"))
+            is_left.then(|| format!("{pid} {arguments}"))
         });
         processes.collect()
     }

@@ -63,7 +63,7 @@ fn a_sent_instruction_is_in_the_next_turn_of_the_agent() {
     fixture.until_log_has("one", "Session 1 started");
 
     let sent = fixture.harness(&["send", "one", "Use tabs."]);
-    let again = fixture.json(&["send", "roadmap.one", "And no blanks."]);
+    let second = fixture.json(&["send", "roadmap.one", "And no blanks."]);
     fixture.until_log_has("one", "instruction 2 waits for a turn");
     fixture.release("go");
     let ended = run.end();
@@ -72,7 +72,7 @@ fn a_sent_instruction_is_in_the_next_turn_of_the_agent() {
         sent.stdout,
         "one gets the message in its next turn, if it has one (instruction 1)\n"
     );
-    assert_eq!(again["instruction"], 2);
+    assert_eq!(second["instruction"], 2);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let journal = fixture.read(".harness/roadmap.one/work.jsonl");
     // Apart from the facts that record the sent instructions, the task loop records each delivery
@@ -299,8 +299,8 @@ fn a_fleet_that_is_stopped_has_ended_for_good() {
         "{ended:?}"
     );
     assert_eq!(fixture.left_processes(), 0);
-    let again = fixture.run(&options).end();
-    assert!(again.stdout.contains("was stopped: enough"), "{again:?}");
+    let rerun = fixture.run(&options).end();
+    assert!(rerun.stdout.contains("was stopped: enough"), "{rerun:?}");
 }
 
 #[test]

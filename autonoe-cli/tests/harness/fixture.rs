@@ -220,10 +220,10 @@ pub(crate) fn run<'a>(options: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// Waits until a condition holds. Panics after the time limit.
-pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    let begun = Instant::now();
+pub(crate) fn eventually(condition_name: &str, mut condition: impl FnMut() -> bool) {
+    let started_at = Instant::now();
     while !condition() {
-        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        assert!(started_at.elapsed() < PATIENCE, "waited in vain for {condition_name}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }

@@ -76,10 +76,10 @@ fn a_finished_fleet_is_reported_again_and_not_run_again() {
     let first = fixture.run(&options).end();
     let head = fixture.git(&["rev-parse", "HEAD"]);
 
-    let again = fixture.run(&options).end();
+    let second = fixture.run(&options).end();
 
-    assert_eq!(again.code, Some(0), "{again:?}");
-    assert_eq!(again.stdout, first.stdout);
+    assert_eq!(second.code, Some(0), "{second:?}");
+    assert_eq!(second.stdout, first.stdout);
     assert_eq!(fixture.git(&["rev-parse", "HEAD"]), head);
 }
 
@@ -246,8 +246,8 @@ fn work_that_fails_its_check_is_kept_and_dependent_tasks_do_not_start() {
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.stdout.contains("Fleet roadmap failed"), "{ended:?}");
-    let kept = "Work is kept on the branch autonoe/roadmap/parser in ";
-    assert!(ended.stdout.contains(kept), "{ended:?}");
+    let notice = "Work is kept on the branch autonoe/roadmap/parser in ";
+    assert!(ended.stdout.contains(notice), "{ended:?}");
     assert!(fixture.has("docs.md"));
     assert!(!fixture.has("src/other.txt"));
     let work = fixture.git(&["show", "autonoe/roadmap/parser:src/other.txt"]);
@@ -263,8 +263,8 @@ fn agents_stay_in_their_folder_and_cannot_change_the_state_of_fleets() {
         "## Objective\nX.\n## Tasks\n- [ ] **escape**: Try it.\n",
     );
     // Agents of a run may write to `/tmp`.
-    let elsewhere = tempfile::tempdir_in("/var/tmp").expect("a folder");
-    let outside = elsewhere.path().join("outside.txt");
+    let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let outside = folder.path().join("outside.txt");
     let agents = fixture.agents(
         "agents",
         &[session(

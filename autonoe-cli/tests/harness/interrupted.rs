@@ -215,7 +215,7 @@ fn a_roadmap_is_recognised_by_any_path() {
     let whole = fixture.project().join("ROADMAP.md");
 
     let whole = whole.to_str().expect("text");
-    let again = fixture.harness(&["run", whole, "--backend", &agents]);
+    let second = fixture.harness(&["run", whole, "--backend", &agents]);
 
-    assert_eq!((first.code, again.code), (Some(0), Some(0)), "{again:?}");
+    assert_eq!((first.code, second.code), (Some(0), Some(0)), "{second:?}");
 }

@@ -91,9 +91,9 @@ fn an_unknown_backend_of_a_task_is_reported_with_its_line() {
 #[test]
 fn a_symlink_in_the_place_of_all_fleets_is_refused_and_not_followed() {
     let fixture = Fixture::new();
-    let elsewhere = fixture.beside("elsewhere");
-    fs::create_dir(&elsewhere).expect("writable");
-    symlink(&elsewhere, fixture.project().join(".harness")).expect("writable");
+    let target = fixture.beside("elsewhere");
+    fs::create_dir(&target).expect("writable");
+    symlink(&target, fixture.project().join(".harness")).expect("writable");
 
     let agents = fixture.agents(
         "agents",
@@ -110,7 +110,7 @@ fn a_symlink_in_the_place_of_all_fleets_is_refused_and_not_followed() {
         assert!(refused.stderr.contains("a symlink"), "{refused:?}");
     }
 
-    let left = fs::read_dir(&elsewhere).expect("it is there").count();
+    let left = fs::read_dir(&target).expect("it is there").count();
     assert_eq!(left, 0);
 }
 

@@ -53,8 +53,8 @@ fn a_webhook_receives_alerts_with_a_valid_signature() {
         assert_eq!(header("webhook-signature"), format!("v1,{signature}"));
         assert_eq!(received["type"], "harness.alert");
     }
-    let again = fixture.run(&["--backend", &agents]).end();
-    assert_eq!(again.code, Some(0));
+    let second = fixture.run(&["--backend", &agents]).end();
+    assert_eq!(second.code, Some(0));
     assert_eq!(
         service.at("/hooks/fleet").len(),
         requests.len(),

@@ -101,17 +101,17 @@ fn a_ledger_that_went_back_to_upstream_and_returns_is_accepted() {
     for is_interrupted in [false, true] {
         let (fixture, output) = run(project(), &[passes(&["DL-003"])], &["-n", "1"]);
         assert_eq!(output.code, 4, "{}", output.screen());
-        let ours = ledger(&fixture);
-        assert_eq!(ours["epoch"], 1, "{ours}");
+        let written_by_us = ledger(&fixture);
+        assert_eq!(written_by_us["epoch"], 1, "{written_by_us}");
         let fixture = if is_interrupted {
             let journal = fixture.read(".autonoe/journal.jsonl");
-            let (begun, _) = journal.split_once("\"session_ended\"").expect("it ended");
-            let (begun, _) = begun.rsplit_once('\n').expect("lines before it");
-            fixture.file(".autonoe/journal.jsonl", format!("{begun}\n"))
+            let (before_end, _) = journal.split_once("\"session_ended\"").expect("it ended");
+            let (before_end, _) = before_end.rsplit_once('\n').expect("lines before it");
+            fixture.file(".autonoe/journal.jsonl", format!("{before_end}\n"))
         } else {
             fixture
         };
-        let mut written = as_upstream_writes(&ours);
+        let mut written = as_upstream_writes(&written_by_us);
         written["deliverables"][1]["passed"] = json!(true);
         written["deliverables"][1]["blocked"] = json!(false);
         let text = serde_json::to_string_pretty(&written).expect("JSON");
@@ -129,11 +129,11 @@ fn a_ledger_that_went_back_to_upstream_and_returns_is_accepted() {
         assert!(screen.contains(edited), "{is_interrupted}: {screen}");
         let log = fixture.autonoe(&["log"]);
         assert!(log.stdout.contains(edited), "{}", log.screen());
-        let again = ledger(&fixture);
-        assert_eq!(again["epoch"], 1, "{again}");
+        let final_ledger = ledger(&fixture);
+        assert_eq!(final_ledger["epoch"], 1, "{final_ledger}");
         written["deliverables"][3]["passed"] = json!(true);
-        let kept = as_upstream_writes(&again);
-        assert_eq!(kept["deliverables"], written["deliverables"]);
+        let retained = as_upstream_writes(&final_ledger);
+        assert_eq!(retained["deliverables"], written["deliverables"]);
     }
 }
 

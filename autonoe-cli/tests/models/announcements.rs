@@ -90,17 +90,17 @@ fn network_variables_and_key_recipients_are_announced() {
     let (_, quiet) = warned(&json!({}));
 
     assert_eq!(output.code, Some(0), "{output:?}");
-    let is_said = |begins: &str| warnings.iter().any(|line| line.starts_with(begins));
+    let is_announced = |begins: &str| warnings.iter().any(|line| line.starts_with(begins));
     assert!(
-        is_said("commands of agents can use the network of this machine"),
+        is_announced("commands of agents can use the network of this machine"),
         "{output:?}"
     );
     assert!(
-        is_said("commands of agents receive the variable DATABASE_URL"),
+        is_announced("commands of agents receive the variable DATABASE_URL"),
         "{output:?}"
     );
     assert!(
-        is_said("scripted receives the variable THE_KEY at http://127.0.0.1:"),
+        is_announced("scripted receives the variable THE_KEY at http://127.0.0.1:"),
         "{output:?}"
     );
     assert!(

@@ -122,14 +122,14 @@ fn doctor_checks_a_model_without_a_request() {
     let unknown = fixture.autonoe(&["doctor", "--backend=model:team/unheard-of"]);
 
     assert_eq!(known.code, Some(0), "{known:?}");
-    for shown in [
+    for expected in [
         "models.json",
         "valid",
         "team (from ",
         "bwrap is installed and works",
         "A run can",
     ] {
-        assert!(known.stdout.contains(shown), "{shown}: {known:?}");
+        assert!(known.stdout.contains(expected), "{expected}: {known:?}");
     }
     // Claude Code is not probed, except in the list of all backends.
     let (findings, _) = known
@@ -155,7 +155,7 @@ fn the_doctor_looks_at_the_model_that_a_run_would_take() {
         "provider": {"type": "openai", "key": {"env": "THE_KEY"}},
     })
     .to_string();
-    for (backend, model, shown) in [
+    for (backend, model, expected) in [
         (&*spec, None, "gpt-5, with"),
         (&*spec, Some("gpt-5-mini"), "gpt-5-mini, with"),
         (&*spec, Some("unheard-of"), "its price is unknown"),
@@ -177,11 +177,11 @@ fn the_doctor_looks_at_the_model_that_a_run_would_take() {
         let output = fixture.autonoe(&arguments);
 
         assert_eq!(output.code, Some(0), "{arguments:?}: {output:?}");
-        assert!(output.stdout.contains(shown), "{arguments:?}: {output:?}");
+        assert!(output.stdout.contains(expected), "{arguments:?}: {output:?}");
         let knows_price = !output.stdout.contains("its price is unknown");
         assert_eq!(
             knows_price,
-            shown.contains("with"),
+            expected.contains("with"),
             "{arguments:?}: {output:?}"
         );
     }
@@ -226,11 +226,11 @@ fn google_key_is_read_from_either_variable() {
 
         let done = command.env(variable, value).output().expect("it starts");
 
-        let shown = String::from_utf8(done.stdout).expect("text");
+        let output_text = String::from_utf8(done.stdout).expect("text");
         assert_eq!(
-            shown.contains("a key is configured, or none"),
+            output_text.contains("a key is configured, or none"),
             is_found,
-            "{variable}: {shown}"
+            "{variable}: {output_text}"
         );
     }
 }

@@ -69,7 +69,7 @@ fn a_run_waits_for_a_quota_if_configured_and_continues() {
     let fixture = Fixture::with_file(&json!({
         "providers": {"scripted": vendor.spec(&server)}, "retry": {"maxRetryAfterMs": 500},
     }));
-    let begun = Instant::now();
+    let started_at = Instant::now();
 
     let output = fixture.run(vendor, &["--wait-for-quota"]);
 
@@ -80,9 +80,9 @@ fn a_run_waits_for_a_quota_if_configured_and_continues() {
         "{output:?}"
     );
     assert!(
-        begun.elapsed() >= Duration::from_secs(1),
+        started_at.elapsed() >= Duration::from_secs(1),
         "{:?}",
-        begun.elapsed()
+        started_at.elapsed()
     );
 }
 
@@ -130,9 +130,9 @@ fn an_interrupt_in_a_call_of_a_model_ends_the_run_with_a_report() {
             .stderr(Stdio::piped())
             .spawn()
             .expect("it starts");
-        let begun = Instant::now();
+        let started_at = Instant::now();
         while server.log().exchanges().is_empty() {
-            assert!(begun.elapsed() < PATIENCE, "{vendor:?}: nobody asks");
+            assert!(started_at.elapsed() < PATIENCE, "{vendor:?}: nobody asks");
             std::thread::sleep(Duration::from_millis(10));
         }
 

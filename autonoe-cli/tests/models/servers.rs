@@ -20,9 +20,9 @@ const SCRIPT: &str = concat!(
 /// A variable that identifies the processes of servers.
 const MARKER: &str = "AUTONOE_TEST_SERVER";
 
-/// Writes settings with two servers: `web`, which behaves as `how` demands, and another one in
+/// Writes settings with two servers: `web`, which behaves as `behaviour` demands, and another one in
 /// place of the built-in browser.
-fn configure(fixture: &Fixture, how: &str) {
+fn configure(fixture: &Fixture, behaviour: &str) {
     fixture.program(
         "browser",
         &format!("cd \"$HOME\" && exec python3 {SCRIPT} good"),
@@ -31,7 +31,7 @@ fn configure(fixture: &Fixture, how: &str) {
     let config = json!({
         "allowedTools": ["mcp__web__echo", "mcp__web__environment"],
         "mcpServers": {
-            "web": {"command": "python3", "args": [SCRIPT, how], "env": env},
+            "web": {"command": "python3", "args": [SCRIPT, behaviour], "env": env},
             "playwright": {"command": "browser", "env": env},
         },
     });
@@ -171,8 +171,8 @@ fn a_server_that_cannot_start_is_reported_before_the_run() {
         assert!(!fixture.root().join(".autonoe/journal.jsonl").exists());
         assert_eq!(doctor.code, Some(1), "{doctor:?}");
         // The output wraps lines.
-        let shown = doctor.stdout.split_whitespace().collect::<Vec<_>>();
-        assert!(shown.join(" ").contains(message), "{message}: {doctor:?}");
+        let words = doctor.stdout.split_whitespace().collect::<Vec<_>>();
+        assert!(words.join(" ").contains(message), "{message}: {doctor:?}");
     }
 }
 
@@ -196,7 +196,7 @@ fn without_node_a_run_warns_once_and_has_no_browser() {
     let fixture = Fixture::on(vendor, &server).without_settings();
     let path = few_programs(&fixture);
     let backend = format!("--backend=model:scripted/{}", vendor.model());
-    let say = |arguments: &[&str]| {
+    let run_command = |arguments: &[&str]| {
         let mut command = fixture.command(arguments);
         // The sandbox hides programs in a folder for temporary files.
         command.arg("--no-sandbox").env("PATH", &path);
@@ -205,8 +205,8 @@ fn without_node_a_run_warns_once_and_has_no_browser() {
     let warning = "agents work without a browser: the MCP server \"playwright\" cannot be started: \
                    there is no program \"npx\"";
 
-    let run = say(&["run", "--pause=0s", &backend]);
-    let doctor = say(&["doctor", &backend]);
+    let run = run_command(&["run", "--pause=0s", &backend]);
+    let doctor = run_command(&["doctor", &backend]);
 
     assert_eq!(run.code, Some(0), "{run:?}");
     assert_eq!(run.stderr.matches(warning).count(), 1, "{run:?}");
@@ -219,8 +219,8 @@ fn without_node_a_run_warns_once_and_has_no_browser() {
     assert!(doctor.stdout.contains("install Node.js 18"), "{doctor:?}");
 
     fixture.write(".autonoe/agent.json", "{\"mcpServers\": {}}");
-    let run = say(&["run", "--pause=0s", &backend]);
-    let doctor = say(&["doctor", &backend]);
+    let run = run_command(&["run", "--pause=0s", &backend]);
+    let doctor = run_command(&["doctor", &backend]);
 
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(!run.stderr.contains("browser"), "{run:?}");
@@ -263,8 +263,8 @@ fn doctor_and_dry_run_list_servers_without_starting_them() {
     let dry_run = fixture.autonoe(&["run", "--dry-run", "--output=json", &backend]);
 
     assert_eq!(doctor.code, Some(0), "{doctor:?}");
-    for shown in ["web: found python3", "playwright: found browser"] {
-        assert!(doctor.stdout.contains(shown), "{shown}: {doctor:?}");
+    for line in ["web: found python3", "playwright: found browser"] {
+        assert!(doctor.stdout.contains(line), "{line}: {doctor:?}");
     }
     let plan: Value = serde_json::from_str(&dry_run.stdout).expect("JSON");
     let mut settings = plan["settings"].as_array().expect("a list").iter();

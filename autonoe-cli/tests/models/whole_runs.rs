@@ -63,7 +63,7 @@ fn a_run_on_every_provider_plans_works_is_guarded_and_passes() {
             lines[1].starts_with("1 of 1 deliverables passed; 2 iterations"),
             "{vendor:?}: {output:?}"
         );
-        for shown in [
+        for expected in [
             "Session 1 started (initializer)",
             "Session 2 started (coding)",
             "Denied Bash: curl",
@@ -72,8 +72,8 @@ fn a_run_on_every_provider_plans_works_is_guarded_and_passes() {
             "[PASS] The greeting (DL-001)",
         ] {
             assert!(
-                output.stderr.contains(shown),
-                "{vendor:?} {shown}: {output:?}"
+                output.stderr.contains(expected),
+                "{vendor:?} {expected}: {output:?}"
             );
         }
         assert_eq!(

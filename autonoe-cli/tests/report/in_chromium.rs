@@ -20,7 +20,7 @@ fn pictures() -> PathBuf {
 }
 
 /// Checks a page in all windows and colour schemes.
-fn assert_looks_right(name: &str, sample: &Sample, texts: &[&str]) {
+fn assert_renders(name: &str, sample: &Sample, texts: &[&str]) {
     let file = sample.page_file();
     let mut browser = Chromium::start();
     let mut page = browser.page();
@@ -38,12 +38,12 @@ fn assert_looks_right(name: &str, sample: &Sample, texts: &[&str]) {
             "{case}"
         );
         assert_eq!(page.logged_errors(), Vec::<&Value>::new(), "{case}");
-        let shown = page.evaluate("document.body.innerText");
-        let shown = shown.as_str().expect("it is text");
+        let visible_text = page.evaluate("document.body.innerText");
+        let visible_text = visible_text.as_str().expect("it is text");
         for text in texts {
             assert!(
-                shown.contains(text),
-                "{case} does not show {text:?}: {shown}"
+                visible_text.contains(text),
+                "{case} does not show {text:?}: {visible_text}"
             );
         }
         assert_eq!(
@@ -104,7 +104,7 @@ const PALE: &str = r#"
 async fn report_is_readable_on_mobile_and_desktop_in_light_and_dark_mode() {
     let sample = Sample::shop().await;
 
-    assert_looks_right(
+    assert_renders(
         "shop",
         &sample,
         &[
@@ -128,7 +128,7 @@ async fn report_is_readable_on_mobile_and_desktop_in_light_and_dark_mode() {
 async fn a_large_run_is_readable_too() {
     let sample = large().await;
 
-    assert_looks_right(
+    assert_renders(
         "large",
         &sample,
         &["1000 of 1000", "200", "more characters"],
@@ -149,7 +149,7 @@ async fn nothing_that_an_agent_wrote_runs_in_the_browser() {
         ])
         .await;
 
-    assert_looks_right("evil", &sample, &[evil]);
+    assert_renders("evil", &sample, &[evil]);
 
     let mut browser = Chromium::start();
     let mut page = browser.page();

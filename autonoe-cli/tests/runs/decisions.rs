@@ -223,8 +223,8 @@ mod session_loop {
         let ended = scripted(&project, &script, &arguments);
 
         assert_eq!(ended.code, Some(5), "{ended:?}");
-        let why = "the quota resets at 2199-01-31 12:00:00Z; the next session would start after the end of the time budget";
-        assert!(ended.stdout.contains(why), "{ended:?}");
+        let reason = "the quota resets at 2199-01-31 12:00:00Z; the next session would start after the end of the time budget";
+        assert!(ended.stdout.contains(reason), "{ended:?}");
         assert!(!ended.stderr.contains("budget is spent"), "{ended:?}");
     }
 
@@ -289,8 +289,8 @@ mod session_loop {
         let ended = scripted(&project, &script, &["run"]);
 
         assert_eq!(ended.code, Some(8), "{ended:?}");
-        let why = "the last 5 sessions changed nothing: no deliverable, no commit, no file";
-        assert!(ended.stdout.contains(why), "{ended:?}");
+        let reason = "the last 5 sessions changed nothing: no deliverable, no commit, no file";
+        assert!(ended.stdout.contains(reason), "{ended:?}");
         assert_eq!(
             ended.stderr.matches(", no progress)").count(),
             5,
@@ -299,7 +299,7 @@ mod session_loop {
         assert!(ended.stderr.contains("hint: `autonoe log`"), "{ended:?}");
         assert!(ended.stderr.contains("--max-stalled-sessions"), "{ended:?}");
         let log = CommandOutput::run(autonoe(&project, &["log"]));
-        assert!(log.stdout.contains(why), "{log:?}");
+        assert!(log.stdout.contains(reason), "{log:?}");
         assert_eq!(log.stdout.matches(", no progress)").count(), 5, "{log:?}");
         let page = CommandOutput::run(autonoe(&project, &["report", "-o", "-"]));
         assert!(
@@ -351,8 +351,8 @@ mod session_loop {
         let ended = scripted(&project, &script, &["sync", "--max-stalled-sessions=2"]);
 
         assert_eq!(ended.code, Some(8), "{ended:?}");
-        let why = "the last 2 sessions changed nothing: no deliverable was verified or updated";
-        assert!(ended.stdout.contains(why), "{ended:?}");
+        let reason = "the last 2 sessions changed nothing: no deliverable was verified or updated";
+        assert!(ended.stdout.contains(reason), "{ended:?}");
     }
 }
 

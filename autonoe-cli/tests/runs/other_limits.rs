@@ -148,18 +148,18 @@ fn the_model_is_the_one_that_is_given_now() {
 fn a_dry_run_shows_what_would_count() {
     let project = killed_in_session_3(&["run", "--max-retries=7"]);
 
-    let goes_on = scripted(&project, &whole(), &["run", "--dry-run", "-n", "3"]);
+    let dry_run = scripted(&project, &whole(), &["run", "--dry-run", "-n", "3"]);
     let ends = scripted(&project, &whole(), &["run", "--dry-run", "-n", "2"]);
 
     let row = |name: &str| {
-        let mut lines = goes_on.stdout.lines();
+        let mut lines = dry_run.stdout.lines();
         let line = lines.find(|line| line.trim_start().starts_with(name));
         let words = line.unwrap_or_default().split_whitespace();
         words.skip(1).map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(row("maxIterations"), ["3", "flag"], "{goes_on:?}");
-    assert_eq!(row("maxRetries"), ["7", "journal"], "{goes_on:?}");
-    assert_eq!(row("session"), ["3"], "{goes_on:?}");
+    assert_eq!(row("maxIterations"), ["3", "flag"], "{dry_run:?}");
+    assert_eq!(row("maxRetries"), ["7", "journal"], "{dry_run:?}");
+    assert_eq!(row("session"), ["3"], "{dry_run:?}");
     assert!(ends.stdout.contains("ends immediately"), "{ends:?}");
 }
 

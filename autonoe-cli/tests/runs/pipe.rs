@@ -38,12 +38,12 @@ fn lines_are_plain_and_the_result_alone_is_on_standard_output() {
     assert_eq!(passed, "1 of 1 deliverables passed; 2 iterations");
     assert_eq!(cost, "$0.50");
     assert_eq!(lines.len(), 2, "{ended:?}");
-    for shown in [
+    for expected in [
         "Session 2 started (coding)",
         "[PASS] The thing DL-001 (DL-001)",
         "Denied Bash: curl",
     ] {
-        assert!(ended.stderr.contains(shown), "{shown}: {ended:?}");
+        assert!(ended.stderr.contains(expected), "{expected}: {ended:?}");
     }
     let is_plain = |text: &str| !text.contains(['\u{1b}', '\r', '⚡']);
     assert!(

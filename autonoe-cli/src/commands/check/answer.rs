@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn the_part_is_underlined() {
-        for (command, span, shown) in [
+        for (command, span, expected) in [
             (
                 "ls && curl x",
                 Some(6..10),
@@ -256,8 +256,8 @@ mod tests {
         ] {
             let underlined = underline(command, span.as_ref());
             // The indent of an empty line is trimmed.
-            let shown = shown.replace("  \n  ^", "\n  ^");
-            assert_eq!(underlined, shown, "{command:?}");
+            let expected = expected.replace("  \n  ^", "\n  ^");
+            assert_eq!(underlined, expected, "{command:?}");
         }
     }
 
@@ -283,7 +283,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_control_character_is_shown(
+        fn no_control_character_is_printed(
             command in any::<String>(),
             start in 0_usize..40,
             length in 0_usize..40,

@@ -44,9 +44,9 @@ fn a_new_question_starts_a_new_conversation_and_deletes_the_last_one() {
     project.write(".autonoe/conversations/ask/old.json", "{}");
     project.write(".autonoe/conversations/flow/kept.json", "{}");
 
-    let again = run_ask(&project, &answer(), &["--output=json", "why?"]);
+    let second = run_ask(&project, &answer(), &["--output=json", "why?"]);
 
-    assert_eq!(resumed(&again), None, "{again:?}");
+    assert_eq!(resumed(&second), None, "{second:?}");
     assert!(!project.path(".autonoe/conversations/ask/old.json").exists());
     assert!(
         project

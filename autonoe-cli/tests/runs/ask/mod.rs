@@ -374,10 +374,10 @@ fn an_interrupt_ends_the_answer_with_its_own_exit_code() {
     ];
     let command = ask_command(&project, [steps], Resume::Possible, &["hello"]);
     let file = project.path("begun.txt");
-    let asking = RunningCommand::until_file_has(command, &file, "begun");
+    let running = RunningCommand::until_file_has(command, &file, "begun");
 
-    asking.interrupt();
-    let (code, written) = asking.end();
+    running.interrupt();
+    let (code, written) = running.end();
 
     assert_eq!(code, Some(130), "{written}");
     assert!(written.contains("I begin.\n"), "{written}");

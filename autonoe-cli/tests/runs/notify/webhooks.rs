@@ -104,7 +104,7 @@ fn a_slow_webhook_gets_the_notification_and_does_not_delay_the_run() {
 #[test]
 fn a_webhook_that_hangs_causes_a_warning_and_changes_no_exit_code() {
     let service = Receiver::answering(Answer::Nothing);
-    let begun = Instant::now();
+    let started_at = Instant::now();
 
     let ended = run(&service.url());
 
@@ -115,7 +115,7 @@ fn a_webhook_that_hangs_causes_a_warning_and_changes_no_exit_code() {
     ] {
         assert!(ended.stderr.contains(expected), "{ended:?}");
     }
-    assert!(begun.elapsed() >= Duration::from_secs(30));
+    assert!(started_at.elapsed() >= Duration::from_secs(30));
     assert!(kinds(&service).len() > 1, "it is tried again");
 }
 
@@ -126,13 +126,13 @@ fn the_wait_for_a_webhook_can_be_interrupted() {
     let words = ["run", "--notify", &service.url()];
     let command = scripted_command(&project, &finishes(), &words);
     let running = RunningCommand::until_journal_has(command, &project, "run_ended");
-    let begun = Instant::now();
+    let started_at = Instant::now();
 
     running.interrupt();
     let (code, written) = running.end();
 
     assert_eq!(code, Some(0), "{written}");
-    assert!(begun.elapsed() < Duration::from_secs(25), "{written}");
+    assert!(started_at.elapsed() < Duration::from_secs(25), "{written}");
 }
 
 #[test]

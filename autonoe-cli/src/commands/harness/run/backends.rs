@@ -272,12 +272,12 @@ mod tests {
     }
 
     /// Returns the keys and the backends that a member with `work` gets.
-    fn given(backends: &Backends, work: &Value) -> (Vec<String>, Vec<String>) {
+    fn member_keys_and_backends(backends: &Backends, work: &Value) -> (Vec<String>, Vec<String>) {
         let order = RunSpec::new(RunId::new("f.a"), "work", json!({"work": {"work": work}}));
         let models = ModelsFile::default();
-        let given = backends.member_environment(&order, &settings(backends), &models, &env());
-        let settings = settings_in(&given);
-        let names = given.into_keys();
+        let environment = backends.member_environment(&order, &settings(backends), &models, &env());
+        let settings = settings_in(&environment);
+        let names = environment.into_keys();
         let names = names.map(|name| name.to_string_lossy().into_owned());
         let keys = names.filter(|name| name.ends_with("_KEY"));
         (keys.collect(), settings.backends.into_keys().collect())
@@ -304,7 +304,7 @@ mod tests {
                 &["codex", "gemini"],
             ),
         ] {
-            let (found_keys, found_names) = given(&backends, &work);
+            let (found_keys, found_names) = member_keys_and_backends(&backends, &work);
 
             assert_eq!(found_keys, keys, "{work}");
             assert_eq!(found_names, names, "{work}");
@@ -329,12 +329,12 @@ mod tests {
             let backends = backends(&[backend]);
             let settings = settings(&backends);
 
-            let given = backends.member_environment(&order, &settings, &models, &env);
+            let environment = backends.member_environment(&order, &settings, &models, &env);
 
             for name in ["OTEL_EXPORTER_OTLP_HEADERS", "THE_TOKEN"] {
-                assert!(given.contains_key(OsStr::new(name)), "{backend}: {name}");
+                assert!(environment.contains_key(OsStr::new(name)), "{backend}: {name}");
             }
-            assert_eq!(settings_in(&given).telemetry_keys, expected, "{backend}");
+            assert_eq!(settings_in(&environment).telemetry_keys, expected, "{backend}");
         }
     }
 
