@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_found_wherever_it_is_written_out() {
+    fn a_literal_key_is_found_at_any_depth() {
         for (value, place) in [
             (json!({"key": {"value": "x"}}), Some("/a/key")),
             (

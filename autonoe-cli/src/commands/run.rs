@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn directory_backend_and_models_are_always_shown_and_the_rest_if_it_is_given() {
+    fn directory_backend_and_models_are_always_printed_and_other_settings_only_if_set() {
         for (flags, models) in [
             (&[][..], "the backend's default"),
             (&["-m", "sonnet"], "sonnet"),

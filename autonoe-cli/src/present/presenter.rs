@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_progress_makes_room_for_the_activity() {
+    fn the_activity_returns_after_progress_ends() {
         let work = |text: &str| TransientChange::Show(Transient::Work, text.to_owned());
         let compacting = RunEventKind::ProgressStarted {
             message: "compacting",

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn invisible_characters_are_shown_as_code_points() {
+    fn invisible_characters_become_code_points() {
         for (text, expected) in [
             ("plain text", "plain text"),
             ("über 日本 עברית 👩‍🚀", "über 日本 עברית 👩‍🚀"),

@@ -20,7 +20,7 @@ fn backend_setting(fixture: &Fixture, arguments: &[&str]) -> (String, String, Ve
 }
 
 #[test]
-fn the_command_line_wins_over_the_file_and_the_file_over_what_is_built_in() {
+fn the_command_line_overrides_the_file_and_the_file_the_defaults() {
     let plain = Fixture::new();
     let (backend, source, warnings) = backend_setting(&plain, &[]);
     assert_eq!((backend.as_str(), source.as_str()), ("claude", "default"));

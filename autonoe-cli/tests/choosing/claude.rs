@@ -60,7 +60,7 @@ fn a_forbidden_sandbox_is_reported_before_the_first_session() {
 }
 
 #[test]
-fn a_server_whose_program_is_missing_is_reported_with_its_place() {
+fn a_server_with_a_missing_program_is_reported_with_its_position() {
     let servers = json!({"mcpServers": {"db": {"command": "no-such-program"}}});
     let fixture = fixture().configured(&servers);
 

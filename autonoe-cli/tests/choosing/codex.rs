@@ -79,7 +79,7 @@ fn assert_greeted(fixture: &Fixture, run: &CommandOutput, server: &OpenAiServer)
 }
 
 #[test]
-fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {
+fn a_run_plans_and_builds_a_project_and_denied_calls_change_nothing() {
     let fixture = Fixture::new().with_codex();
     let server = OpenAiServer::start(ModelScript::new(turns()));
     let command = fixture.command(&["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"]);
@@ -92,7 +92,7 @@ fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {
 
 /// The scripted model reports tokens for each call, and they have a price.
 #[test]
-fn a_money_budget_ends_a_run_whose_model_has_a_price() {
+fn a_cost_budget_ends_a_run_on_a_priced_model() {
     let fixture = Fixture::new().with_codex();
     let script = ModelScript::new([
         calls_our_tool("create", &plan()),

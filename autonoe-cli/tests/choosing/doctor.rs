@@ -112,7 +112,7 @@ fn doctor_rejects_another_program_named_codex() {
 }
 
 #[test]
-fn a_backend_that_needs_a_sandbox_is_not_looked_for_without() {
+fn doctor_refuses_a_backend_that_requires_the_sandbox() {
     let fixture = Fixture::new().with_codex();
     let mut command = fixture.command(&["doctor", "--backend=codex", "--no-sandbox"]);
     command.env("OPENAI_API_KEY", "nobody asks");
@@ -127,7 +127,7 @@ fn a_backend_that_needs_a_sandbox_is_not_looked_for_without() {
 }
 
 #[test]
-fn probe_asks_every_acp_agent_for_its_name() {
+fn probe_requests_the_name_of_every_acp_agent() {
     let script = r#"read -r line
         id=$(printf '%s' "$line" | sed 's/.*"id":\([^,}]*\).*/\1/')
         told='{"protocolVersion":1,"agentInfo":{"name":"x","version":"7.1"},"agentCapabilities":{}}'

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::choosing::fixture::{Fixture, passed, plan, run_command};
 
 #[test]
-fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {
+fn a_run_plans_and_builds_a_project_and_denied_calls_change_nothing() {
     let fixture = Fixture::new().with_gemini();
     let shell = |command: &str| Turn::tool("run_shell_command", json!({"command": command}));
     let greeting = json!({"file_path": "hello.txt", "content": "hello\n"});

@@ -22,7 +22,7 @@ fn allowed_command_lists_its_programs() {
 }
 
 #[test]
-fn a_denial_shows_the_place_the_rule_and_what_to_do_instead() {
+fn a_denial_prints_the_span_the_rule_and_an_alternative() {
     let fixture = Fixture::new();
     for (name, args) in [
         (
@@ -187,7 +187,7 @@ fn a_line_without_an_end_is_not_read_without_end() {
 }
 
 #[test]
-fn a_check_that_cannot_be_made_is_no_denial() {
+fn a_failed_check_is_not_a_denial() {
     let broken = Fixture::new().file(".autonoe/agent.json", "{\n  \"profil\": \"node\"\n}");
     let plain = Fixture::new();
 

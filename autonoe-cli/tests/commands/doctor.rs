@@ -32,7 +32,7 @@ fn on_a_healthy_machine_a_run_could_start() {
 }
 
 #[test]
-fn on_a_bare_machine_every_problem_comes_with_its_remedy() {
+fn doctor_prints_a_remedy_for_each_problem_of_a_bare_machine() {
     let output = Fixture::new().autonoe(&["doctor"]);
 
     assert_eq!(output.code, 1, "{}", output.screen());
@@ -40,7 +40,7 @@ fn on_a_bare_machine_every_problem_comes_with_its_remedy() {
 }
 
 #[test]
-fn each_problem_alone_is_in_the_way_of_a_run() {
+fn each_problem_alone_prevents_a_run() {
     let program = |name| {
         move |fixture: Fixture| {
             let path = fixture.project().join("../bin").join(name);
@@ -171,7 +171,7 @@ fn a_warning_does_not_keep_a_run_from_starting() {
 }
 
 #[test]
-fn credentials_are_found_and_never_printed() {
+fn doctor_finds_credentials_and_never_prints_them() {
     let bare = Fixture::new();
     for (name, value) in [
         ("ANTHROPIC_API_KEY", "sk-do-not-print"),

@@ -17,7 +17,7 @@ fn fixture() -> Fixture {
 }
 
 #[test]
-fn a_first_run_shows_what_it_would_do_and_where_each_value_comes_from() {
+fn a_dry_run_without_a_ledger_prints_the_first_step_and_the_source_of_each_setting() {
     let fixture = fixture().file(
         ".autonoe/agent.json",
         "{\n  \"profile\": \"rust\",\n  \"allowCommands\": [\"docker\"],\n  \"mcpServers\": {}\n}",
@@ -44,7 +44,7 @@ fn a_first_run_shows_what_it_would_do_and_where_each_value_comes_from() {
 }
 
 #[test]
-fn a_sync_reads_the_specification_again() {
+fn a_dry_run_of_sync_prints_the_sync_instruction() {
     let fixture = fixture()
         .file(".autonoe/status.json", ONE_PASSED)
         .file(".autonoe/sync.md", "Compare.\nThen list.\n");
@@ -112,7 +112,7 @@ fn dry_run_reports_errors_that_prevent_a_run() {
 
 // Shows: spec/8.3/sync-options
 #[test]
-fn an_interrupted_run_would_resume_with_the_given_limits() {
+fn a_dry_run_prints_the_run_to_resume_with_the_passed_limits() {
     let journal = include_str!("fixtures/broken_off_sync.jsonl");
     let fixture = fixture()
         .file(".autonoe/journal.jsonl", journal)

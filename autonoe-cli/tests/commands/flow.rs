@@ -104,7 +104,7 @@ fn every_mistake_is_reported_as_json_too() {
 }
 
 #[test]
-fn flows_without_mistakes_take_a_line_each() {
+fn each_valid_flow_is_one_line() {
     let fixture = with_flows(&["audit", "review"]);
 
     let all = fixture.autonoe(&["flow", "validate"]);
@@ -167,7 +167,7 @@ fn flow_path_resolves_against_working_directory() {
 }
 
 #[test]
-fn a_validation_that_could_not_be_made_finds_no_errors() {
+fn a_failed_validation_reports_no_findings() {
     let fixture = with_flows(&["audit", "review"]);
 
     insta::assert_snapshot!(
@@ -248,7 +248,7 @@ fn texts_of_a_flow_are_no_commands_for_a_terminal() {
 }
 
 #[test]
-fn a_flow_is_drawn_in_two_ways() {
+fn a_flow_is_drawn_as_mermaid_and_dot() {
     let fixture = with_flows(&["review"]);
     for (format, beginning) in [("mermaid", "flowchart TD\n"), ("dot", "digraph ")] {
         let output = fixture.autonoe(&["flow", "graph", "review", "--format", format]);

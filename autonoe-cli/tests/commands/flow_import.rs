@@ -47,7 +47,7 @@ fn with_agent() -> Fixture {
 }
 
 #[test]
-fn an_agent_is_imported_with_a_list_of_what_was_changed_and_dropped() {
+fn an_import_lists_changed_and_dropped_parts() {
     let fixture = with_agent();
 
     let output = fixture.autonoe(&["flow", "import", "agents/auditor"]);
@@ -149,7 +149,7 @@ fn an_import_does_not_write_through_a_symlink_in_the_place_of_the_state_director
 }
 
 #[test]
-fn an_invalid_imported_flow_is_kept_for_repair() {
+fn an_invalid_imported_flow_is_written_for_repair() {
     let fixture = with_agent().file(
         "agents/auditor/steps_registry.json",
         STEPS.replace("\"close\"}", "\"clos\"}"),

@@ -89,7 +89,7 @@ fn guide_commands_work_as_documented() {
 }
 
 #[test]
-fn every_command_of_the_guide_on_asking_prints_what_it_shows() {
+fn every_command_of_the_ask_guide_prints_the_documented_output() {
     Fixture::new().check_guide(ASK_GUIDE);
 }
 

@@ -30,7 +30,7 @@ fn a_project_begins_with_a_specification_and_a_configuration_that_are_understood
 }
 
 #[test]
-fn existing_files_are_kept_and_reported() {
+fn existing_files_are_reported_and_not_changed() {
     let fixture = Fixture::new()
         .file("SPEC.md", "# Mine\n")
         .file(".autonoe/agent.json", "{}");

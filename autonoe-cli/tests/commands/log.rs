@@ -118,7 +118,7 @@ fn flows_are_printed_like_runs() {
 }
 
 #[test]
-fn words_of_an_agent_over_several_lines_are_no_lines_of_the_log() {
+fn multiline_agent_text_cannot_forge_log_lines() {
     let forged = "it broke\\n2026-01-01 05:11:30Z    [PASS] Everything (DL-002)\\r\\n\\u001b[2J";
     let failed = format!(
         r#""exitReason":"failed","error":{{"code":"crashed","message":"{forged}","retry":"permanent"}}"#

@@ -44,7 +44,7 @@ fn an_invalid_project_directory_is_reported_once_with_the_reason() {
 }
 
 #[test]
-fn a_missing_specification_comes_with_a_way_to_begin_one() {
+fn a_missing_specification_is_reported_with_a_hint() {
     let output = Fixture::new().autonoe(&["run"]);
 
     insta::assert_snapshot!(output.screen());

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::commands::fixture::Fixture;
 
 #[test]
-fn the_names_are_listed_with_what_they_are() {
+fn schema_lists_names_with_descriptions() {
     insta::assert_snapshot!(Fixture::new().autonoe(&["schema"]).screen());
 }
 

@@ -51,7 +51,7 @@ fn a_ledger_that_is_missing_beside_its_journal_is_an_error_as_a_broken_one_is() 
 }
 
 #[test]
-fn in_a_pipe_nothing_is_shortened() {
+fn output_in_a_pipe_is_not_truncated() {
     let long = "word ".repeat(200) + "end";
     let id = "DL-".repeat(40) + "1";
     let ledger = serde_json::json!({"deliverables": [

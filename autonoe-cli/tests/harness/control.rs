@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::harness::fixture::{Fixture, ends, eventually, session, text_step, waits_for, writes};
 
 #[test]
-fn a_fleet_at_work_is_shown_with_all_of_its_members() {
+fn status_lists_all_members_of_a_running_fleet() {
     let fixture = Fixture::new();
     let agents = fixture.usual_agents(&[("parser", "go")]);
     let run = fixture.run(&["--backend", &agents]);

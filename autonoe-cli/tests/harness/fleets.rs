@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::harness::fixture::{Fixture, ends, eventually, session, text_step, waits_for, writes};
 
 #[test]
-fn tasks_are_done_in_the_order_in_which_they_depend_and_merged() {
+fn tasks_run_in_dependency_order_and_are_merged() {
     let fixture = Fixture::new();
     let agents = fixture.usual_agents(&[]);
 
@@ -69,7 +69,7 @@ fn a_project_in_a_folder_of_a_repository_is_worked_on_in_that_folder() {
 }
 
 #[test]
-fn a_finished_fleet_is_reported_again_and_not_run_again() {
+fn rerunning_a_finished_fleet_only_prints_its_result() {
     let fixture = Fixture::new();
     let agents = fixture.usual_agents(&[]);
     let options = ["--backend", &agents, "--json"];
@@ -227,7 +227,7 @@ fn a_vote_stops_the_others_at_min_votes_unless_all_are_waited_for() {
 }
 
 #[test]
-fn work_that_fails_its_check_is_kept_and_dependent_tasks_do_not_start() {
+fn work_that_fails_its_check_is_not_deleted_and_dependent_tasks_do_not_start() {
     let fixture = Fixture::new();
     let agents = fixture.agents(
         "agents",

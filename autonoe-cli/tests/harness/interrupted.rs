@@ -102,7 +102,7 @@ fn a_fleet_with_a_cost_budget_resumes_after_an_interrupt_or_a_kill() {
 }
 
 #[test]
-fn a_journal_that_was_damaged_is_named_and_kept_and_the_fleet_stays_open() {
+fn a_corrupt_member_journal_is_reported_and_not_changed() {
     let fixture = Fixture::new();
     let agents = fixture.usual_agents(&[("parser", "go")]);
     let options = ["--backend", &agents];
@@ -131,7 +131,7 @@ fn a_journal_that_was_damaged_is_named_and_kept_and_the_fleet_stays_open() {
 }
 
 #[test]
-fn a_fleet_whose_project_was_moved_resumes() {
+fn a_fleet_resumes_after_its_project_was_moved() {
     let fixture = Fixture::new();
     let agents = fixture.usual_agents(&[("parser", "go")]);
     let options = ["--backend", &agents];
@@ -152,7 +152,7 @@ fn a_fleet_whose_project_was_moved_resumes() {
 }
 
 #[test]
-fn stopping_a_fleet_without_a_coordinator_prints_how_it_ends() {
+fn stopping_a_fleet_without_a_coordinator_prints_its_outcome() {
     let fixture = Fixture::new();
     let agents = fixture.usual_agents(&[("parser", "never")]);
     let options = ["--backend", &agents];

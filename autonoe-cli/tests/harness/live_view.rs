@@ -4,7 +4,7 @@ use crate::harness::fixture::{Fixture, run};
 use crate::runs::terminal::pty::Terminal;
 
 #[test]
-fn a_fleet_in_a_terminal_is_shown_live_and_its_result_stays() {
+fn the_result_of_a_fleet_remains_after_the_live_view() {
     let fixture = Fixture::new();
     let agents = fixture.usual_agents(&[("parser", "go")]);
     let command = fixture.command(&run(&["--backend", &agents]));

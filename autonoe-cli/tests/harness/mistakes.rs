@@ -115,7 +115,7 @@ fn a_symlink_in_the_place_of_all_fleets_is_refused_and_not_followed() {
 }
 
 #[test]
-fn a_file_in_the_place_of_all_fleets_is_named_and_kept() {
+fn a_file_in_place_of_the_fleet_directory_is_reported_and_not_changed() {
     let fixture = Fixture::new();
     fixture.write(".harness", "mine\n");
 
@@ -148,7 +148,7 @@ fn members_without_a_fleet_are_reported() {
 }
 
 #[test]
-fn without_a_repository_members_are_isolated_or_nothing_begins() {
+fn a_fleet_without_a_repository_requires_no_worktrees() {
     let fixture = Fixture::without_repository();
     let agents = fixture.usual_agents(&[]);
 
@@ -197,7 +197,7 @@ fn a_member_with_another_name_than_its_task_is_reported() {
 }
 
 #[test]
-fn a_repository_that_nothing_can_be_merged_into_is_refused_and_no_order_is_kept() {
+fn a_repository_that_cannot_be_merged_into_is_refused_and_no_order_is_saved() {
     let fixture = Fixture::without_repository();
     let agents = fixture.usual_agents(&[]);
     fixture.git(&["init", "-q", "-b", "main"]);
@@ -343,7 +343,7 @@ fn another_roadmap_under_the_name_of_a_fleet_is_refused() {
 }
 
 #[test]
-fn a_corrupt_file_is_reported_with_its_path_and_kept() {
+fn a_corrupt_file_is_reported_with_its_path_and_not_changed() {
     let fixture = Fixture::new();
     let agents = fixture.usual_agents(&[]);
     assert_eq!(fixture.run(&["--backend", &agents]).end().code, Some(0));

@@ -52,7 +52,7 @@ fn json_outputs_match_their_schemas() {
 }
 
 #[test]
-fn options_that_take_protection_away_are_warned_of_once() {
+fn a_fleet_warns_once_about_options_that_remove_protection() {
     let fixture = Fixture::new();
     let agents = fixture.usual_agents(&[]);
     let options = ["--allow-destructive", "--no-sandbox", "--backend", &agents];

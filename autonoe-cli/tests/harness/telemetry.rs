@@ -166,7 +166,7 @@ fn a_fleet_is_received_as_one_tree_and_its_metrics_add_up() {
 }
 
 #[test]
-fn a_member_whose_process_is_killed_is_one_span_with_the_work_of_the_next_process() {
+fn a_restarted_member_has_one_span_for_both_processes() {
     let (fixture, receiver) = (Fixture::new(), Receiver::start());
     let agents = fixture.usual_agents(&[("parser", "go")]);
     let run = RunningCommand::start(exported(&fixture, &receiver, &["--backend", &agents]));

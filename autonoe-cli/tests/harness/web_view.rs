@@ -53,7 +53,7 @@ fn a_browser_sees_the_fleet_live_and_pauses_a_member() {
 }
 
 #[test]
-fn a_member_that_was_not_started_cannot_be_asked_for_anything() {
+fn a_member_that_was_not_started_accepts_no_requests() {
     let fixture = Fixture::new();
     let agents = fixture.usual_agents(&[("parser", "go")]);
     let run = fixture.run(&["--backend", &agents]);

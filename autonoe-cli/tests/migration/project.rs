@@ -74,7 +74,7 @@ fn as_upstream_writes(ledger: &Value) -> Value {
 }
 
 #[test]
-fn a_run_continues_with_what_has_not_passed_and_keeps_everything_else() {
+fn a_run_works_on_pending_deliverables_and_leaves_the_rest_unchanged() {
     let sessions = [passes(&["DL-003", "DL-004"])];
 
     let (fixture, output) = run(project(), &sessions, &[]);
@@ -97,7 +97,7 @@ fn a_run_continues_with_what_has_not_passed_and_keeps_everything_else() {
 }
 
 #[test]
-fn a_ledger_that_went_back_to_upstream_and_returns_is_accepted() {
+fn a_ledger_edited_by_the_typescript_version_is_accepted() {
     for is_interrupted in [false, true] {
         let (fixture, output) = run(project(), &[passes(&["DL-003"])], &["-n", "1"]);
         assert_eq!(output.code, 4, "{}", output.screen());
@@ -139,7 +139,7 @@ fn a_ledger_that_went_back_to_upstream_and_returns_is_accepted() {
 
 /// The page warns about this file, because the first Autonoe would not plan again.
 #[test]
-fn a_plan_that_failed_leaves_an_empty_ledger_which_is_planned_again() {
+fn an_empty_ledger_of_a_failed_plan_is_planned_on_the_next_run() {
     let fixture = Fixture::new()
         .file("SPEC.md", "# Shop\n")
         .file(".autonoe/agent.json", r#"{"mcpServers": {}}"#);

@@ -148,7 +148,7 @@ fn doctor_checks_a_model_without_a_request() {
 }
 
 #[test]
-fn the_doctor_looks_at_the_model_that_a_run_would_take() {
+fn doctor_checks_the_model_of_a_run() {
     let fixture = Fixture::new();
     let spec = json!({
         "type": "model", "model": "gpt-5",

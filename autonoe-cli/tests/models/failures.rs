@@ -48,7 +48,7 @@ fn a_model_that_is_not_there_ends_the_run_at_once_with_a_hint() {
 }
 
 #[test]
-fn a_long_wait_that_a_provider_asks_for_is_a_spent_quota() {
+fn a_long_retry_after_counts_as_a_spent_quota() {
     for vendor in Vendor::ALL {
         let server = vendor.serve([Refusal::rate_limited().retry_after(7200)]);
         let fixture = Fixture::on(vendor, &server);
@@ -87,7 +87,7 @@ fn a_run_waits_for_a_quota_if_configured_and_continues() {
 }
 
 #[test]
-fn a_stream_that_is_cut_is_asked_for_again() {
+fn a_truncated_stream_is_requested_again() {
     for vendor in Vendor::ALL {
         let cut = ScriptedMessage::new()
             .says("I was about to")
@@ -108,7 +108,7 @@ fn a_stream_that_is_cut_is_asked_for_again() {
 }
 
 #[test]
-fn a_provider_that_stays_away_fails_as_often_as_it_is_allowed_to() {
+fn an_unavailable_provider_gets_only_the_allowed_requests() {
     let vendor = Vendor::Gemini;
     let server = vendor.serve((0..6).map(|_| Refusal::server_error()));
     let fixture = Fixture::on(vendor, &server);

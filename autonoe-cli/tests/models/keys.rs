@@ -100,7 +100,7 @@ fn passing_the_variable_of_a_provider_key_to_commands_is_refused() {
 }
 
 #[test]
-fn a_copy_under_another_name_is_kept_from_commands() {
+fn commands_do_not_get_a_copy_of_a_key_under_another_name() {
     let vendor = Vendor::Chat;
     let server = vendor.serve([
         plans(),
@@ -127,7 +127,7 @@ fn a_copy_under_another_name_is_kept_from_commands() {
 }
 
 #[test]
-fn a_key_in_a_file_of_the_project_is_refused_and_one_elsewhere_is_hidden() {
+fn a_key_file_in_the_project_is_refused_and_one_outside_is_hidden() {
     let vendor = Vendor::Chat;
     let server = vendor.serve([
         plans(),

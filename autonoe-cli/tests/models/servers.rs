@@ -106,7 +106,7 @@ fn a_run_on_every_provider_calls_the_tools_of_its_servers() {
 }
 
 #[test]
-fn a_server_that_breaks_off_at_its_start_fails_the_session_with_what_it_wrote() {
+fn a_server_that_crashes_at_its_start_fails_the_session_with_its_stderr() {
     let vendor = Vendor::Chat;
     let server = vendor.serve(Vec::<Turn>::new());
     let fixture = Fixture::on(vendor, &server);

@@ -32,7 +32,7 @@ async fn two_runs() -> (Sample, Vec<String>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_newest_run_is_shown_unless_another_is_named() {
+async fn the_report_is_about_the_newest_run_or_the_named_one() {
     let (sample, runs) = two_runs().await;
 
     let (newest, older) = (sample.page(&[]), sample.page(&["--run", &runs[0]]));
@@ -223,7 +223,7 @@ async fn a_symlink_is_not_followed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_name_of_a_file_keeps_what_it_holds() {
+async fn a_hard_linked_output_file_keeps_the_content_of_its_other_name() {
     let sample = Sample::shop().await;
     let (own_file, page) = (
         sample.path().join("mine"),

@@ -53,7 +53,7 @@ fn wrong_values_are_wrong_usage_and_list_the_valid_ones() {
 }
 
 #[test]
-fn a_missing_backend_is_reported_with_what_to_install() {
+fn a_missing_backend_is_reported_with_an_install_hint() {
     let project = Project::new();
     let mut command = autonoe(&project, &["run"]);
     command.env("PATH", "/nowhere");

@@ -83,7 +83,7 @@ fn new_limits_apply_and_the_counts_continue() {
 }
 
 #[test]
-fn limits_that_are_not_given_now_are_those_that_it_was_started_with() {
+fn a_resumed_run_keeps_its_limits_unless_others_are_passed() {
     let project = killed_in_session_3(&["run", "-n", "3"]);
 
     let ended = scripted(&project, &whole(), &["run", "--max-retries=1"]);
@@ -115,7 +115,7 @@ fn retries_that_are_used_up_under_the_new_limit_end_the_run() {
 }
 
 #[test]
-fn a_run_that_is_killed_again_keeps_the_limits_that_it_was_given_then() {
+fn a_run_killed_twice_keeps_the_limits_of_its_resumption() {
     let project = killed_in_session_3(&["run"]);
     let command = scripted_command(&project, &hanging(), &["run", "-n", "3"]);
     RunningCommand::until_journal_has(command, &project, "session_lost").kill();
@@ -132,7 +132,7 @@ fn a_run_that_is_killed_again_keeps_the_limits_that_it_was_given_then() {
 }
 
 #[test]
-fn the_model_is_the_one_that_is_given_now() {
+fn a_resumed_run_uses_the_passed_model() {
     let project = killed_in_session_3(&["run", "--model=sonnet"]);
 
     let ended = scripted(&project, &whole(), &["run", "--model=opus"]);
@@ -145,7 +145,7 @@ fn the_model_is_the_one_that_is_given_now() {
 }
 
 #[test]
-fn a_dry_run_shows_what_would_count() {
+fn a_dry_run_of_a_killed_run_prints_the_effective_limits() {
     let project = killed_in_session_3(&["run", "--max-retries=7"]);
 
     let dry_run = scripted(&project, &whole(), &["run", "--dry-run", "-n", "3"]);

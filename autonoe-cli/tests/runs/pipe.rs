@@ -155,7 +155,7 @@ fn quiet_shows_warnings_of_the_command_but_not_of_the_run() {
 }
 
 #[test]
-fn a_reader_that_goes_away_does_not_end_the_run() {
+fn a_closed_output_pipe_does_not_end_the_run() {
     let project = Project::new();
     let command = scripted_command(&project, &script(), &["run", "--output=json"]);
     let mut shell = std::process::Command::new("bash");

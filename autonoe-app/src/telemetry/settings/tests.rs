@@ -180,7 +180,7 @@ fn protocol_and_time_limit_are_those_of_the_signal_first() {
 }
 
 #[test]
-fn the_end_of_a_run_waits_as_long_as_a_request_may_take() {
+fn the_end_of_a_run_waits_for_the_request_timeout() {
     for (variable, expected) in [
         (None, 2000),
         (Some(("OTEL_EXPORTER_OTLP_TIMEOUT", "60000")), 60_000),

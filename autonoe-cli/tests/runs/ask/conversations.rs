@@ -86,7 +86,7 @@ fn costs_add_up_over_a_conversation() {
 }
 
 #[test]
-fn without_a_conversation_there_is_nothing_to_continue() {
+fn continue_without_a_conversation_is_an_error() {
     let project = Project::new();
 
     let ended = run_ask(&project, &answer(), &["--continue", "where?"]);

@@ -27,7 +27,7 @@ fn text_sessions(times: u32) -> Script {
 }
 
 #[test]
-fn a_step_whose_tries_are_spent_ends_the_flow_with_its_reason() {
+fn a_step_without_tries_left_ends_the_flow_with_the_reason() {
     let project = project();
     npm_fails(&project, 99);
 

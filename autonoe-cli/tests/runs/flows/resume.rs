@@ -65,7 +65,7 @@ fn a_killed_flow_resumes_at_its_step_and_counts_its_attempts() {
 }
 
 #[test]
-fn limits_are_those_of_the_first_start_unless_others_are_given() {
+fn a_resumed_flow_keeps_its_limits_unless_others_are_passed() {
     for (options, code, iterations) in [
         // Each finished attempt costs a quarter of a dollar.
         (&[][..], 6, 3),
@@ -97,7 +97,7 @@ fn a_dry_run_reports_that_it_would_resume() {
 }
 
 #[test]
-fn a_dry_run_reports_the_step_to_resume_or_why_it_would_not_resume() {
+fn a_dry_run_prints_the_step_to_resume_or_the_reason_against_resuming() {
     let project = project();
     npm_fails(&project, 0);
     let changes = json!({"changes": "fixed: the clock", "breaking": false});

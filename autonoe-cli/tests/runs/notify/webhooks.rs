@@ -136,7 +136,7 @@ fn the_wait_for_a_webhook_can_be_interrupted() {
 }
 
 #[test]
-fn a_webhook_that_refuses_is_not_tried_again() {
+fn a_webhook_that_rejects_a_notification_is_not_retried() {
     let service = Receiver::answering(Answer::Status(410));
 
     let ended = run(&service.url());
@@ -148,7 +148,7 @@ fn a_webhook_that_refuses_is_not_tried_again() {
 }
 
 #[test]
-fn a_webhook_that_was_away_gets_the_notification_when_it_is_back() {
+fn an_unreachable_webhook_gets_the_notification_when_it_is_reachable() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("it is bound").to_string();
     drop(listener);

@@ -87,7 +87,7 @@ fn an_impossible_request_is_reported_and_the_run_continues() {
 }
 
 #[test]
-fn nothing_is_exported_where_it_is_switched_off() {
+fn disabled_telemetry_exports_nothing() {
     for (variable, value, paths) in [
         ("OTEL_SDK_DISABLED", "true", &[][..]),
         ("OTEL_TRACES_EXPORTER", "none", &["/v1/metrics"]),

@@ -135,7 +135,7 @@ fn a_run_is_measured() {
 }
 
 #[test]
-fn waits_are_measured_by_what_they_are_for() {
+fn waits_are_measured_by_reason() {
     let (project, receiver) = (Project::new(), Receiver::start());
     let script = Script::new()
         .session([hits_short_quota()])

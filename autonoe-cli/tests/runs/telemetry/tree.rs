@@ -176,7 +176,7 @@ fn spans_have_the_attributes_of_the_conventions() {
 }
 
 #[test]
-fn service_name_comes_from_variables_or_default() {
+fn service_name_is_read_from_variables_or_the_default() {
     for (variables, name, team) in [
         (&[][..], "autonoe", None),
         (&[("OTEL_SERVICE_NAME", "builds")], "builds", None),

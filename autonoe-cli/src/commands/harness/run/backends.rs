@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_gets_the_keys_of_telemetry_and_a_list_of_those_that_nothing_else_needs() {
+    fn a_member_gets_telemetry_keys_and_the_names_of_those_without_other_use() {
         let telemetry = json!({"headers": {"x-token": {"env": "THE_TOKEN"}}});
         let mut models = ModelsFile::default();
         models.telemetry = serde_json::from_value(telemetry).expect("a section");
