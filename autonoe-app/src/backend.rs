@@ -184,9 +184,8 @@ impl ChosenBackend {
     /// Returns what Autonoe knows about the backend.
     fn known(&self) -> Result<KnownBackend, AppError> {
         let tag = self.choice.tag();
-        KnownBackend::from_tag(tag).ok_or_else(|| {
-            AppError::failure(format!("this program cannot run the backend {tag}"))
-        })
+        KnownBackend::from_tag(tag)
+            .ok_or_else(|| AppError::failure(format!("this program cannot run the backend {tag}")))
     }
 
     fn build_spec(

@@ -28,7 +28,10 @@ impl RequestedOptions<'_> {
 }
 
 /// Rejects options that the backend does not support, before anything starts.
-pub(crate) fn check(choice: &BackendChoice, requested: RequestedOptions<'_>) -> Result<(), AppError> {
+pub(crate) fn check(
+    choice: &BackendChoice,
+    requested: RequestedOptions<'_>,
+) -> Result<(), AppError> {
     let BackendChoice::Spec(spec) = choice else {
         return Ok(());
     };

@@ -15,8 +15,8 @@ use autonoe_model::tools::ToolsConfig;
 use autonoe_model::transport::Trust;
 use autonoe_model::{ModelAgentOptions, PriceTable, ProviderSpec, RetryPolicy};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::{Deserializer, Error};
 use serde::Deserialize;
+use serde::de::{Deserializer, Error};
 use serde_json::Value;
 
 use crate::literal_keys::reject_literal_key;
@@ -152,7 +152,9 @@ fn providers<'de, D: Deserializer<'de>>(
     }
 
     let providers = BTreeMap::<String, Provider>::deserialize(from)?;
-    let specs = providers.into_iter().map(|(name, Provider(spec))| (name, spec));
+    let specs = providers
+        .into_iter()
+        .map(|(name, Provider(spec))| (name, spec));
     Ok(specs.collect())
 }
 

@@ -178,7 +178,10 @@ pub(crate) async fn it_runs(command: &str) {
 pub(crate) fn eventually(expectation: &str, is_so: impl Fn() -> bool) {
     let started_at = Instant::now();
     while !is_so() {
-        assert!(started_at.elapsed() < PATIENCE, "waited in vain for {expectation}");
+        assert!(
+            started_at.elapsed() < PATIENCE,
+            "waited in vain for {expectation}"
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
 }

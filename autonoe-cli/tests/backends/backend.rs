@@ -60,7 +60,11 @@ impl Backend {
     }
 
     /// Runs a script in `place`, and returns the requests that its model received.
-    pub(crate) async fn prompts(self, run_script: &RunScript, place: &TempWorkspace) -> Vec<ReceivedPrompt> {
+    pub(crate) async fn prompts(
+        self,
+        run_script: &RunScript,
+        place: &TempWorkspace,
+    ) -> Vec<ReceivedPrompt> {
         let server = self.serve(run_script, &place.root());
         run(run_script, self.agents(place, &server), place).await;
         server.verify();

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::backends::backend::{Api, Backend};
-use crate::backends::run_script::{End, Session, RunScript, plans};
+use crate::backends::run_script::{End, RunScript, Session, plans};
 use crate::backends::workspace::TempWorkspace;
 
 const MEMORY: &str = "Indent with tabs, always.";
@@ -25,7 +25,12 @@ fn one_session() -> RunScript {
 
 /// Runs `run_script` in a project with the memory file `name`. For each request that the model received,
 /// returns how often it contains the text of the file.
-async fn occurrences(backend: Backend, name: &str, settings: &Value, run_script: &RunScript) -> Vec<usize> {
+async fn occurrences(
+    backend: Backend,
+    name: &str,
+    settings: &Value,
+    run_script: &RunScript,
+) -> Vec<usize> {
     let place = TempWorkspace::new();
     fs::write(place.root().join(name), MEMORY).expect("writable");
     let config = place.root().join(".autonoe/agent.json");

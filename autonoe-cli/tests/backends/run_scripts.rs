@@ -3,7 +3,7 @@
 use autonoe_core::Mode;
 
 use crate::backends::run_script::{
-    End, Session, RunScript, deprecates, lists, plans, runs, sets, verifies, writes,
+    End, RunScript, Session, deprecates, lists, plans, runs, sets, verifies, writes,
 };
 
 const PLANNED: End = End::Text("It is planned.");

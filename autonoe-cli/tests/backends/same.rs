@@ -2,8 +2,8 @@
 //! agents.
 
 use crate::backends::backend::{Api, Backend};
-use crate::backends::run_scripts;
 use crate::backends::run_script::RunScript;
+use crate::backends::run_scripts;
 
 async fn is_as_on_scripted_agents(backend: Backend, run_script: RunScript) {
     let expected = Backend::Scripted.execute(&run_script).await;

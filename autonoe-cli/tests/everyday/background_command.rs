@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::backends::backend::Backend;
-use crate::backends::run_script::{End, Session, RunScript, runs, sets, uses, writes};
+use crate::backends::run_script::{End, RunScript, Session, runs, sets, uses, writes};
 use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
 use crate::everyday::findings::Findings;

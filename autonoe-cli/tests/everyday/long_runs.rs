@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use crate::backends::backend::Backend;
-use crate::backends::run_script::{End, Session, RunScript, lists, plans_goals, runs, sets, writes};
+use crate::backends::run_script::{
+    End, RunScript, Session, lists, plans_goals, runs, sets, writes,
+};
 use crate::everyday::findings::Findings;
 use crate::everyday::whole_run::{check_commits, commits};
 use crate::everyday::workplace::{Workplace, deliverable_id};

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::backends::backend::Backend;
 use crate::backends::model_server::{CONTINUED, Server};
-use crate::backends::run_script::{Call, Effect, End, Session, RunScript, runs, sets};
+use crate::backends::run_script::{Call, Effect, End, RunScript, Session, runs, sets};
 use crate::everyday::chore::Chore;
 use crate::everyday::findings::Findings;
 use crate::everyday::workplace::{Workplace, deliverable_id};
@@ -181,7 +181,10 @@ fn results(server: &Server) -> Vec<PromptToolResult> {
 }
 
 fn calls(run_script: &RunScript) -> impl Iterator<Item = &Call> {
-    let steps = run_script.sessions.iter().flat_map(|session| &session.steps);
+    let steps = run_script
+        .sessions
+        .iter()
+        .flat_map(|session| &session.steps);
     steps.flatten()
 }
 

@@ -135,9 +135,13 @@ impl Fixture {
 
     /// Prepares `autonoe harness` with a minimal environment.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        self.autonoe(&[&["harness"], arguments].concat())
+    }
+
+    /// Prepares `autonoe` with a minimal environment.
+    pub(crate) fn autonoe(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_autonoe"));
         command
-            .arg("harness")
             .args(arguments)
             .current_dir(self.project())
             .env_clear()
@@ -223,7 +227,10 @@ pub(crate) fn run<'a>(options: &[&'a str]) -> Vec<&'a str> {
 pub(crate) fn eventually(condition_name: &str, mut condition: impl FnMut() -> bool) {
     let started_at = Instant::now();
     while !condition() {
-        assert!(started_at.elapsed() < PATIENCE, "waited in vain for {condition_name}");
+        assert!(
+            started_at.elapsed() < PATIENCE,
+            "waited in vain for {condition_name}"
+        );
         std::thread::sleep(Duration::from_millis(50));
     }
 }

@@ -42,7 +42,7 @@ fn a_webhook_receives_alerts_with_a_valid_signature() {
         .map(|received| received["data"]["type"].as_str())
         .collect();
     assert!(kinds.contains(&Some("task_done")), "{received:?}");
-    assert_eq!(kinds.last(), Some(&Some("fleet_ended")), "{received:?}");
+    assert_eq!(kinds.last(), Some(&Some("finished")), "{received:?}");
     for (request, received) in requests.iter().zip(&received) {
         let header = |name: &str| request.headers[name].as_str();
         let mut mac = Hmac::<Sha256>::new_from_slice(&BYTES).expect("any length");
@@ -104,7 +104,7 @@ fn a_webhook_that_hangs_delays_neither_the_fleet_nor_other_channels() {
     assert!(ended.stderr.contains(expected), "{ended:?}");
     let seen = std::fs::read_to_string(seen).expect("the command ran");
     let kinds: Vec<_> = seen.lines().collect();
-    assert_eq!(kinds.last(), Some(&"fleet_ended"), "{kinds:?}");
+    assert_eq!(kinds.last(), Some(&"finished"), "{kinds:?}");
     let nearly = kinds.iter().filter(|kind| **kind == "budget_nearly_spent");
     assert_eq!(nearly.count(), 1, "{kinds:?}");
 }

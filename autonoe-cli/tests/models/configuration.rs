@@ -177,7 +177,10 @@ fn doctor_checks_the_model_of_a_run() {
         let output = fixture.autonoe(&arguments);
 
         assert_eq!(output.code, Some(0), "{arguments:?}: {output:?}");
-        assert!(output.stdout.contains(expected), "{arguments:?}: {output:?}");
+        assert!(
+            output.stdout.contains(expected),
+            "{arguments:?}: {output:?}"
+        );
         let knows_price = !output.stdout.contains("its price is unknown");
         assert_eq!(
             knows_price,

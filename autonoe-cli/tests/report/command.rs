@@ -197,11 +197,7 @@ async fn a_symlink_is_not_followed() {
     fs::write(&own_file, "mine").expect("writable");
     for (name, target, output) in [
         ("autonoe-report.html", &*own_file, "autonoe-report.html"),
-        (
-            "nowhere.html",
-            &folder.path().join("new"),
-            "nowhere.html",
-        ),
+        ("nowhere.html", &folder.path().join("new"), "nowhere.html"),
         ("docs", folder.path(), "docs/report.html"),
     ] {
         symlink(target, sample.path().join(name)).expect("writable");

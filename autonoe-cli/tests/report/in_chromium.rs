@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
+use autonoe_testkit::SessionScript;
 use serde_json::{Value, json};
 
 use crate::report::chromium::{Chromium, Scheme};
-use crate::report::sample::Sample;
+use crate::report::sample::{Sample, create, deliverable, sets};
 use crate::report::scale::large;
 
 /// Window widths: a phone and a desktop.
@@ -136,17 +137,34 @@ async fn a_large_run_is_readable_too() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn runs_of_any_size_are_readable() {
+    for count in [1, 30, 500] {
+        let sample = Sample::new();
+        let ids: Vec<String> = (1..=count).map(|n| format!("DL-{n:03}")).collect();
+        let description = "Customers sign up and sign in with an e-mail address";
+        let planned: Vec<Value> = ids.iter().map(|id| deliverable(id, description)).collect();
+        let passes = SessionScript::new("passes all");
+        let passes = ids
+            .iter()
+            .fold(passes, |script, id| sets(script, id, "passed"));
+        sample
+            .run(vec![create(&planned).ends(), passes.ends()])
+            .await;
+
+        let counts = format!("{count} of {count}");
+        let last = format!("DL-{count:03}");
+        assert_renders(&format!("{count}-deliverables"), &sample, &[&counts, &last]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn nothing_that_an_agent_wrote_runs_in_the_browser() {
     let sample = Sample::new();
     let evil = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>";
-    let plan =
-        crate::report::sample::create(&[crate::report::sample::deliverable("DL-001", evil)]).ends();
-    let passes = autonoe_testkit::SessionScript::new("passes");
+    let plan = create(&[deliverable("DL-001", evil)]).ends();
+    let passes = SessionScript::new("passes");
     sample
-        .run(vec![
-            plan,
-            crate::report::sample::sets(passes, "DL-001", "passed").ends(),
-        ])
+        .run(vec![plan, sets(passes, "DL-001", "passed").ends()])
         .await;
 
     assert_renders("evil", &sample, &[evil]);

@@ -84,7 +84,11 @@ fn wait_for_processes(project: &Project) {
     let home = home.expect("a marker");
     let started_at = Instant::now();
     while !home.processes().is_empty() {
-        assert!(started_at.elapsed() < PATIENCE, "left: {:?}", home.processes());
+        assert!(
+            started_at.elapsed() < PATIENCE,
+            "left: {:?}",
+            home.processes()
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -231,13 +231,22 @@ fn headers_of_the_section_are_for_its_receiver_alone() {
         .expect("they can be done")
         .expect("something");
 
-    assert!(!format!("{from_section:?}").contains("a-secret"), "{from_section:?}");
+    assert!(
+        !format!("{from_section:?}").contains("a-secret"),
+        "{from_section:?}"
+    );
     let headers = from_section.traces.expect("it is exported").headers;
     assert_eq!(
         (headers["k"].as_str(), headers["x-team"].as_str()),
         ("a-secret", "blue")
     );
-    assert!(from_variable.traces.expect("it is exported").headers.is_empty());
+    assert!(
+        from_variable
+            .traces
+            .expect("it is exported")
+            .headers
+            .is_empty()
+    );
 }
 
 #[test]

@@ -199,7 +199,10 @@ mod tests {
 
             let error = files.load().expect_err("it is not understood").to_string();
 
-            assert!(error.contains("ask.json") && error.contains(reason), "{error}");
+            assert!(
+                error.contains("ask.json") && error.contains(reason),
+                "{error}"
+            );
             assert_eq!(fs::read_to_string(files.record()).expect("it stays"), text);
         }
     }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use autonoe_app::text::shorten;
-use autonoe_core::is_deceptive;
 use autonoe_core::gate::policy::{Denial, Explanation, Finding, Layer};
+use autonoe_core::is_deceptive;
 use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthChar;

@@ -149,7 +149,9 @@ fn run_limits(work: &RunRequest<'_>, resumed: Option<&ResumedRun>) -> Vec<Settin
 }
 
 /// Lists the limits from the command line, with the names of [`settings`].
-pub(in crate::commands) fn overridden_limits(overrides: &LimitOverrides) -> Vec<(&'static str, String)> {
+pub(in crate::commands) fn overridden_limits(
+    overrides: &LimitOverrides,
+) -> Vec<(&'static str, String)> {
     // The mode does not matter, because only the given limits remain.
     let all = limits(&overrides.apply_to(&RunLimits::new(Mode::Run))).into_iter();
     let is_set = override_flags(overrides);

@@ -17,7 +17,7 @@ use autonoe_dashboard::{RunPage, RunPageAction, RunPagePhase};
 use jiff::Timestamp;
 
 use crate::error::{CliError, error_chain};
-use crate::report::{Facts, live_document, project_name};
+use crate::report::{Facts, SpentBudget, live_document, project_name};
 
 /// Maximum number of lines of the log on the page.
 const MAX_LOG_LINES: usize = 300;
@@ -110,10 +110,19 @@ impl LiveRun {
             return Ok(());
         };
         let stop_reason = run.history.stop_reason();
-        let has_ended = matches!(stop_reason, RunStopReason::Ended(_) | RunStopReason::FlowEnded(_));
+        let has_ended = matches!(
+            stop_reason,
+            RunStopReason::Ended(_) | RunStopReason::FlowEnded(_)
+        );
         let is_running = pid.is_some() && !has_ended && run.is_of(self.held.as_ref());
         let is_paused = is_running && run.is_paused(live.as_ref());
-        let phase = phase(&stop_reason, is_running, is_paused, self.held.as_ref(), &pending);
+        let phase = phase(
+            &stop_reason,
+            is_running,
+            is_paused,
+            self.held.as_ref(),
+            &pending,
+        );
         self.view.title = project_name(&self.project);
         self.view.run = Some(run.id.to_string());
         self.view.note = note(&stop_reason, phase, self.held.as_ref());
@@ -147,8 +156,12 @@ impl LiveRun {
         if is_running {
             timeline.until = timeline.until.max(now);
         }
+        let limits = run.history.limits().map(|limits| limits.budget);
+        let usage = run.history.budget_usage(timeline.until);
+        let budget = limits.zip(usage);
+        let budget = budget.map(|(limits, usage)| SpentBudget { limits, usage });
         let facts = Facts::live(&self.project, timeline, stop_reason, is_running);
-        live_document(&facts, run.history.limits(), run.log.iter()).into()
+        live_document(&facts, budget.as_ref(), run.log.iter()).into()
     }
 
     /// Returns the process of the run that holds the lock, unless only its agents are left.
@@ -282,14 +295,20 @@ fn actions(phase: RunPagePhase) -> Vec<RunPageAction> {
     }
 }
 
-fn note(stop_reason: &RunStopReason, phase: RunPagePhase, held: Option<&RunLockHeld>) -> Option<String> {
+fn note(
+    stop_reason: &RunStopReason,
+    phase: RunPagePhase,
+    held: Option<&RunLockHeld>,
+) -> Option<String> {
     match phase {
         RunPagePhase::Pausing => Some("The run pauses when its session ends.".to_owned()),
         RunPagePhase::Paused => Some("No session starts until you resume the run.".to_owned()),
         RunPagePhase::Stopping => Some("The run is being stopped.".to_owned()),
         RunPagePhase::Interrupted => Some(match held {
             Some(held) => held.to_string(),
-            None => format!("The run did not finish: {stop_reason}. Run the same command to resume it."),
+            None => {
+                format!("The run did not finish: {stop_reason}. Run the same command to resume it.")
+            }
         }),
         RunPagePhase::Waiting
         | RunPagePhase::Running

@@ -184,7 +184,8 @@ fn a_spent_budget_stops_the_flow_and_a_higher_one_resumes_it() {
 
     assert_eq!(stopped.code, Some(6), "{stopped:?}");
     assert!(stopped.stdout.contains("2 iterations"), "{stopped:?}");
-    let hint = "To resume it, run the same command with a higher limit; to start over, add --restart.";
+    let hint =
+        "To resume it, run the same command with a higher limit; to start over, add --restart.";
     assert!(stopped.stdout.contains(hint), "{stopped:?}");
     assert_eq!(second.code, Some(6), "{second:?}");
     assert!(second.stdout.contains("2 iterations"), "{second:?}");
@@ -271,7 +272,10 @@ fn check_command_runs_sandboxed_without_keys() {
     });
     project.write(".autonoe/models.json", &models.to_string());
     let print_secrets = format!("(env; cat '{}') > seen 2>&1", key_file.display());
-    npm(&project, &format!("{print_secrets}; echo x > ../escaped; true"));
+    npm(
+        &project,
+        &format!("{print_secrets}; echo x > ../escaped; true"),
+    );
     let mut command = fix_bug(&project, &text_sessions(1), &[]);
     command
         .env("COLOUR", "blue")

@@ -36,7 +36,11 @@ fn a_failing_telemetry_receiver_causes_one_warning() {
     // The time limit of all signals extends that wait: the answer arrives before its end.
     let of_all = &["OTEL_EXPORTER_OTLP_TIMEOUT"][..];
     for (url, limits, expected) in [
-        (format!("http://{unused_address}"), of_all, "onnection refused"),
+        (
+            format!("http://{unused_address}"),
+            of_all,
+            "onnection refused",
+        ),
         (silent.url(), of_signals, "longer than 2s"),
         (refusing.url(), of_all, "the receiver responded with 401"),
         (broken.url(), of_all, "the receiver responded with 503"),
@@ -51,7 +55,11 @@ fn a_failing_telemetry_receiver_causes_one_warning() {
         let ended = CommandOutput::run(command);
 
         assert_eq!(ended.code, Some(0), "{ended:?}");
-        assert!(started_at.elapsed() < SOON, "{expected}: {:?}", started_at.elapsed());
+        assert!(
+            started_at.elapsed() < SOON,
+            "{expected}: {:?}",
+            started_at.elapsed()
+        );
         let mut lines = ended
             .stderr
             .lines()
@@ -100,7 +108,8 @@ fn disabled_telemetry_exports_nothing() {
         let ended = CommandOutput::run(command);
 
         assert_eq!(ended.code, Some(0), "{ended:?}");
-        let mut paths_received: Vec<_> = receiver.requests().into_iter().map(|it| it.path).collect();
+        let mut paths_received: Vec<_> =
+            receiver.requests().into_iter().map(|it| it.path).collect();
         paths_received.dedup();
         assert_eq!(paths_received, paths, "{variable}");
     }

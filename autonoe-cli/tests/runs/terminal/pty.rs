@@ -101,7 +101,11 @@ impl Terminal {
     }
 
     /// Waits until the screen fulfils a condition, and returns it.
-    pub(crate) fn wait_for(&self, condition_name: &str, condition: impl Fn(&str) -> bool) -> String {
+    pub(crate) fn wait_for(
+        &self,
+        condition_name: &str,
+        condition: impl Fn(&str) -> bool,
+    ) -> String {
         let started_at = Instant::now();
         loop {
             let screen = self.screen();

@@ -206,7 +206,10 @@ fn limits(agent: &AgentArgs, recorded: Option<&RecordedFlow>) -> Option<FlowLimi
     let recorded_limits = recorded.and_then(last_limits).unwrap_or_default();
     has_overrides.then(|| FlowLimits {
         budget: Budget {
-            cost_usd: overrides.budget.cost_usd.or(recorded_limits.budget.cost_usd),
+            cost_usd: overrides
+                .budget
+                .cost_usd
+                .or(recorded_limits.budget.cost_usd),
             tokens: overrides.budget.tokens.or(recorded_limits.budget.tokens),
             time: overrides.budget.time.or(recorded_limits.budget.time),
         },

@@ -167,7 +167,10 @@ fn refusal(recorded: &RecordedFlow, mismatch: FlowMismatch) -> String {
         FlowMismatch::Definition => "its definition has changed since then",
         FlowMismatch::Parameters => "its parameters were different",
     };
-    format!("{}: {reason}; use --restart to start a new run", recorded.run)
+    format!(
+        "{}: {reason}; use --restart to start a new run",
+        recorded.run
+    )
 }
 
 fn tools(allowed: &[String]) -> String {

@@ -332,9 +332,16 @@ mod tests {
             let environment = backends.member_environment(&order, &settings, &models, &env);
 
             for name in ["OTEL_EXPORTER_OTLP_HEADERS", "THE_TOKEN"] {
-                assert!(environment.contains_key(OsStr::new(name)), "{backend}: {name}");
+                assert!(
+                    environment.contains_key(OsStr::new(name)),
+                    "{backend}: {name}"
+                );
             }
-            assert_eq!(settings_in(&environment).telemetry_keys, expected, "{backend}");
+            assert_eq!(
+                settings_in(&environment).telemetry_keys,
+                expected,
+                "{backend}"
+            );
         }
     }
 

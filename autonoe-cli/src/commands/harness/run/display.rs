@@ -123,10 +123,14 @@ impl FleetDisplay {
         let (intents, intent_receiver) = mpsc::channel::<FleetIntent>(QUEUE_LEN);
         let watcher = Watcher::new(&self.home, &self.fleet).push_to(feed.clone());
         let lines = self.lines.clone();
-        let carried_out =
-            perform_intents(self.home.clone(), self.fleet.clone(), intent_receiver, move |reason| {
+        let carried_out = perform_intents(
+            self.home.clone(),
+            || Some(self.fleet.clone()),
+            intent_receiver,
+            move |reason| {
                 lines.warn(reason);
-            });
+            },
+        );
         let mut screen = match FullScreen::enter(std::io::stderr()) {
             Ok(screen) => screen,
             Err(error) => {

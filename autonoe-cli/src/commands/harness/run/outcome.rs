@@ -78,7 +78,9 @@ pub(super) fn format_outcome(
     let end = match (result.success, &outcome.stopped, &outcome.cut_short) {
         (true, ..) => "succeeded".to_owned(),
         (false, Some(reason), _) => format!("was stopped: {}", sanitize_line(reason)),
-        (false, None, Some(reason)) => format!("ended early: {}", sanitize_line(&reason.to_string())),
+        (false, None, Some(reason)) => {
+            format!("ended early: {}", sanitize_line(&reason.to_string()))
+        }
         (false, None, None) => "failed".to_owned(),
     };
     let mut text = format!("Fleet {fleet} {end}");
@@ -94,7 +96,9 @@ pub(super) fn format_outcome(
     }
     if let Some(reason) = &outcome.not_merged {
         let reason = sanitize_line(reason);
-        text.push_str(&format!("The work of the winner was not merged: {reason}\n"));
+        text.push_str(&format!(
+            "The work of the winner was not merged: {reason}\n"
+        ));
     }
     for place in &outcome.kept {
         let folder = place.folder.display().to_string();
