@@ -143,8 +143,9 @@ impl ChosenBackend {
         self.check_config(&config)?;
         let mut built = match self.find_model(requested.model, Some(project), models, env) {
             Some(chosen) => {
-                let chosen = chosen.map_err(FindModelError::into_error)?;
-                let chosen = chosen.withhold(models.telemetry.keys());
+                let chosen = chosen
+                    .map_err(FindModelError::into_error)?
+                    .withhold(models.telemetry.keys());
                 let (mut built, options) = on_model(&chosen, project, env)?;
                 // A spec in JSON on the command line has always been used as it is.
                 if matches!(self.choice, BackendChoice::Model(_)) {
@@ -231,8 +232,7 @@ fn on_model(
     project: &Project,
     env: &Env,
 ) -> Result<(BuiltBackend, McpOptions), AppError> {
-    let options = chosen.options(project.root(), env);
-    let options = options.map_err(|error| {
+    let options = chosen.options(project.root(), env).map_err(|error| {
         let remedy = chosen.remedy();
         AppError::failure(error_chain(&error)).with_hint(remedy)
     })?;

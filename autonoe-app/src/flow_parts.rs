@@ -69,8 +69,8 @@ fn command_variables(
 ) -> BTreeMap<OsString, OsString> {
     let mut variable_names = models.tools.variables.clone();
     variable_names.retain(|name| !keys.variables.contains(name));
-    let variables = command_environment(&env.environment, &variable_names);
-    let mut variables: BTreeMap<_, _> = variables.collect();
+    let mut variables: BTreeMap<_, _> =
+        command_environment(&env.environment, &variable_names).collect();
     let home = env.home();
     variables.extend(home.map(|home| ("HOME".into(), home.into_os_string())));
     variables
@@ -133,8 +133,11 @@ fn sandbox(root: &Path, key_files: impl Iterator<Item = PathBuf>, env: &Env) -> 
     let is_outside_project = |path: &PathBuf| !path.starts_with(root);
     // A file that does not exist need not be hidden.
     let key_files = key_files.filter_map(|file| file.canonicalize().ok());
-    let hidden = hidden.into_iter().flatten().chain(key_files);
-    let hidden = hidden.filter(is_outside_project);
+    let hidden = hidden
+        .into_iter()
+        .flatten()
+        .chain(key_files)
+        .filter(is_outside_project);
     hidden.fold(sandbox, OsSandbox::hidden)
 }
 
@@ -295,8 +298,7 @@ pub fn criteria_sandbox(
 }
 
 fn folder_sandbox(folder: &Path, models: &ModelsFile, env: &Env) -> OsSandbox {
-    let files = keys(models).files.into_iter();
-    let files = files.map(|file| folder.join(file));
+    let files = keys(models).files.into_iter().map(|file| folder.join(file));
     sandbox(folder, files, env).network(models.tools.network.into())
 }
 

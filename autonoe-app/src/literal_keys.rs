@@ -48,8 +48,10 @@ fn find_literal_key(value: &Value, pointer: &str) -> Option<String> {
         match (name.as_str(), value) {
             ("headers", Value::Object(headers)) => {
                 let secret = |(name, value): &(&String, &Value)| is_secret(name, value);
-                let header = headers.iter().find(secret);
-                let header = header.map(|(name, _)| ConfigFile::below(&below, name));
+                let header = headers
+                    .iter()
+                    .find(secret)
+                    .map(|(name, _)| ConfigFile::below(&below, name));
                 header.or_else(|| find_literal_key(value, &below))
             }
             ("endpoint", Value::String(address)) => has_login(address).then_some(below),

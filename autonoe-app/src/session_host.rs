@@ -163,8 +163,9 @@ impl SessionHost for ComposedSessionHost {
     }
 
     async fn conclude(&self, epoch: Epoch, report: &RunReport) -> Result<(), SessionHostError> {
-        let host = self.host();
-        let host = host.map_err(failed(SessionKey::for_run(&report.run)))?;
+        let host = self
+            .host()
+            .map_err(failed(SessionKey::for_run(&report.run)))?;
         host.conclude(epoch, report).await
     }
 }

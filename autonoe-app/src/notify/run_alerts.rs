@@ -211,8 +211,9 @@ impl FlowObserver for RunAlerts {
         let reason = shorten(&error_chain(&order.failure));
         let text = format!("the step {} failed: {reason}", order.step);
         let at = order.failed_at;
-        let alert = self.alert(&state, "needs_person", Severity::Critical, &text, at);
-        let alert = alert.detail("step", order.step.as_str());
+        let alert = self
+            .alert(&state, "needs_person", Severity::Critical, &text, at)
+            .detail("step", order.step.as_str());
         self.notifications.send(alert);
     }
 }

@@ -89,8 +89,11 @@ fn format_fact(fact: &FlowFact, step: Option<&StepId>) -> Option<Line> {
                 (Level::Warning, "[FAIL]")
             };
             let reason = verdict.reason.as_deref().map(shorten);
-            let parts = step.map(ToString::to_string).into_iter().chain(reason);
-            let parts: Vec<_> = parts.collect();
+            let parts: Vec<_> = step
+                .map(ToString::to_string)
+                .into_iter()
+                .chain(reason)
+                .collect();
             let text = format!("{mark} {}", parts.join(": "));
             Line::new(level, text.trim_end())
         }

@@ -62,11 +62,11 @@ impl RunUi {
         let presenter = Arc::new(Presenter::new(screen.clone(), detail));
         let trace = parent_trace(env);
         let section = &models.telemetry;
-        let telemetry = Telemetry::start(section, project.root(), env, trace.as_ref(), None);
-        let telemetry = telemetry.unwrap_or_else(|error| {
-            presenter.warn(&format!("telemetry is off: {error}"));
-            Telemetry::default()
-        });
+        let telemetry = Telemetry::start(section, project.root(), env, trace.as_ref(), None)
+            .unwrap_or_else(|error| {
+                presenter.warn(&format!("telemetry is off: {error}"));
+                Telemetry::default()
+            });
         start_logging(&screen, detail, telemetry.spans());
         if let Some(warning) = sandbox_switch(agent.no_sandbox, env).warning() {
             presenter.warn(warning);

@@ -110,8 +110,9 @@ fn gemini_sees_the_page_with_the_built_in_server() {
 
 #[test]
 fn codex_works_without_a_built_in_server_that_does_not_start() {
-    let fixture = fixture().with_codex();
-    let fixture = fixture.program("npx", "echo 'npm error network' >&2; exit 1");
+    let fixture = fixture()
+        .with_codex()
+        .program("npx", "echo 'npm error network' >&2; exit 1");
     let server = OpenAiServer::start(ModelScript::new([
         calls_our_tool("create", &plan()),
         Turn::text("It is planned."),

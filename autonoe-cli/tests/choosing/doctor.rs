@@ -6,8 +6,11 @@ use crate::choosing::fixture::{Fixture, run_command};
 
 /// Returns the finding about the backend with a tag.
 fn backend_entry<'a>(found: &'a Value, tag: &str) -> &'a Value {
-    let backends = found["backends"].as_array().expect("a list");
-    let mut backends = backends.iter().filter(|it| it["backend"] == tag);
+    let mut backends = found["backends"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(|it| it["backend"] == tag);
     backends
         .next()
         .unwrap_or_else(|| panic!("{tag}: {found:#}"))

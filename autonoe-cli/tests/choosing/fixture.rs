@@ -100,8 +100,10 @@ impl Fixture {
     /// Returns the entries of the project, without Autonoe's own.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.root()).expect("readable").flatten();
-        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-        let mut names: Vec<_> = names.filter(|name| name != ".autonoe").collect();
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .filter(|name| name != ".autonoe")
+            .collect();
         names.sort();
         names
     }

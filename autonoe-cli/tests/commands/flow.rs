@@ -444,8 +444,11 @@ fn the_example_flows_are_valid_without_a_warning_and_fit_the_schemas_that_they_n
             let value: Value = serde_json::from_str(&text).expect("JSON");
             // The guide saves the schema of `autonoe schema NAME` in this file of the folder.
             let schema = value["$schema"].as_str().expect("it names a schema");
-            let name = schema.strip_prefix("./").expect("a file of the folder");
-            let name = name.strip_suffix(".schema.json").expect("a schema");
+            let name = schema
+                .strip_prefix("./")
+                .expect("a file of the folder")
+                .strip_suffix(".schema.json")
+                .expect("a schema");
             let schema = fixture.autonoe(&["schema", name]).stdout;
             let schema = serde_json::from_str(&schema).expect("JSON");
             let validator = jsonschema::validator_for(&schema).expect("a schema");

@@ -128,8 +128,10 @@ async fn agent_gets_error_after_run_ended() {
     drop(served);
 
     let params = CallToolRequestParams::new("list");
-    let refused = soon(agent.peer().call_tool(params)).await;
-    let refused = refused.expect_err("nobody is there").to_string();
+    let refused = soon(agent.peer().call_tool(params))
+        .await
+        .expect_err("nobody is there")
+        .to_string();
     assert!(refused.contains("the run"), "{refused}");
     let _ = agent.cancel().await;
     soon(child.wait()).await.expect("it ends");

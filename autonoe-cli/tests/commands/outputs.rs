@@ -312,8 +312,11 @@ fn every_output_schema_is_tested() {
         ["output.check-line", "output.harness-request"].contains(&name)
             || cases.any(|(tried, ..)| *tried == name)
     };
-    let outputs = listed.lines().filter_map(|line| line.split(' ').next());
-    let outputs: Vec<_> = outputs.filter(|name| name.starts_with("output.")).collect();
+    let outputs: Vec<_> = listed
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .filter(|name| name.starts_with("output."))
+        .collect();
 
     assert_eq!(outputs.len(), 13, "{listed}");
     for name in outputs {

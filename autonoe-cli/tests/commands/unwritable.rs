@@ -178,8 +178,9 @@ fn a_closed_pipe_is_no_failure_and_is_not_reported() {
             // Each run has its own ID, and each command has its own project.
             let is_name = |word: &&str| word.trim_matches(['(', ')']).len() == 32;
             let lines = text.lines().filter(|line| !line.starts_with("Directory: "));
-            let words = lines.flat_map(str::split_whitespace);
-            let words = words.filter(|word| !is_name(word));
+            let words = lines
+                .flat_map(str::split_whitespace)
+                .filter(|word| !is_name(word));
             words.collect::<Vec<_>>().join(" ")
         };
         assert_eq!(closed.status, whole.status, "{args:?}");

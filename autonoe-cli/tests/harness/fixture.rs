@@ -172,8 +172,10 @@ impl Fixture {
     /// Returns the state of a member, as `status` prints it.
     pub(crate) fn member(&self, name: &str) -> Value {
         let status = self.json(&["status"]);
-        let members = status["fleets"][0]["now"]["members"].as_array();
-        let mut members = members.into_iter().flatten();
+        let mut members = status["fleets"][0]["now"]["members"]
+            .as_array()
+            .into_iter()
+            .flatten();
         let found = members.find(|member| member["id"] == name);
         found.cloned().unwrap_or_default()
     }
@@ -195,8 +197,9 @@ impl Fixture {
 
     /// Returns the number of processes that fleets of the project have left running.
     pub(crate) fn left_processes(&self) -> usize {
-        let folders = MemberFolder::list(&self.project().join(".harness"));
-        let folders = folders.expect("readable").into_iter();
+        let folders = MemberFolder::list(&self.project().join(".harness"))
+            .expect("readable")
+            .into_iter();
         let markers = folders.filter_map(|folder| folder.marker().ok());
         markers.map(|marker| marker.processes().len()).sum()
     }

@@ -64,8 +64,9 @@ fn retain_fields(object: &Value, fields: &[&str]) -> Value {
 /// Returns a ledger as the first Autonoe writes it after reading ours.
 fn as_upstream_writes(ledger: &Value) -> Value {
     let mut written = retain_fields(ledger, &LEDGER_FIELDS);
-    let deliverables = ledger["deliverables"].as_array().expect("a list");
-    let deliverables = deliverables
+    let deliverables = ledger["deliverables"]
+        .as_array()
+        .expect("a list")
         .iter()
         .map(|it| retain_fields(it, &DELIVERABLE_FIELDS))
         .collect();

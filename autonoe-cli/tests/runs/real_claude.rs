@@ -80,8 +80,7 @@ fn run(project: &Project, build: Build, model: &AnthropicServer) -> Command {
 
 /// Waits until no process has the home of the project in its environment.
 fn wait_for_processes(project: &Project) {
-    let home = Marker::new("HOME", project.home().display().to_string());
-    let home = home.expect("a marker");
+    let home = Marker::new("HOME", project.home().display().to_string()).expect("a marker");
     let started_at = Instant::now();
     while !home.processes().is_empty() {
         assert!(

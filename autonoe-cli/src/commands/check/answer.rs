@@ -61,8 +61,9 @@ pub(super) fn format_verdict(command: &str, found: &Explanation) -> String {
     text.push_str(&underline(command, denial.span.as_ref()));
     text.push('\n');
     text.push_str(&columns(2, &details(denial)));
-    let others = found.commands.iter();
-    let others: Vec<_> = others
+    let others: Vec<_> = found
+        .commands
+        .iter()
         .filter_map(|finding| finding.verdict.denial())
         .filter(|other| *other != denial)
         .map(|other| {

@@ -90,8 +90,10 @@ async fn examine(args: &DoctorArgs, switch: SandboxSwitch, env: &CliEnv) -> Foun
                 examine_project(&project, switch, on_model, unusable.as_ref(), env);
             findings.extend(of_project);
             let model = args.model.as_ref().map(|_| SessionField::Model);
-            let fields = effective.iter().flat_map(EffectiveConfig::session_fields);
-            let fields = fields.chain(model);
+            let fields = effective
+                .iter()
+                .flat_map(EffectiveConfig::session_fields)
+                .chain(model);
             findings.extend(spec.and_then(|spec| backend::unclaimed_field(&*spec, fields)));
         }
     }
@@ -182,8 +184,12 @@ fn examine_project(
 fn policy(effective: &EffectiveConfig) -> ProbeFinding {
     debug_assert_eq!(effective.mode(), Mode::Run);
     let bash = effective.bash();
-    let profiles = bash.profiles.iter().flatten();
-    let profiles: Vec<_> = profiles.map(|profile| profile.name()).collect();
+    let profiles: Vec<_> = bash
+        .profiles
+        .iter()
+        .flatten()
+        .map(|profile| profile.name())
+        .collect();
     let mut parts = vec![if profiles.is_empty() {
         "no language profiles".to_owned()
     } else {

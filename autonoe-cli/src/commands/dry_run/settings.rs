@@ -63,8 +63,10 @@ pub(in crate::commands) fn flow_settings(
 ) -> Vec<Setting> {
     let overrides = agent.limits.overrides();
     // Flows have no limits for iterations, retries and stalled sessions.
-    let limits = limits(&overrides.apply_to(&RunLimits::new(Mode::Run)));
-    let limits = limits.into_iter().zip(override_flags(&overrides)).skip(3);
+    let limits = limits(&overrides.apply_to(&RunLimits::new(Mode::Run)))
+        .into_iter()
+        .zip(override_flags(&overrides))
+        .skip(3);
     let mut settings: Vec<_> = limits
         .map(|((key, value), is_set)| {
             if is_set {
@@ -81,8 +83,10 @@ pub(in crate::commands) fn flow_settings(
         let key = line.key.as_str();
         key.starts_with("permissions.") || key == "allowedTools"
     };
-    let lines = config.explain().iter();
-    let lines = lines.filter(|line| !is_granted(line) && !is_backend(line));
+    let lines = config
+        .explain()
+        .iter()
+        .filter(|line| !is_granted(line) && !is_backend(line));
     settings.extend(lines.map(Setting::from));
     settings
 }
@@ -209,8 +213,10 @@ impl ModelChoice {
         env: &CliEnv,
     ) -> Result<Option<Self>, CliError> {
         let model = work.agent.model.as_deref();
-        let chosen = backend.on_model(model, Some(project), env);
-        let chosen = chosen.transpose().map_err(FindModelError::into_error)?;
+        let chosen = backend
+            .on_model(model, Some(project), env)
+            .transpose()
+            .map_err(FindModelError::into_error)?;
         Ok(chosen.map(|chosen| Self { chosen }))
     }
 

@@ -57,8 +57,8 @@ impl ExecutorFactory {
         env: &CliEnv,
     ) -> Result<Self, CliError> {
         let config = AgentConfig::load(project.config_path())?;
-        let config = EffectiveConfig::merge(config, Mode::Run, rules.switch)?;
-        let config = config.destructive(rules.destructive);
+        let config =
+            EffectiveConfig::merge(config, Mode::Run, rules.switch)?.destructive(rules.destructive);
         // Validated here, because later there is no way to report an error.
         apply_config(
             &config,

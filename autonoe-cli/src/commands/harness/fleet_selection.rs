@@ -145,8 +145,12 @@ pub(super) fn find_member(fleet: &FleetRecord, name: &str) -> Result<MemberId, C
     let mut members = fleet.plan.members.iter().map(|(id, _)| id);
     let found = members.find(|id| id.as_str() == name || id.as_str() == short);
     found.cloned().ok_or_else(|| {
-        let known = fleet.plan.members.iter().map(|(id, _)| id.as_str());
-        let known: Vec<_> = known.collect();
+        let known: Vec<_> = fleet
+            .plan
+            .members
+            .iter()
+            .map(|(id, _)| id.as_str())
+            .collect();
         let message = format!("the fleet {} has no member {name:?}", fleet.plan.id);
         CliError::usage(message).with_hint(format!("its members are {}", known.join(", ")))
     })

@@ -68,8 +68,12 @@ fn writers(
     Ok(match &args.member {
         Some(name) => vec![Some(chosen.member(name)?)],
         None => {
-            let members = chosen.fleet.plan.members.iter();
-            let members = members.map(|(id, _)| Some(id.clone()));
+            let members = chosen
+                .fleet
+                .plan
+                .members
+                .iter()
+                .map(|(id, _)| Some(id.clone()));
             std::iter::once(None).chain(members).collect()
         }
     })

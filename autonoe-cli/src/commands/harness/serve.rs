@@ -30,11 +30,12 @@ pub(super) fn serve(args: &HarnessServeArgs, env: &CliEnv) -> Result<ExitCode, C
         let first = watcher.build_snapshot(&chosen.fleet, Timestamp::now())?;
         let feed = DashboardFeed::new(first);
         let (intents, intent_receiver) = mpsc::channel(QUEUE_LEN);
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).await;
-        let listener = listener.map_err(|error| {
-            let message = format!("port {} cannot be used: {error}", args.port);
-            CliError::failure(message).with_hint("omit --port to use a free port")
-        })?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))
+            .await
+            .map_err(|error| {
+                let message = format!("port {} cannot be used: {error}", args.port);
+                CliError::failure(message).with_hint("omit --port to use a free port")
+            })?;
         let token = ViewToken::random().map_err(|error| state_error(&error))?;
         let served = serve_page(listener, token, Arc::new(feed.clone()), intents);
         let server = served.map_err(|error| state_error(&error))?;

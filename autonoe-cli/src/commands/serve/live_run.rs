@@ -88,16 +88,19 @@ impl LiveRun {
         // Before the journal, so that the last entries of a run that has just ended are read.
         self.read_lock()?;
         self.read_journal()?;
-        let ledger = fs::metadata(self.project.status_path()).ok();
-        let ledger = ledger.and_then(|found| Some((found.modified().ok()?, found.len())));
+        let ledger = fs::metadata(self.project.status_path())
+            .ok()
+            .and_then(|found| Some((found.modified().ok()?, found.len())));
         if ledger != self.ledger {
             self.ledger = ledger;
             self.is_stale = true;
         }
         let pid = self.own_process();
         let live = pid.and_then(|pid| LiveStatus::read(&self.project, pid));
-        let pending = self.requests.pending();
-        let pending = pending.map_err(|error| CliError::failure(error_chain(&error)))?;
+        let pending = self
+            .requests
+            .pending()
+            .map_err(|error| CliError::failure(error_chain(&error)))?;
         let Some(run) = &self.run else {
             self.view = RunPage {
                 version: self.view.version,
@@ -158,8 +161,9 @@ impl LiveRun {
         }
         let limits = run.history.limits().map(|limits| limits.budget);
         let usage = run.history.budget_usage(timeline.until);
-        let budget = limits.zip(usage);
-        let budget = budget.map(|(limits, usage)| SpentBudget { limits, usage });
+        let budget = limits
+            .zip(usage)
+            .map(|(limits, usage)| SpentBudget { limits, usage });
         let facts = Facts::live(&self.project, timeline, stop_reason, is_running);
         live_document(&facts, budget.as_ref(), run.log.iter()).into()
     }

@@ -40,14 +40,15 @@ pub(crate) fn serve(args: &ServeArgs, env: &CliEnv) -> Result<ExitCode, CliError
         let fleet = DashboardFeed::new(Dashboard::new("", ""));
         let (run_intents, run_intent_receiver) = mpsc::channel(QUEUE_LEN);
         let (fleet_intents, fleet_intent_receiver) = mpsc::channel(QUEUE_LEN);
-        let listener = TcpListener::bind((args.listen, args.port)).await;
-        let listener = listener.map_err(|error| {
-            let message = format!(
-                "port {} of {} cannot be used: {error}",
-                args.port, args.listen
-            );
-            CliError::failure(message).with_hint("omit --port to use a free port")
-        })?;
+        let listener = TcpListener::bind((args.listen, args.port))
+            .await
+            .map_err(|error| {
+                let message = format!(
+                    "port {} of {} cannot be used: {error}",
+                    args.port, args.listen
+                );
+                CliError::failure(message).with_hint("omit --port to use a free port")
+            })?;
         let exposure = if args.listen.is_loopback() {
             Exposure::Loopback
         } else {

@@ -22,8 +22,9 @@ const LIMIT: &str = "600000";
 #[test]
 fn a_failing_telemetry_receiver_causes_one_warning() {
     // A port at which nothing listens.
-    let unused_address = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
-    let unused_address = unused_address.expect("a port");
+    let unused_address = TcpListener::bind("127.0.0.1:0")
+        .and_then(|it| it.local_addr())
+        .expect("a port");
     let silent = Receiver::answering(Answer::Nothing);
     let refusing = Receiver::answering(Answer::Status(401));
     let broken = Receiver::answering(Answer::Status(503));

@@ -85,8 +85,10 @@ fn run_flow(
     }
     let interrupted = InterruptedRun::find(&project);
     let name = flow.definition().agent().name.as_str();
-    let resumed = interrupted.as_ref().filter(|_| !args.restart);
-    let resumed = resumed.and_then(|interrupted| interrupted.flow(name));
+    let resumed = interrupted
+        .as_ref()
+        .filter(|_| !args.restart)
+        .and_then(|interrupted| interrupted.flow(name));
     match (&interrupted, resumed) {
         (_, Some(recorded)) => run_ui.warn(&format!(
             "resuming the run {} of the flow {name}; limits that you do not pass keep their \
@@ -123,8 +125,9 @@ fn run_flow(
         run = run.observer(alerts);
     }
 
-    let result = run_ui.run_interruptible(&control, run.run(&control))?;
-    let result = result.map_err(|error| start_error(error, &missing_keys))?;
+    let result = run_ui
+        .run_interruptible(&control, run.run(&control))?
+        .map_err(|error| start_error(error, &missing_keys))?;
     let printed = if args.json {
         env.print_json(&FlowOutcome::new(&result))
     } else {

@@ -217,8 +217,9 @@ impl FirstStep {
         };
         let work = step.and_then(|step| step.work());
         if let Some(reference) = work.and_then(|work| work.prompt.as_ref()) {
-            let resolved = PromptResolver::new(definition).resolve(reference, variables);
-            let resolved = resolved.map_err(|error| CliError::failure(error_chain(&error)))?;
+            let resolved = PromptResolver::new(definition)
+                .resolve(reference, variables)
+                .map_err(|error| CliError::failure(error_chain(&error)))?;
             first.prompt = Some(resolved.file.display().to_string());
             first.lines = resolved.text.lines().count();
         }

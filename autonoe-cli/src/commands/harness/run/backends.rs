@@ -277,8 +277,9 @@ mod tests {
         let models = ModelsFile::default();
         let environment = backends.member_environment(&order, &settings(backends), &models, &env());
         let settings = settings_in(&environment);
-        let names = environment.into_keys();
-        let names = names.map(|name| name.to_string_lossy().into_owned());
+        let names = environment
+            .into_keys()
+            .map(|name| name.to_string_lossy().into_owned());
         let keys = names.filter(|name| name.ends_with("_KEY"));
         (keys.collect(), settings.backends.into_keys().collect())
     }

@@ -148,11 +148,11 @@ fn run_fleet(
     let home = fleet_home(&project);
     let fleet = order.name.clone();
     let trace = parent_trace(env);
-    let telemetry = Telemetry::start(&models.telemetry, project.root(), env, trace.as_ref(), None);
-    let telemetry = telemetry.unwrap_or_else(|error| {
-        warnings.push(format!("telemetry is off: {error}"));
-        Telemetry::default()
-    });
+    let telemetry = Telemetry::start(&models.telemetry, project.root(), env, trace.as_ref(), None)
+        .unwrap_or_else(|error| {
+            warnings.push(format!("telemetry is off: {error}"));
+            Telemetry::default()
+        });
     warnings.extend_from_slice(telemetry.warnings());
     executor_factory.set_telemetry(telemetry.sessions());
     let ids = RandomIds::new().map_err(|error| CliError::failure(error_chain(&error)))?;
