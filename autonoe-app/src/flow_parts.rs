@@ -225,16 +225,16 @@ fn authorities(
         SystemAuthorities::Trusted => Trust::system_bundle(&env.environment),
         SystemAuthorities::Ignored => None,
     };
-    let mut found = Vec::new();
+    let mut certificates = Vec::new();
     for file in own.chain(system) {
         let place = file.display().to_string();
         let pem = fs::read(&file)
             .map_err(|error| AppError::failure(format!("{place} cannot be read: {error}")))?;
-        found.push((place, pem));
+        certificates.push((place, pem));
     }
     let pem = trust.pem.iter().map(|pem| pem.clone().into_bytes());
-    found.extend(pem.map(|pem| ("trust.pem of models.json".to_owned(), pem)));
-    Ok(found)
+    certificates.extend(pem.map(|pem| ("trust.pem of models.json".to_owned(), pem)));
+    Ok(certificates)
 }
 
 /// Returns the variable of the signing key `name`.

@@ -70,10 +70,10 @@ impl Program {
     }
 
     fn command(&self, title: &str, body: &str, severity: Severity) -> Vec<String> {
-        let words = |program: &Path, words: &[&str]| {
+        let command_line = |program: &Path, arguments: &[&str]| {
             let program = program.to_string_lossy().into_owned();
-            let words = words.iter().map(|word| (*word).to_owned());
-            std::iter::once(program).chain(words).collect()
+            let arguments = arguments.iter().map(|word| (*word).to_owned());
+            std::iter::once(program).chain(arguments).collect()
         };
         match self {
             Self::NotifySend(program) => {
@@ -83,7 +83,7 @@ impl Program {
                 };
                 // The body may be markup; the title is plain text.
                 let body = escape(body);
-                words(
+                command_line(
                     program,
                     &["--app-name=Autonoe", urgency, "--", title, &body],
                 )
@@ -92,7 +92,7 @@ impl Program {
                 let [one, two, three] = APPLE_SCRIPT;
                 // `--` ends the options, so that no text is taken for one.
                 let script = ["-e", one, "-e", two, "-e", three, "--", title, body];
-                words(program, &script)
+                command_line(program, &script)
             }
         }
     }

@@ -192,12 +192,12 @@ impl WebhookSink {
     ) -> Result<Self, AppError> {
         let mut keys = SigningKeys::default();
         if let Some(name) = key {
-            let found = signing_key(name, env)?.ok_or_else(|| {
+            let key = signing_key(name, env)?.ok_or_else(|| {
                 let variable = key_variable(name);
                 let missing = AppError::failure(format!("the signing key {name:?} is not set"));
                 missing.with_hint(format!("set the environment variable {variable}"))
             })?;
-            keys = keys.with(name, found);
+            keys = keys.with(name, key);
         }
         let notifier = webhook_notifier(keys, project, models, env)?;
         let target = WebhookTarget {

@@ -39,10 +39,10 @@ fn find_history<'s>(
                 .map(|run_history| run_history.run.clone())
                 .collect();
             let run = find_run(&runs, id)?;
-            let mut found = histories
+            let mut matches = histories
                 .iter()
                 .filter(|run_history| run_history.run == *run);
-            found
+            matches
                 .next()
                 .ok_or_else(|| CliError::failure("the run no longer exists"))
         }

@@ -111,7 +111,10 @@ fn interrupted_run_warning(journal: &Journal, mode: Mode) -> Option<String> {
              limits that you do not pass keep their original values",
             recorded.run()
         ),
-        None => format!("{}; starting a new {mode}", interrupted.left_warning()),
+        None => format!(
+            "{}; starting a new {mode}",
+            interrupted.not_resumed_warning()
+        ),
     })
 }
 
@@ -191,7 +194,7 @@ impl InterruptedRun {
     }
 
     /// Returns the warning for an interrupted run that is not resumed.
-    pub(super) fn left_warning(&self) -> String {
+    pub(super) fn not_resumed_warning(&self) -> String {
         match self {
             Self::Run(recorded) => format!(
                 "the killed {} {} is not resumed",

@@ -241,10 +241,10 @@ impl RunUi {
 
     /// Prints the result as text, unless events are printed. Then the last event contains the
     /// result.
-    pub(super) fn print_result(&self, words: &str, env: &CliEnv) -> Result<(), CliError> {
+    pub(super) fn print_result(&self, text: &str, env: &CliEnv) -> Result<(), CliError> {
         match &self.events {
             Some(events) => events.check_complete(),
-            None => env.print(words),
+            None => env.print(text),
         }
     }
 }

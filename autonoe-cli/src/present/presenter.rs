@@ -250,14 +250,14 @@ fn transient_change(event: &RunEventKind<'_>, activity: &mut Activity) -> Transi
 #[derive(Debug)]
 pub(crate) struct FlowLines {
     presenter: Arc<Presenter>,
-    words: Mutex<DecisionFormatter>,
+    formatter: Mutex<DecisionFormatter>,
 }
 
 impl FlowLines {
     pub(crate) fn new(presenter: Arc<Presenter>) -> Self {
         Self {
             presenter,
-            words: Mutex::default(),
+            formatter: Mutex::default(),
         }
     }
 }
@@ -269,8 +269,11 @@ impl FlowObserver for FlowLines {
                 self.presenter.print_line(Some(prompt_sent(at, session)));
             }
             FlowEvent::Decided { fact, action } => {
-                let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
-                for line in words.format(fact, Some(action)) {
+                let mut formatter = self
+                    .formatter
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                for line in formatter.format(fact, Some(action)) {
                     self.presenter.print_line(Some(line));
                 }
             }

@@ -62,8 +62,8 @@ impl Facts {
             .ok_or_else(|| CliError::failure("the journal has no entries of this run"))?;
         let is_newest = histories.last().map(|newest| &newest.run) == Some(&run_history.run);
         // Only the newest run can be in progress.
-        let is_under_way = is_newest && RunLock::is_held(project)?;
-        let run_state = RunState::new(run_history.stop_reason(), is_under_way);
+        let is_in_progress = is_newest && RunLock::is_held(project)?;
+        let run_state = RunState::new(run_history.stop_reason(), is_in_progress);
         let deliverables = if is_newest {
             from_ledger(project, &timeline)
         } else {
@@ -87,11 +87,11 @@ impl Facts {
         project: &Project,
         timeline: RunTimeline,
         stop_reason: &RunStopReason,
-        is_under_way: bool,
+        is_in_progress: bool,
     ) -> Self {
         Self {
             project: project_name(project),
-            run_state: RunState::new(stop_reason, is_under_way),
+            run_state: RunState::new(stop_reason, is_in_progress),
             deliverables: from_ledger(project, &timeline),
             timeline,
         }
@@ -109,7 +109,7 @@ pub(crate) fn project_name(project: &Project) -> String {
 }
 
 impl RunState {
-    fn new(stop_reason: &RunStopReason, is_under_way: bool) -> Self {
+    fn new(stop_reason: &RunStopReason, is_in_progress: bool) -> Self {
         match stop_reason {
             RunStopReason::Ended(report) if report.exit.is_success() => {
                 Self::Done(report.exit.to_string())
@@ -119,7 +119,7 @@ impl RunState {
                 Self::Done(report.exit.to_string())
             }
             RunStopReason::FlowEnded(report) => Self::Stopped(report.exit.to_string()),
-            _ if is_under_way => Self::InProgress,
+            _ if is_in_progress => Self::InProgress,
             stop_reason => Self::Interrupted(stop_reason.to_string()),
         }
     }

@@ -42,26 +42,26 @@ pub(crate) enum LineAnswer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    pub(super) fn new(command: &'a str, found: &'a Explanation) -> Self {
+    pub(super) fn new(command: &'a str, explanation: &'a Explanation) -> Self {
         Self {
             command,
-            allowed: found.verdict.is_allowed(),
-            denial: found.verdict.denial(),
-            commands: &found.commands,
+            allowed: explanation.verdict.is_allowed(),
+            denial: explanation.verdict.denial(),
+            commands: &explanation.commands,
         }
     }
 }
 
 /// Formats the verdict on a command and the reason for a denial, as text.
-pub(super) fn format_verdict(command: &str, found: &Explanation) -> String {
-    let Some(denial) = found.verdict.denial() else {
-        return format!("allowed{}\n", names(&found.commands));
+pub(super) fn format_verdict(command: &str, explanation: &Explanation) -> String {
+    let Some(denial) = explanation.verdict.denial() else {
+        return format!("allowed{}\n", names(&explanation.commands));
     };
     let mut text = format!("denied: {}\n\n", shorten(&denial.reason));
     text.push_str(&underline(command, denial.span.as_ref()));
     text.push('\n');
     text.push_str(&columns(2, &details(denial)));
-    let others: Vec<_> = found
+    let others: Vec<_> = explanation
         .commands
         .iter()
         .filter_map(|finding| finding.verdict.denial())
@@ -108,8 +108,8 @@ fn layer(layer: Layer) -> &'static str {
 }
 
 /// Lists the names of the simple commands that were judged.
-fn names(found: &[Finding]) -> String {
-    let names: Vec<_> = found
+fn names(findings: &[Finding]) -> String {
+    let names: Vec<_> = findings
         .iter()
         .filter_map(|finding| finding.name.as_deref())
         .map(shorten)

@@ -34,11 +34,11 @@ pub(super) fn git(home: &FleetHome, env: &CliEnv) -> ProcessRunner {
 
 /// Finds the named fleet. Without a name, finds the running one, or else the last.
 pub(super) async fn select_fleet(
-    which: &FleetSelectionArgs,
+    selection: &FleetSelectionArgs,
     env: &CliEnv,
 ) -> Result<FleetSelection, CliError> {
-    let home = fleet_home(&which.project.find(env)?);
-    let fleet = find_fleet(&home, which.fleet.as_deref()).await?;
+    let home = fleet_home(&selection.project.find(env)?);
+    let fleet = find_fleet(&home, selection.fleet.as_deref()).await?;
     Ok(FleetSelection { home, fleet })
 }
 

@@ -25,7 +25,7 @@ use crate::error::CliError;
 /// Serves the view of a fleet on loopback until it is interrupted.
 pub(super) fn serve(args: &HarnessServeArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     block_on(async {
-        let chosen = select_fleet(&args.which, env).await?;
+        let chosen = select_fleet(&args.selection, env).await?;
         let mut watcher = Watcher::new(&chosen.home, chosen.name());
         let first = watcher.build_snapshot(&chosen.fleet, Timestamp::now())?;
         let feed = DashboardFeed::new(first);

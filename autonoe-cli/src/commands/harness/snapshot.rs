@@ -143,14 +143,14 @@ impl Watcher {
         let recorded = record.members.iter().find(|member| member.id == *id);
         let work = work.get("work").unwrap_or(work);
         let task = &work["tasks"][0]["task"];
-        let word = |name: &str| {
+        let field = |name: &str| {
             [&task[name], &work[name]]
                 .into_iter()
                 .find_map(Value::as_str)
         };
         let backend = task["cli"].as_str().or(work["backend"].as_str());
         let mut member = MemberRow::new(id.as_str(), backend.unwrap_or("-"));
-        member.model = word("model").map(str::to_owned);
+        member.model = field("model").map(str::to_owned);
         let folder = self
             .home
             .member_folder(&self.fleet, id)

@@ -95,9 +95,9 @@ fn run_flow(
              original values",
             recorded.run
         )),
-        (Some(left), None) => run_ui.warn(&format!(
+        (Some(interrupted), None) => run_ui.warn(&format!(
             "{}; starting a new run of {name}",
-            left.left_warning()
+            interrupted.not_resumed_warning()
         )),
         (None, None) => {}
     }

@@ -37,17 +37,17 @@ pub(super) enum Source {
 /// Parses the words after the options of the command.
 pub(super) fn parse_values(
     agent: &FlowAgent,
-    words: &[String],
+    arguments: &[String],
 ) -> Result<ParameterValues, CliError> {
-    let read = ParameterValues::from_args(&agent.parameters, words);
+    let read = ParameterValues::from_args(&agent.parameters, arguments);
     read.map_err(|errors| {
         let message = format!("the parameters of {} are invalid\n{errors}", agent.name);
-        CliError::usage(message).with_hint(hint(agent, words))
+        CliError::usage(message).with_hint(hint(agent, arguments))
     })
 }
 
 /// Returns a hint that lists the parameters of the flow.
-fn hint(agent: &FlowAgent, words: &[String]) -> String {
+fn hint(agent: &FlowAgent, arguments: &[String]) -> String {
     let listed = agent.parameters.iter().map(|(name, parameter)| {
         let value_name = match (parameter.parameter_type, parameter.required) {
             (ParameterType::Boolean, _) => String::new(),
@@ -62,7 +62,7 @@ fn hint(agent: &FlowAgent, words: &[String]) -> String {
     } else {
         format!("the flow takes {}", listed.join(", "))
     };
-    if words.is_empty() {
+    if arguments.is_empty() {
         there_are
     } else {
         format!("{there_are}; write options of the command before the parameters of the flow")
@@ -81,12 +81,12 @@ fn placeholder(kind: ParameterType) -> &'static str {
 /// Returns every parameter with its value and source.
 pub(super) fn parameter_settings(
     agent: &FlowAgent,
-    words: &[String],
+    arguments: &[String],
     values: &ParameterValues,
 ) -> Vec<ParameterSetting> {
     let is_passed = |flag: &str| {
         let denied = format!("--no-{}", flag.trim_start_matches("--"));
-        let names = words.iter().map(|word| word.split('=').next());
+        let names = arguments.iter().map(|argument| argument.split('=').next());
         names.flatten().any(|name| name == flag || name == denied)
     };
     let parameters = agent.parameters.iter().map(|(name, parameter)| {

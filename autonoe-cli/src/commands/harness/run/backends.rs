@@ -20,16 +20,16 @@ use crate::error::CliError;
 /// Backends of a fleet, by name.
 #[derive(Clone, Debug)]
 pub(super) struct Backends {
-    known: BTreeMap<String, Known>,
+    known: BTreeMap<String, ConfiguredBackend>,
     /// Names of the backends on the command line, in their order.
     named: Vec<String>,
     default_backend: String,
 }
 
 #[derive(Clone, Debug)]
-struct Known {
+struct ConfiguredBackend {
     chosen: ChosenBackend,
-    word: BackendSetting,
+    setting: BackendSetting,
 }
 
 impl Backends {
@@ -62,11 +62,11 @@ impl Backends {
             None => {
                 let chosen = ChosenBackend::find(None, Some(project))?;
                 backends.default_backend = chosen.choice.tag().to_owned();
-                let word = BackendSetting {
+                let setting = BackendSetting {
                     backend: None,
                     model: None,
                 };
-                let known = Known { chosen, word };
+                let known = ConfiguredBackend { chosen, setting };
                 backends
                     .known
                     .insert(backends.default_backend.clone(), known);
@@ -96,12 +96,13 @@ impl Backends {
     }
 
     fn add(&mut self, name: &str, backend: &FleetBackend, env: &CliEnv) {
-        let word = BackendSetting {
+        let setting = BackendSetting {
             backend: Some(backend.choice.to_arg(&env.working_dir)),
             model: backend.model.clone(),
         };
         let chosen = ChosenBackend::from_flag(&backend.choice);
-        self.known.insert(name.to_owned(), Known { chosen, word });
+        self.known
+            .insert(name.to_owned(), ConfiguredBackend { chosen, setting });
     }
 
     /// Returns `name`, or `name` with a number if it is in use.
@@ -116,7 +117,7 @@ impl Backends {
     pub(super) fn candidates(&self) -> Vec<Candidate> {
         let named = self.named.iter().map(|name| {
             let candidate = Candidate::new(name).backend(name);
-            match &self.known[name].word.model {
+            match &self.known[name].setting.model {
                 Some(model) => candidate.model(model),
                 None => candidate,
             }
@@ -138,7 +139,7 @@ impl Backends {
     ) -> Result<Vec<String>, CliError> {
         let mut warnings = BTreeSet::new();
         for (name, known) in &self.known {
-            let model = known.word.model.as_deref();
+            let model = known.setting.model.as_deref();
             warnings.extend(executor_factory.add(name, &known.chosen, model, project)?);
         }
         executor_factory.set_default_backend(&self.default_backend);
@@ -162,7 +163,9 @@ impl Backends {
         let mut settings = settings.clone();
         for (name, known) in needed {
             environment.extend(known.chosen.environment(models, env));
-            settings.backends.insert(name.clone(), known.word.clone());
+            settings
+                .backends
+                .insert(name.clone(), known.setting.clone());
         }
         for (name, value) in telemetry_keys(models, env) {
             // A backend that uses the same key keeps it, so the key is not listed.
@@ -244,8 +247,8 @@ mod tests {
             named: Vec::new(),
             default_backend: String::new(),
         };
-        for word in words {
-            let backend: FleetBackend = word.parse().expect("a backend");
+        for setting in words {
+            let backend: FleetBackend = setting.parse().expect("a backend");
             let name = backends.unused_name(backend.name());
             backends.add(&name, &backend, &env());
             backends.named.push(name);

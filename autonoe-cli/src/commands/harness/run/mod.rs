@@ -70,7 +70,7 @@ pub(super) fn run(args: &HarnessRunArgs, env: &CliEnv) -> Result<ExitCode, CliEr
         notifications: notifications.clone(),
     };
     match run_fleet(args, prepared, env) {
-        Ok(FleetEnd::Left { fleet }) => Ok(leave_fleet(args, &fleet, env)),
+        Ok(FleetEnd::Detached { fleet }) => Ok(leave_fleet(args, &fleet, env)),
         Ok(FleetEnd::Ended {
             home,
             fleet,
@@ -109,7 +109,7 @@ enum FleetEnd {
         report: Box<FleetReport>,
     },
     /// The operator has left the fleet.
-    Left { fleet: String },
+    Detached { fleet: String },
 }
 
 fn run_fleet(
@@ -212,7 +212,7 @@ fn run_fleet(
         showing.warn(&warning);
     }
     let Some(ended) = ended? else {
-        return Ok(FleetEnd::Left { fleet });
+        return Ok(FleetEnd::Detached { fleet });
     };
     let report = ended.map_err(|error| run_error(&error))?;
     Ok(FleetEnd::Ended {
