@@ -144,7 +144,7 @@ mod tests {
         let program = Program::Osascript("/usr/bin/osascript".into());
 
         let sent = sent.command("-t", hostile, Severity::Error);
-        let words = words.command("-t", hostile, Severity::Error);
+        let words = program.command("-t", hostile, Severity::Error);
 
         assert_eq!(
             sent,

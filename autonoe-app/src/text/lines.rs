@@ -214,4 +214,33 @@ mod tests {
         let expected = "warning: stopped a background command";
         assert_eq!(text(&event).as_deref(), Some(expected));
     }
+
+    #[test]
+    fn the_end_of_a_session_has_a_level_and_the_text_of_its_report() {
+        let failed = SessionOutcome::ExecutionError {
+            messages: vec!["a\nb".to_owned(), "c".to_owned()],
+        };
+        for (end, level, expected) in [
+            (
+                SessionEnd::Outcome(SessionOutcome::Completed),
+                Level::Info,
+                "Session 2 completed (0s, ",
+            ),
+            (
+                SessionEnd::Cancelled,
+                Level::Warning,
+                "Session 2 was cancelled (0s, ",
+            ),
+            (
+                SessionEnd::Outcome(failed),
+                Level::Error,
+                "Session 2 failed: a⏎b; c (0s, ",
+            ),
+        ] {
+            let line = ended(2, &SessionReport::new(end), 0);
+
+            assert_eq!(line.level, level);
+            assert!(line.text.starts_with(expected), "{}", line.text);
+        }
+    }
 }

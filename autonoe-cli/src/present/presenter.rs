@@ -4,11 +4,11 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use autonoe_app::text::{
-    Activity, DecisionFormatter, Level, Line, lines, prompt_sent, sanitize, wait_countdown,
+    Activity, DecisionFormatter, Level, Line, lines, prompt_sent, wait_countdown,
 };
 use autonoe_core::event::AnswerText;
 use autonoe_core::gate::GateDecision;
-use autonoe_core::{RunEvent, RunEventKind, RunObserver, StreamEvent};
+use autonoe_core::{RunEvent, RunEventKind, RunObserver, StreamEvent, sanitize};
 use autonoe_flow::{FlowEvent, FlowObserver};
 
 use super::debug_lines::debug_line;

@@ -153,6 +153,8 @@ fn serve_shows_a_fleet_and_switches_to_a_newer_one() {
     let second = fixture.read("ROADMAP.md");
     let second = second.replace("for the terminal", "for the desktop");
     fixture.write("SECOND.md", &second);
+    fixture.git(&["add", "SECOND.md"]);
+    fixture.git(&["commit", "-q", "-m", "The second roadmap"]);
     let agents = fixture.usual_agents(&[("parser", "go")]);
     let command = fixture.command(&["run", "SECOND.md", "--backend", &agents]);
     let run = RunningCommand::start(command);
