@@ -13,7 +13,6 @@ use autonoe_core::project::{
 use autonoe_core::spec::{BackendSpec, SpecContext};
 use autonoe_core::{AgentClientFactory, Mode, Project};
 use autonoe_model::mcp::McpOptions;
-use autonoe_model::price::TokenCounts;
 use autonoe_model::{ModelBackend, PriceTable, PricedBackend};
 use autonoe_scripted::ScriptedSpec;
 use serde::Deserialize;
@@ -23,16 +22,11 @@ use crate::backend_choice::fields_of;
 use crate::backend_requirements::{RequestedOptions, check, check_config};
 use crate::error::{AppError, error_chain};
 use crate::git_identity::add_git_identity;
+use crate::known_backend::{CostSource, KnownBackend};
 use crate::mcp_servers::{CheckedServers, MissingServer, check_servers};
 use crate::program_environment::{is_key_of_other_service, program_environment};
 use crate::trust_warnings::environment_warnings;
 use crate::{BackendChoice, ChosenBackend, ChosenModel, Env, FindModelError, ModelsFile, Origin};
-
-/// The scripted backend.
-const SCRIPTED: &str = "scripted";
-
-/// The backend that runs Claude Code.
-const CLAUDE: &str = "claude";
 
 /// Maximum size of a script file.
 const LARGEST_SCRIPT: u64 = 64 * 1024 * 1024;
@@ -59,8 +53,8 @@ impl BuiltBackend {
 
 impl ChosenBackend {
     /// Rejects options that the backend does not support.
-    pub fn check(&self, wanted: RequestedOptions<'_>) -> Result<(), AppError> {
-        check(&self.choice, wanted)
+    pub fn check(&self, requested: RequestedOptions<'_>) -> Result<(), AppError> {
+        check(&self.choice, requested)
     }
 
     /// Rejects a configuration that the backend does not support.
@@ -139,18 +133,19 @@ impl ChosenBackend {
         project: &Project,
         config: &AgentConfig,
         mode: Mode,
-        wanted: RequestedOptions<'_>,
+        requested: RequestedOptions<'_>,
         models: &ModelsFile,
         env: &Env,
     ) -> Result<BuiltBackend, AppError> {
-        self.check(wanted)?;
+        self.check(requested)?;
         let switch = SandboxSwitch::default();
         let config = EffectiveConfig::merge(Some(config.clone()), mode, switch)?;
         self.check_config(&config)?;
-        let mut built = match self.find_model(wanted.model, Some(project), models, env) {
+        let mut built = match self.find_model(requested.model, Some(project), models, env) {
             Some(chosen) => {
-                let chosen = chosen.map_err(FindModelError::into_error)?;
-                let chosen = chosen.withhold(models.telemetry.keys());
+                let chosen = chosen
+                    .map_err(FindModelError::into_error)?
+                    .withhold(models.telemetry.keys());
                 let (mut built, options) = on_model(&chosen, project, env)?;
                 // A spec in JSON on the command line has always been used as it is.
                 if matches!(self.choice, BackendChoice::Model(_)) {
@@ -166,22 +161,16 @@ impl ChosenBackend {
                 built
             }
             None => {
-                let mut built = self.build_spec(project, models, env)?;
-                let which = match self.choice.tag() {
-                    // It starts no servers.
-                    SCRIPTED => None,
-                    CLAUDE => Some(CheckedServers::ProgramsInProject),
-                    _ => Some(CheckedServers::Programs),
-                };
-                if let (BackendChoice::Spec(spec), Some(which)) = (&self.choice, which) {
-                    // Claude Code and Codex would fail in each session, and Gemini CLI would
-                    // silently omit the server.
+                let known = self.known()?;
+                let mut built = self.build_spec(known, project, models, env)?;
+                let checked = known.checked_servers();
+                if let (BackendChoice::Spec(spec), Some(checked)) = (&self.choice, checked) {
                     let mut options = McpOptions::default();
                     options.env.clone_from(&env.environment);
                     let servers = &fields_of(&**spec)["mcpServers"];
                     let backend_servers = BTreeMap::deserialize(servers).unwrap_or_default();
                     let missing =
-                        check_servers(project, &config, &backend_servers, &options, which)?;
+                        check_servers(project, &config, &backend_servers, &options, checked)?;
                     built.omit(missing);
                 }
                 built
@@ -193,8 +182,16 @@ impl ChosenBackend {
         Ok(built)
     }
 
+    /// Returns what Autonoe knows about the backend.
+    fn known(&self) -> Result<KnownBackend, AppError> {
+        let tag = self.choice.tag();
+        KnownBackend::from_tag(tag)
+            .ok_or_else(|| AppError::failure(format!("this program cannot run the backend {tag}")))
+    }
+
     fn build_spec(
         &self,
+        known: KnownBackend,
         project: &Project,
         models: &ModelsFile,
         env: &Env,
@@ -209,7 +206,7 @@ impl ChosenBackend {
             app_error.with_hint("run `autonoe doctor` to check all backends")
         })?;
         Ok(BuiltBackend {
-            agents: add_prices(tag, &fields, models, agents),
+            agents: add_prices(known, &fields, models, agents),
             outer_sandbox: spec.outer_sandbox(),
             missing_server: None,
             warnings: Vec::new(),
@@ -235,8 +232,7 @@ fn on_model(
     project: &Project,
     env: &Env,
 ) -> Result<(BuiltBackend, McpOptions), AppError> {
-    let options = chosen.options(project.root(), env);
-    let options = options.map_err(|error| {
+    let options = chosen.options(project.root(), env).map_err(|error| {
         let remedy = chosen.remedy();
         AppError::failure(error_chain(&error)).with_hint(remedy)
     })?;
@@ -268,19 +264,16 @@ fn scripted(file: &Path, env: &Env) -> Result<ScriptedSpec, AppError> {
     })
 }
 
-/// Adds prices to the backend with `tag` and `fields`, if it reports only tokens.
+/// Adds prices to the backend with `fields`, if it reports only tokens.
 fn add_prices(
-    tag: &str,
+    known: KnownBackend,
     fields: &Value,
     models: &ModelsFile,
     agents: Arc<dyn AgentClientFactory>,
 ) -> Arc<dyn AgentClientFactory> {
-    let (provider, counts) = match tag {
-        "codex" => (Some("openai"), TokenCounts::EachCall),
-        "gemini" => (Some("google"), TokenCounts::Partial),
-        // The provider of its model is unknown.
-        "acp" => (None, TokenCounts::Partial),
-        _ => return agents,
+    let (provider, counts) = match known.cost_source() {
+        CostSource::Backend => return agents,
+        CostSource::Tokens { provider, counts } => (provider, counts),
     };
     let prices = PriceTable::built_in().with(models.prices.clone());
     let mut priced = PricedBackend::new(agents, prices, counts);

@@ -28,12 +28,15 @@ impl RequestedOptions<'_> {
 }
 
 /// Rejects options that the backend does not support, before anything starts.
-pub(crate) fn check(choice: &BackendChoice, wanted: RequestedOptions<'_>) -> Result<(), AppError> {
+pub(crate) fn check(
+    choice: &BackendChoice,
+    requested: RequestedOptions<'_>,
+) -> Result<(), AppError> {
     let BackendChoice::Spec(spec) = choice else {
         return Ok(());
     };
-    check_sandbox(choice.tag(), &**spec, wanted.sandbox)?;
-    unsupported_field(&**spec, wanted.session_fields())
+    check_sandbox(choice.tag(), &**spec, requested.sandbox)?;
+    unsupported_field(&**spec, requested.session_fields())
         .map_or(Ok(()), |error| Err(AppError::from(&error).into_usage()))
 }
 
@@ -107,7 +110,7 @@ mod tests {
             ..plain
         };
         let with_argument = r#"{"type": "acp", "command": "x", "modelArgument": "-m"}"#;
-        for (backend, wanted, refused) in [
+        for (backend, requested, refused) in [
             ("claude", thinking, None),
             ("claude", open, None),
             ("model:openai/gpt-5", open, None),
@@ -128,7 +131,7 @@ mod tests {
         ] {
             let choice: BackendChoice = backend.parse().expect("a backend");
 
-            let checked = check(&choice, wanted);
+            let checked = check(&choice, requested);
 
             let result = checked.map_err(|error| (error.to_string(), error.hint().is_some()));
             match refused {

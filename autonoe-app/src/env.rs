@@ -24,11 +24,11 @@ impl Env {
     /// It may contain symlinks; [`working_dir`](Self::working_dir) does not.
     pub fn shell_dir(&self) -> &Path {
         let pwd = self.environment.get(OsStr::new("PWD")).map(Path::new);
-        let leads_there = |pwd: &&Path| {
+        let is_working_dir = |pwd: &&Path| {
             let real = pwd.canonicalize();
             pwd.is_absolute() && real.is_ok_and(|real| real == self.working_dir)
         };
-        pwd.filter(leads_there).unwrap_or(&self.working_dir)
+        pwd.filter(is_working_dir).unwrap_or(&self.working_dir)
     }
 
     /// Returns a variable, if it is valid UTF-8.

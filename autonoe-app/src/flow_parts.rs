@@ -66,10 +66,10 @@ fn command_variables(
     keys: &KeyLocations,
     env: &Env,
 ) -> BTreeMap<OsString, OsString> {
-    let mut wanted = models.tools.variables.clone();
-    wanted.retain(|name| !keys.variables.contains(name));
-    let variables = command_environment(&env.environment, &wanted);
-    let mut variables: BTreeMap<_, _> = variables.collect();
+    let mut variable_names = models.tools.variables.clone();
+    variable_names.retain(|name| !keys.variables.contains(name));
+    let mut variables: BTreeMap<_, _> =
+        command_environment(&env.environment, &variable_names).collect();
     let home = env.home();
     variables.extend(home.map(|home| ("HOME".into(), home.into_os_string())));
     variables
@@ -129,11 +129,14 @@ fn sandbox(root: &Path, key_files: impl Iterator<Item = PathBuf>, env: &Env) -> 
         }
     }
     let hidden = env.home().map(|home| credentials(&home));
-    let is_elsewhere = |path: &PathBuf| !path.starts_with(root);
+    let is_outside_project = |path: &PathBuf| !path.starts_with(root);
     // A file that does not exist need not be hidden.
     let key_files = key_files.filter_map(|file| file.canonicalize().ok());
-    let hidden = hidden.into_iter().flatten().chain(key_files);
-    let hidden = hidden.filter(is_elsewhere);
+    let hidden = hidden
+        .into_iter()
+        .flatten()
+        .chain(key_files)
+        .filter(is_outside_project);
     hidden.fold(sandbox, OsSandbox::hidden)
 }
 
@@ -281,8 +284,7 @@ pub fn criteria_sandbox(
 }
 
 fn folder_sandbox(folder: &Path, models: &ModelsFile, env: &Env) -> OsSandbox {
-    let files = keys(models).files.into_iter();
-    let files = files.map(|file| folder.join(file));
+    let files = keys(models).files.into_iter().map(|file| folder.join(file));
     sandbox(folder, files, env).network(models.tools.network.into())
 }
 
@@ -291,7 +293,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_variable_of_a_key_is_made_of_its_name() {
+    fn the_name_of_a_key_determines_its_variable() {
         for (name, variable) in [
             ("ops", "AUTONOE_SIGNING_KEY_OPS"),
             ("hook-key.2", "AUTONOE_SIGNING_KEY_HOOK_KEY_2"),

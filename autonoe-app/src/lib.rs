@@ -15,6 +15,7 @@ mod error;
 pub mod exit_code;
 mod flow_parts;
 mod git_identity;
+mod known_backend;
 mod literal_keys;
 mod live_status;
 mod mcp_servers;

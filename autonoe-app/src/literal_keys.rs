@@ -48,8 +48,10 @@ fn find_literal_key(value: &Value, pointer: &str) -> Option<String> {
         match (name.as_str(), value) {
             ("headers", Value::Object(headers)) => {
                 let secret = |(name, value): &(&String, &Value)| is_secret(name, value);
-                let header = headers.iter().find(secret);
-                let header = header.map(|(name, _)| ConfigFile::below(&below, name));
+                let header = headers
+                    .iter()
+                    .find(secret)
+                    .map(|(name, _)| ConfigFile::below(&below, name));
                 header.or_else(|| find_literal_key(value, &below))
             }
             ("endpoint", Value::String(address)) => has_login(address).then_some(below),
@@ -87,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_is_secret_by_its_name_or_by_how_it_begins() {
+    fn a_header_is_secret_by_its_name_or_its_prefix() {
         for (name, value, is_key) in [
             ("x-api-key", "abc", true),
             ("Authorization", "abc", true),
@@ -110,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_found_wherever_it_is_written_out() {
+    fn a_literal_key_is_found_at_any_depth() {
         for (value, place) in [
             (json!({"key": {"value": "x"}}), Some("/a/key")),
             (

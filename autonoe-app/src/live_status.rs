@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_follows_the_run_and_goes_with_the_writer() {
+    fn the_file_follows_the_run_and_is_removed_with_the_writer() {
         let dir = tempfile::tempdir().expect("a folder");
         fs::create_dir(dir.path().join(".autonoe")).expect("writable");
         let project = Project::find(dir.path(), None).expect("a project");
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_end_of_a_long_text_is_kept() {
+    fn a_long_text_is_truncated_to_its_end() {
         let mut state = State::default();
         for _ in 0..4000 {
             let stream = StreamEvent::text("über ");

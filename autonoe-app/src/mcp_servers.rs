@@ -39,15 +39,15 @@ pub(crate) fn check_servers(
     config: &EffectiveConfig,
     backend_servers: &BTreeMap<String, McpServer>,
     options: &McpOptions,
-    which: CheckedServers,
+    checked_servers: CheckedServers,
 ) -> Result<Option<MissingServer>, AppError> {
     let mut missing = None;
     for (name, server) in config.mcp_servers().iter().chain(backend_servers) {
         let is_program = matches!(server, McpServer::Stdio { .. });
-        if which != CheckedServers::All && !is_program {
+        if checked_servers != CheckedServers::All && !is_program {
             continue;
         }
-        let checked = match which {
+        let checked = match checked_servers {
             CheckedServers::All | CheckedServers::Programs => options.check(name, server),
             CheckedServers::ProgramsInProject => options.check(name, &in_project(server, project)),
         };

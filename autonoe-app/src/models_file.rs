@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autonoe_core::Project;
+use autonoe_core::project::config_parts::read_spec;
 use autonoe_core::project::{ConfigError, ConfigFile};
 use autonoe_core::spec::spec_schema;
 use autonoe_model::agent::LimitTable;
@@ -14,55 +15,48 @@ use autonoe_model::tools::ToolsConfig;
 use autonoe_model::transport::Trust;
 use autonoe_model::{ModelAgentOptions, PriceTable, ProviderSpec, RetryPolicy};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error};
+use serde_json::Value;
 
 use crate::literal_keys::reject_literal_key;
 use crate::telemetry::TelemetrySection;
 
-const FIELDS: &[&str] = &[
-    "$schema",
-    "providers",
-    "prices",
-    "limits",
-    "retry",
-    "maxRounds",
-    "tools",
-    "trust",
-    "telemetry",
-];
-
 /// Providers of models, prices, limits and settings of agents on models: `.autonoe/models.json`.
 ///
 /// All fields are optional. The file contains no keys; a provider names the location of its key.
-#[derive(Clone, Debug, JsonSchema)]
-#[schemars(deny_unknown_fields, rename_all = "camelCase")]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct ModelsFile {
     /// The schema of this file, for editors. Autonoe ignores it.
-    #[schemars(rename = "$schema", default)]
+    #[serde(rename = "$schema", default)]
     #[expect(dead_code, reason = "only editors look at it")]
     schema: String,
     /// Providers by name, for `--backend model:NAME/MODEL`.
-    #[schemars(default, schema_with = "providers_schema")]
+    #[serde(default, deserialize_with = "providers")]
+    #[schemars(schema_with = "providers_schema")]
     pub providers: BTreeMap<String, Arc<dyn ProviderSpec>>,
     /// Prices of models, in addition to the built-in ones.
-    #[schemars(default)]
+    #[serde(default)]
     pub prices: PriceTable,
     /// Context and output limits of models, in addition to the built-in ones.
-    #[schemars(default)]
+    #[serde(default)]
     pub limits: LimitTable,
     /// Retry policy for failed calls.
-    #[schemars(default)]
+    #[serde(default)]
     pub retry: RetryPolicy,
     /// Maximum number of answers in a session.
-    #[schemars(default = "max_rounds", range(min = 1))]
+    #[serde(default = "max_rounds")]
+    #[schemars(range(min = 1))]
     pub max_rounds: u32,
     /// Settings of the built-in tools.
-    #[schemars(default)]
+    #[serde(default)]
     pub tools: ToolsConfig,
     /// Certificate authorities for encrypted connections, unless a provider sets its own.
-    #[schemars(default)]
+    #[serde(default)]
     pub trust: Trust,
     /// Destination of traces and metrics of runs, for all backends.
-    #[schemars(default)]
+    #[serde(default)]
     pub telemetry: TelemetrySection,
 }
 
@@ -113,49 +107,55 @@ impl ModelsFile {
     }
 
     fn read(file: &ConfigFile) -> Result<Self, ConfigError> {
-        file.expect_only("", FIELDS)?;
-        let retry: RetryPolicy = file.read("/retry")?.unwrap_or_default();
-        if retry.tries == 0 {
+        // First, because the messages of other errors can repeat values.
+        reject_literal_key(file, "/telemetry")?;
+        for name in file.names("/providers")? {
+            reject_literal_key(file, &ConfigFile::below("/providers", name))?;
+        }
+        let models: Self = file.read("")?.unwrap_or_default();
+        if let Some(name) = models.providers.keys().find(|name| !is_selectable(name)) {
+            return Err(file.problem(
+                &ConfigFile::below("/providers", name),
+                "--backend cannot select a provider with this name",
+                "use a name without slashes and spaces".to_owned(),
+            ));
+        }
+        if models.retry.tries == 0 {
             return Err(file.problem("/retry/tries", "it must be at least 1", None));
         }
-        let max_rounds = file.read("/maxRounds")?.unwrap_or_else(max_rounds);
-        if max_rounds == 0 {
+        if models.max_rounds == 0 {
             let hint = "remove the field to use the default, 50".to_owned();
             return Err(file.problem("/maxRounds", "it must be at least 1", hint));
         }
-        reject_literal_key(file, "/telemetry")?;
-        Ok(Self {
-            schema: file.read("/$schema")?.unwrap_or_default(),
-            providers: providers(file)?,
-            prices: file.read("/prices")?.unwrap_or_default(),
-            limits: file.read("/limits")?.unwrap_or_default(),
-            retry,
-            max_rounds,
-            tools: file.read("/tools")?.unwrap_or_default(),
-            trust: file.read("/trust")?.unwrap_or_default(),
-            telemetry: file.read("/telemetry")?.unwrap_or_default(),
-        })
+        Ok(models)
     }
 }
 
-fn providers(file: &ConfigFile) -> Result<BTreeMap<String, Arc<dyn ProviderSpec>>, ConfigError> {
-    let mut providers = BTreeMap::new();
-    for name in file.names("/providers")? {
-        let pointer = ConfigFile::below("/providers", name);
-        if name.is_empty() || name.contains(|c: char| c == '/' || c.is_whitespace()) {
-            let hint = "use a name without slashes and spaces".to_owned();
-            return Err(file.problem(
-                &pointer,
-                "--backend cannot select a provider with this name",
-                hint,
-            ));
-        }
-        reject_literal_key(file, &pointer)?;
-        if let Some(provider) = file.read_spec(PROVIDER_PORT, &pointer)? {
-            providers.insert(name.to_owned(), provider);
+/// Returns whether `--backend model:NAME/MODEL` can select a provider with this name.
+fn is_selectable(name: &str) -> bool {
+    !name.is_empty() && !name.contains(|c: char| c == '/' || c.is_whitespace())
+}
+
+/// Reads the providers. Specs are trait objects, whose errors have no position, so each one is read
+/// with [`read_spec`].
+fn providers<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<BTreeMap<String, Arc<dyn ProviderSpec>>, D::Error> {
+    struct Provider(Arc<dyn ProviderSpec>);
+
+    impl<'de> Deserialize<'de> for Provider {
+        fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+            let value = Value::deserialize(from)?;
+            let spec = read_spec(PROVIDER_PORT, &value);
+            spec.map(Self).map_err(D::Error::custom)
         }
     }
-    Ok(providers)
+
+    let providers = BTreeMap::<String, Provider>::deserialize(from)?;
+    let specs = providers
+        .into_iter()
+        .map(|(name, Provider(spec))| (name, spec));
+    Ok(specs.collect())
 }
 
 /// Checks that the keys of telemetry are not in files that agents could read.

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::Env;
 use crate::ModelsFile;
 use crate::flow_parts::KEY_VARIABLE;
+use crate::known_backend::KnownBackend;
 use crate::model::built_in_keys;
 
 /// Keys of known services, beside those of built-in providers.
@@ -98,22 +99,7 @@ fn is_own(tag: &str, name: &str) -> bool {
 
 /// Returns the variables with the keys of a backend, if they are known.
 fn own(tag: &str) -> Option<&'static [&'static str]> {
-    match tag {
-        "claude" => Some(&[
-            "ANTHROPIC_API_KEY",
-            "ANTHROPIC_AUTH_TOKEN",
-            "CLAUDE_CODE_OAUTH_TOKEN",
-            // For Claude on Google's cloud.
-            "GOOGLE_APPLICATION_CREDENTIALS",
-        ]),
-        "codex" => Some(&["CODEX_API_KEY", "OPENAI_API_KEY"]),
-        "gemini" => Some(&[
-            "GEMINI_API_KEY",
-            "GOOGLE_API_KEY",
-            "GOOGLE_APPLICATION_CREDENTIALS",
-        ]),
-        _ => None,
-    }
+    KnownBackend::from_tag(tag)?.key_variables()
 }
 
 #[cfg(test)]
@@ -134,7 +120,7 @@ mod tests {
         "OTEL_EXPORTER_OTLP_HEADERS",
     ];
 
-    fn given(tag: &str, spec: &Value) -> Vec<String> {
+    fn variables_of(tag: &str, spec: &Value) -> Vec<String> {
         let mut models = ModelsFile::default();
         for (name, key) in [("team", "TEAM_KEY"), ("openai", "OPENAI_API_KEY")] {
             let provider = json!({"type": "openai", "key": {"env": key}});
@@ -145,8 +131,8 @@ mod tests {
             working_dir: PathBuf::from("/"),
             environment: VARIABLES.map(|name| (name.into(), "x".into())).into(),
         };
-        let given = program_environment(tag, spec, &models, &env);
-        let names = given
+        let environment = program_environment(tag, spec, &models, &env);
+        let names = environment
             .into_keys()
             .map(|name| name.to_string_lossy().into_owned());
         names.filter(|name| name != "PATH").collect()
@@ -181,7 +167,7 @@ mod tests {
                 &["ANTHROPIC_API_KEY", "GITHUB_TOKEN", "OPENAI_API_KEY"],
             ),
         ] {
-            assert_eq!(given(tag, &spec), expected, "{tag}");
+            assert_eq!(variables_of(tag, &spec), expected, "{tag}");
         }
     }
 }

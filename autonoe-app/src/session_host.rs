@@ -90,13 +90,13 @@ impl ComposedSessionHost {
         let backend = ChosenBackend::select(agent.backend.as_ref(), &project, &config)?;
         let models = ModelsFile::load(&project)?.unwrap_or_default();
         let sandbox = sandbox_switch(agent.no_sandbox, env);
-        let wanted = RequestedOptions {
+        let requested = RequestedOptions {
             model: agent.model.as_deref(),
             plan_model: agent.plan_model.as_deref(),
             thinking: agent.thinking,
             sandbox,
         };
-        let built = backend.build(&project, &config, self.mode, wanted, &models, env)?;
+        let built = backend.build(&project, &config, self.mode, requested, &models, env)?;
         let mut warnings = built.warnings;
         warnings.extend(sandbox.warning().map(str::to_owned));
         warnings.extend(invalid_sandbox_warning(agent.no_sandbox, env));
@@ -128,8 +128,8 @@ impl ComposedSessionHost {
     fn host(&self) -> Result<ProjectSessionHost, Failure> {
         self.compose().map_err(|error| {
             let hint = error.hint().map(|hint| format!(" ({hint})"));
-            let why = format!("{error}{}", hint.unwrap_or_default());
-            Failure::permanent("project_refused", why)
+            let message = format!("{error}{}", hint.unwrap_or_default());
+            Failure::permanent("project_refused", message)
         })
     }
 }
@@ -163,8 +163,9 @@ impl SessionHost for ComposedSessionHost {
     }
 
     async fn conclude(&self, epoch: Epoch, report: &RunReport) -> Result<(), SessionHostError> {
-        let host = self.host();
-        let host = host.map_err(failed(SessionKey::for_run(&report.run)))?;
+        let host = self
+            .host()
+            .map_err(failed(SessionKey::for_run(&report.run)))?;
         host.conclude(epoch, report).await
     }
 }

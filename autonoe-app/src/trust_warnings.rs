@@ -54,8 +54,11 @@ pub(crate) fn backend_warnings(tag: &str, written: &Value, place: &str) -> Vec<S
     let mut warnings = vec![format!(
         "agents run on the backend {tag}, as configured in {place}"
     )];
-    let fields = written.as_object().into_iter().flatten();
-    let fields = fields.filter(|(name, _)| *name != "type");
+    let fields = written
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| *name != "type");
     warnings.extend(fields.map(|(name, value)| {
         let value = redact_secrets(value.clone());
         format!("{tag} uses {name} {value}, as configured in {place}")
@@ -90,8 +93,11 @@ fn redact_secrets(mut value: Value) -> Value {
 
 /// Formats the variables and files whose content is sent to a service; `None` if there are none.
 pub fn format_key_places(places: &KeyLocations) -> Option<String> {
-    let files = places.files.iter().map(|file| file.display().to_string());
-    let files: Vec<_> = files.collect();
+    let files: Vec<_> = places
+        .files
+        .iter()
+        .map(|file| file.display().to_string())
+        .collect();
     let files = match files.len() {
         0 => None,
         1 => Some(format!("the file {}", files.concat())),

@@ -7,7 +7,7 @@ use std::ops::Deref;
 
 use anstyle::{AnsiColor, Style};
 use autonoe_app::Env;
-use autonoe_app::text::sanitize;
+use autonoe_core::sanitize;
 use rustix::termios::tcgetwinsize;
 
 use crate::error::CliError;
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn colours_are_for_terminals_that_want_them() {
-        for (is_terminal, no_color, term, wanted) in [
+        for (is_terminal, no_color, term, expected) in [
             (true, None, Some("xterm"), true),
             (true, None, None, true),
             (false, None, Some("xterm"), false),
@@ -144,7 +144,7 @@ mod tests {
             };
             assert_eq!(
                 wants_colours(is_terminal, variable),
-                wanted,
+                expected,
                 "{no_color:?} {term:?}"
             );
         }

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_nothing_is_cut_or_wrapped() {
+    fn text_without_a_width_limit_is_not_truncated_or_wrapped() {
         let long = "word ".repeat(100);
         let rows = rows([[long.as_str(), long.trim_end()]]);
 
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn text_that_does_not_fit_ends_with_an_ellipsis() {
-        for (text, width, shown) in [
+        for (text, width, expected) in [
             ("DL-001", 6, "DL-001"),
             ("DL-0012", 6, "DL-00…"),
             ("漢字漢字", 8, "漢字漢字"),
@@ -258,12 +258,12 @@ mod tests {
             ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"),
             ("", 3, ""),
         ] {
-            assert_eq!(truncate(text, width), shown, "{text:?} in {width}");
+            assert_eq!(truncate(text, width), expected, "{text:?} in {width}");
         }
     }
 
     #[test]
-    fn lines_break_between_words_and_inside_of_long_ones() {
+    fn lines_wrap_between_words_and_inside_long_words() {
         for (text, width, lines) in [
             (
                 "a visitor can sign up",
@@ -282,7 +282,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_is_too_wide_and_nothing_is_lost(
+        fn wrapped_lines_fit_and_keep_all_words(
             text in "([a-z]{0,9}|[漢字가é]{0,5}|👩\u{200d}💻|❤\u{fe0f}| ){0,12}", width in 2..30usize,
         ) {
             let lines = wrap(&text, width);

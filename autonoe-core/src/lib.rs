@@ -126,6 +126,6 @@ pub use run::{ExitReason, OnQuota, RunControl, RunReport, SessionRunner};
 pub use schemas::schemas;
 pub use session::{SessionOrder, Sessions};
 #[doc(hidden)]
-pub use text::{excerpt_to, is_deceptive};
+pub use text::{excerpt_to, is_deceptive, sanitize};
 pub use time::RunId;
 pub use tool::{Tool, ToolCall, ToolContext, ToolError, ToolKind, ToolOutput, TypedTool};

@@ -37,8 +37,10 @@ impl CommandSink {
             return Err(AppError::usage("the command of --notify-command is empty"));
         }
         // Not the project: a relative name must not run a file that an agent wrote.
-        let folder = env.home().filter(|home| home.is_dir());
-        let folder = folder.unwrap_or_else(|| PathBuf::from("/"));
+        let folder = env
+            .home()
+            .filter(|home| home.is_dir())
+            .unwrap_or_else(|| PathBuf::from("/"));
         Ok(Self {
             line: line.to_owned(),
             runner: ProcessRunner::unconfined(folder).envs(env.environment.clone()),
@@ -55,13 +57,15 @@ impl AlertSink for CommandSink {
     async fn deliver(&self, alert: &Alert) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let runner = self.runner.clone().envs(variables(alert)?);
         let command = ["/bin/sh", "-c", &self.line].map(str::to_owned);
-        let output = runner.output(&command, TIME_LIMIT, 0).await;
-        let output = output.map_err(|error| {
-            format!(
-                "the notification command did not run: {}",
-                error_chain(&error)
-            )
-        })?;
+        let output = runner
+            .output(&command, TIME_LIMIT, 0)
+            .await
+            .map_err(|error| {
+                format!(
+                    "the notification command did not run: {}",
+                    error_chain(&error)
+                )
+            })?;
         if output.is_success() {
             return Ok(());
         }

@@ -70,10 +70,10 @@ impl Program {
     }
 
     fn command(&self, title: &str, body: &str, severity: Severity) -> Vec<String> {
-        let words = |program: &Path, words: &[&str]| {
+        let command_line = |program: &Path, arguments: &[&str]| {
             let program = program.to_string_lossy().into_owned();
-            let words = words.iter().map(|word| (*word).to_owned());
-            std::iter::once(program).chain(words).collect()
+            let arguments = arguments.iter().map(|word| (*word).to_owned());
+            std::iter::once(program).chain(arguments).collect()
         };
         match self {
             Self::NotifySend(program) => {
@@ -83,7 +83,7 @@ impl Program {
                 };
                 // The body may be markup; the title is plain text.
                 let body = escape(body);
-                words(
+                command_line(
                     program,
                     &["--app-name=Autonoe", urgency, "--", title, &body],
                 )
@@ -92,7 +92,7 @@ impl Program {
                 let [one, two, three] = APPLE_SCRIPT;
                 // `--` ends the options, so that no text is taken for one.
                 let script = ["-e", one, "-e", two, "-e", three, "--", title, body];
-                words(program, &script)
+                command_line(program, &script)
             }
         }
     }
@@ -141,10 +141,10 @@ mod tests {
     fn texts_are_arguments_and_no_options_markup_or_code() {
         let hostile = "--help <b>\" & do shell script \"x\"";
         let sent = Program::NotifySend("/bin/notify-send".into());
-        let shown = Program::Osascript("/usr/bin/osascript".into());
+        let program = Program::Osascript("/usr/bin/osascript".into());
 
         let sent = sent.command("-t", hostile, Severity::Error);
-        let shown = shown.command("-t", hostile, Severity::Error);
+        let words = program.command("-t", hostile, Severity::Error);
 
         assert_eq!(
             sent,
@@ -157,8 +157,8 @@ mod tests {
                 "--help &lt;b&gt;\" &amp; do shell script \"x\"",
             ]
         );
-        let place = shown.iter().position(|word| word == "--").expect("there");
-        assert_eq!(shown[place + 1..], ["-t", hostile]);
-        assert!(!shown[..place].concat().contains("shell"));
+        let place = words.iter().position(|word| word == "--").expect("there");
+        assert_eq!(words[place + 1..], ["-t", hostile]);
+        assert!(!words[..place].concat().contains("shell"));
     }
 }

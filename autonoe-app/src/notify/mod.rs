@@ -95,8 +95,9 @@ impl Notifications {
                 }
             }
         }
-        let queues = sinks.into_iter();
-        let queues = queues.map(|(sink, deadline)| AlertQueue::new(sink, deadline));
+        let queues = sinks
+            .into_iter()
+            .map(|(sink, deadline)| AlertQueue::new(sink, deadline));
         Ok(Self {
             queues: queues.collect(),
             warnings,
@@ -150,11 +151,15 @@ impl Notifications {
         if tokio::time::timeout(limit, all).await.is_ok() {
             return None;
         }
-        let late = self.queues.iter().filter(|queue| !queue.is_idle());
-        let late: Vec<_> = late.map(AlertQueue::name).collect();
-        let late = late.join(" and ");
+        let late: Vec<_> = self
+            .queues
+            .iter()
+            .filter(|queue| !queue.is_idle())
+            .map(AlertQueue::name)
+            .collect();
         Some(format!(
-            "the last notifications were not delivered in time ({late})"
+            "the last notifications were not delivered in time ({})",
+            late.join(" and ")
         ))
     }
 }
@@ -187,12 +192,12 @@ impl WebhookSink {
     ) -> Result<Self, AppError> {
         let mut keys = SigningKeys::default();
         if let Some(name) = key {
-            let found = signing_key(name, env)?.ok_or_else(|| {
+            let key = signing_key(name, env)?.ok_or_else(|| {
                 let variable = key_variable(name);
                 let missing = AppError::failure(format!("the signing key {name:?} is not set"));
                 missing.with_hint(format!("set the environment variable {variable}"))
             })?;
-            keys = keys.with(name, found);
+            keys = keys.with(name, key);
         }
         let notifier = webhook_notifier(keys, [address].into_iter(), project, models, env)?;
         let target = WebhookTarget {
@@ -219,9 +224,9 @@ impl AlertSink for WebhookSink {
     async fn deliver(&self, alert: &Alert) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let data = serde_json::to_value(alert)?;
         let digest = Sha256::digest(data.to_string());
-        let digest = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
+        let id = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
         let event = WebhookEvent {
-            id: digest.collect(),
+            id: id.collect(),
             kind: self.source.event_type().to_owned(),
             at: alert.timestamp,
             data,

@@ -166,10 +166,10 @@ mod tests {
             queue.send(alert(kind));
         }
         assert!(!queue.is_idle());
-        let kept = warnings.clone();
+        let recorded = warnings.clone();
 
         queue.start(Arc::new(move |text: &str| {
-            kept.lock().expect("whole").push(text.to_owned());
+            recorded.lock().expect("whole").push(text.to_owned());
         }));
         queue.flush().await;
 

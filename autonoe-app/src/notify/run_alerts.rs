@@ -8,14 +8,14 @@ use autonoe_core::event::{Failure, RunEvent, RunEventKind, WaitReason};
 use autonoe_core::ledger::DeliverableId;
 use autonoe_core::run::{ExitClass, FlowReport};
 use autonoe_core::time::format_time;
-use autonoe_core::{DeliverableStatus, Project, RunId, RunObserver, RunReport};
+use autonoe_core::{DeliverableStatus, Project, RunId, RunObserver, RunReport, sanitize};
 use autonoe_flow::{FlowAction, FlowEvent, FlowObserver};
 use autonoe_harness::alert::{Alert, Severity};
 use jiff::Timestamp;
 
 use super::{Notifications, project_name};
 use crate::error::{AppError, error_chain};
-use crate::text::{sanitize, shorten};
+use crate::text::shorten;
 
 /// Observes a run or a flow, and sends an alert when it needs attention or has ended.
 ///
@@ -208,11 +208,12 @@ impl FlowObserver for RunAlerts {
         if state.escalated_at.replace(order.failed_at) == Some(order.failed_at) {
             return;
         }
-        let why = shorten(&error_chain(&order.failure));
-        let text = format!("the step {} failed: {why}", order.step);
+        let reason = shorten(&error_chain(&order.failure));
+        let text = format!("the step {} failed: {reason}", order.step);
         let at = order.failed_at;
-        let alert = self.alert(&state, "needs_person", Severity::Critical, &text, at);
-        let alert = alert.detail("step", order.step.as_str());
+        let alert = self
+            .alert(&state, "needs_person", Severity::Critical, &text, at)
+            .detail("step", order.step.as_str());
         self.notifications.send(alert);
     }
 }

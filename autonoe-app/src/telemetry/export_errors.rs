@@ -40,15 +40,15 @@ impl ExportErrors {
     /// Returns what was not exported and why, if anything.
     pub(super) fn message(&self) -> Option<String> {
         let state = self.state();
-        let what = match (state.lost_spans, state.is_metrics_behind) {
+        let loss = match (state.lost_spans, state.is_metrics_behind) {
             (0, false) => return None,
             (0, true) => "the metrics were not exported".to_owned(),
             (spans, false) => format!("{spans} spans were not exported"),
             (spans, true) => format!("{spans} spans and the metrics were not exported"),
         };
         Some(match &state.reason {
-            Some(reason) => format!("telemetry: {what}: {reason}"),
-            None => format!("telemetry: {what}"),
+            Some(reason) => format!("telemetry: {loss}: {reason}"),
+            None => format!("telemetry: {loss}"),
         })
     }
 }

@@ -199,8 +199,8 @@ fn run_concurrently(
     drop(done);
     let mut result = Ended::InTime;
     for _ in 0..count {
-        let left = deadline.saturating_duration_since(Instant::now());
-        match all_done.recv_timeout(left) {
+        let remaining = deadline.saturating_duration_since(Instant::now());
+        match all_done.recv_timeout(remaining) {
             Ok(Ok(())) => {}
             Ok(Err(OTelSdkError::Timeout(_))) | Err(RecvTimeoutError::Timeout) => {
                 return Ended::Late;

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_not_known_is_refused() {
+    fn an_unknown_field_is_refused() {
         let mistake = json!({"endpiont": "http://localhost:4318"});
         assert!(serde_json::from_value::<TelemetrySection>(mistake).is_err());
     }

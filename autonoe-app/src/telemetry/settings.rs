@@ -77,25 +77,25 @@ impl Settings {
     /// # Errors
     ///
     /// A setting is invalid. The error names the variable, and never contains a secret.
-    pub(super) fn resolve(said: SettingsSource<'_>) -> Result<Option<Self>, String> {
-        if is_true(said.variable("OTEL_SDK_DISABLED")) {
+    pub(super) fn resolve(source: SettingsSource<'_>) -> Result<Option<Self>, String> {
+        if is_true(source.variable("OTEL_SDK_DISABLED")) {
             return Ok(None);
         }
-        let traces = said.receiver(Signal::Traces)?;
-        let metrics = said.receiver(Signal::Metrics)?;
+        let traces = source.receiver(Signal::Traces)?;
+        let metrics = source.receiver(Signal::Metrics)?;
         if traces.is_none() && metrics.is_none() {
             return Ok(None);
         }
         let settings = Self {
             traces,
             metrics,
-            content: said.content(),
-            end_limit: said.end_limit()?,
-            service_name: said.service_name(),
+            content: source.content(),
+            end_limit: source.end_limit()?,
+            service_name: source.service_name(),
             warnings: Vec::new(),
         };
         Ok(Some(Self {
-            warnings: said.announced(&settings),
+            warnings: source.announced(&settings),
             ..settings
         }))
     }
@@ -127,13 +127,13 @@ impl SettingsSource<'_> {
 
     fn receiver(&self, signal: Signal) -> Result<Option<Receiver>, String> {
         let variable = signal.exporter_variable();
-        let is_wanted = match self.variable(&variable) {
+        let is_required = match self.variable(&variable) {
             Some("none") => return Ok(None),
             Some("otlp") => true,
             None => false,
             Some(_) => return Err(format!("{variable} must be otlp or none")),
         };
-        let Some(place) = self.place(signal, is_wanted)? else {
+        let Some(place) = self.place(signal, is_required)? else {
             return Ok(None);
         };
         let protocol = match self.first_of(signal.variables("PROTOCOL")) {
@@ -154,7 +154,7 @@ impl SettingsSource<'_> {
         }))
     }
 
-    fn place(&self, signal: Signal, is_wanted: bool) -> Result<Option<Place>, String> {
+    fn place(&self, signal: Signal, is_required: bool) -> Result<Option<Place>, String> {
         let [signal_variable, common_variable] = signal.variables("ENDPOINT");
         let below = |base: &str| format!("{}{}", base.trim_end_matches('/'), signal.path());
         if let Some(endpoint) = self.variable(&signal_variable) {
@@ -169,7 +169,7 @@ impl SettingsSource<'_> {
             place.is_of_section = true;
             return Ok(Some(place));
         }
-        if is_wanted {
+        if is_required {
             Place::new(&signal.exporter_variable(), below(USUAL_RECEIVER)).map(Some)
         } else {
             Ok(None)
@@ -204,13 +204,13 @@ impl SettingsSource<'_> {
     }
 
     fn content(&self) -> TraceContent {
-        let is_wanted = match self.variable(CONTENT) {
+        let is_recorded = match self.variable(CONTENT) {
             None => self.section.content,
             Some(value) => ["true", "span_only", "span_and_event"]
                 .iter()
                 .any(|yes| value.eq_ignore_ascii_case(yes)),
         };
-        if is_wanted {
+        if is_recorded {
             TraceContent::Recorded
         } else {
             TraceContent::Omitted
@@ -323,12 +323,12 @@ impl Signal {
         format!("OTEL_{}_EXPORTER", self.in_variables())
     }
 
-    /// Returns the variables of `what` for this signal and for all signals; the first one takes
+    /// Returns the variables of `suffix` for this signal and for all signals; the first one takes
     /// precedence.
-    fn variables(self, what: &str) -> [String; 2] {
+    fn variables(self, suffix: &str) -> [String; 2] {
         [
-            format!("OTEL_EXPORTER_OTLP_{}_{what}", self.in_variables()),
-            format!("OTEL_EXPORTER_OTLP_{what}"),
+            format!("OTEL_EXPORTER_OTLP_{}_{suffix}", self.in_variables()),
+            format!("OTEL_EXPORTER_OTLP_{suffix}"),
         ]
     }
 }

@@ -34,8 +34,8 @@ impl DecisionFormatter {
         match action {
             FlowAction::Prompt(order) => self.escalation(order),
             FlowAction::Notify(order) => {
-                let why = shorten(&error_chain(&order.failure));
-                let text = format!("Escalation of {}: {why}", order.step);
+                let reason = shorten(&error_chain(&order.failure));
+                let text = format!("Escalation of {}: {reason}", order.step);
                 Some(Line::new(Level::Warning, text))
             }
             FlowAction::Wait {
@@ -54,8 +54,8 @@ impl DecisionFormatter {
         let failure = order.variables.get("failure");
         let begins = failure.is_some() && !self.escalates;
         self.escalates = failure.is_some();
-        let why = failure.filter(|_| begins)?;
-        let text = format!("Escalation to {}: {}", order.at.step, shorten(why));
+        let reason = failure.filter(|_| begins)?;
+        let text = format!("Escalation to {}: {}", order.at.step, shorten(reason));
         Some(Line::new(Level::Warning, text))
     }
 }
@@ -89,8 +89,11 @@ fn format_fact(fact: &FlowFact, step: Option<&StepId>) -> Option<Line> {
                 (Level::Warning, "[FAIL]")
             };
             let reason = verdict.reason.as_deref().map(shorten);
-            let parts = step.map(ToString::to_string).into_iter().chain(reason);
-            let parts: Vec<_> = parts.collect();
+            let parts: Vec<_> = step
+                .map(ToString::to_string)
+                .into_iter()
+                .chain(reason)
+                .collect();
             let text = format!("{mark} {}", parts.join(": "));
             Line::new(level, text.trim_end())
         }
@@ -99,13 +102,13 @@ fn format_fact(fact: &FlowFact, step: Option<&StepId>) -> Option<Line> {
             ..
         } => {
             let step = step.map(|step| format!(" {step}")).unwrap_or_default();
-            let why = shorten(&failure.to_string());
-            let text = format!("The step{step} could not be checked: {why}");
+            let reason = shorten(&failure.to_string());
+            let text = format!("The step{step} could not be checked: {reason}");
             Line::new(Level::Warning, text)
         }
         FlowFact::ConversationLost { failure, .. } => {
-            let why = shorten(&failure.to_string());
-            let text = format!("A new conversation starts, because the last one is lost: {why}");
+            let reason = shorten(&failure.to_string());
+            let text = format!("A new conversation starts, because the last one is lost: {reason}");
             Line::new(Level::Warning, text)
         }
         FlowFact::Notified { result: Ok(()), .. } => {
@@ -115,8 +118,8 @@ fn format_fact(fact: &FlowFact, step: Option<&StepId>) -> Option<Line> {
             result: Err(failure),
             ..
         } => {
-            let why = shorten(&failure.to_string());
-            let text = format!("The failure{of_step} was not reported: {why}");
+            let reason = shorten(&failure.to_string());
+            let text = format!("The failure{of_step} was not reported: {reason}");
             Line::new(Level::Warning, text)
         }
         _ => return None,

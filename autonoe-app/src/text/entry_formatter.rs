@@ -49,12 +49,12 @@ impl EntryFormatter {
     /// Appends the text of `entry` to `text`, if it has one.
     pub fn format(&mut self, entry: &JournalEntry, text: &mut String) {
         let JournalEntry { run, at, line, .. } = entry;
-        let mut say = |what: String| {
-            text.push_str(&format!("{}  {what}\n", format_time(*at)));
+        let mut push_line = |message: String| {
+            text.push_str(&format!("{}  {message}\n", format_time(*at)));
         };
         match line {
             JournalLine::RunStarted { limits, .. } => {
-                say(format!("Run {} started ({})", run, limits.mode));
+                push_line(format!("Run {} started ({})", run, limits.mode));
             }
             JournalLine::FlowStarted {
                 flow,
@@ -62,58 +62,58 @@ impl EntryFormatter {
                 parameters,
                 ..
             } => {
-                say(format!("Flow {} started ({run})", shorten(flow)));
+                push_line(format!("Flow {} started ({run})", shorten(flow)));
                 self.flow.starts(flow, definition, parameters);
             }
             JournalLine::FlowFact { fact } => {
                 for line in self.flow.format(fact) {
-                    say(line);
+                    push_line(line);
                 }
             }
             JournalLine::RunResumed { .. } | JournalLine::FlowResumed { .. } => {
-                say("Resumed".to_owned());
+                push_line("Resumed".to_owned());
             }
             JournalLine::SessionStarted {
                 number,
                 instruction,
-            } => say(self.started(*number, instruction)),
-            JournalLine::SessionEnded { number, result } => say(self.ended(*number, result)),
+            } => push_line(self.started(*number, instruction)),
+            JournalLine::SessionEnded { number, result } => push_line(self.ended(*number, result)),
             JournalLine::FlowEnded { report, result } => {
                 let text = report.to_string();
                 let mut lines = text.lines();
                 if let Some(ended) = format_flow_result(result) {
                     // It replaces the first line, which is less precise.
                     lines.next();
-                    say(ended);
+                    push_line(ended);
                 }
                 for line in lines {
-                    say(shorten(line));
+                    push_line(shorten(line));
                 }
             }
             JournalLine::Fact { fact, action } => {
-                if let Some(what) = self.fact(fact) {
-                    say(what);
+                if let Some(message) = self.fact(fact) {
+                    push_line(message);
                 }
-                if let Some(what) = self.action(action) {
-                    say(what);
+                if let Some(message) = self.action(action) {
+                    push_line(message);
                 }
             }
             JournalLine::StatusChanged { session, change } => {
                 self.sessions.entry(*session).or_default().changes += 1;
-                say(format!("  {}", changed(change)));
+                push_line(format!("  {}", changed(change)));
             }
             JournalLine::Deprecated { session, id } => {
                 self.sessions.entry(*session).or_default().changes += 1;
-                say(format!("  [DEPRECATED] {}", shorten(id.as_str())));
+                push_line(format!("  [DEPRECATED] {}", shorten(id.as_str())));
             }
             JournalLine::Verified { session, id } => {
                 self.sessions.entry(*session).or_default().changes += 1;
-                say(format!("  [VERIFIED] {}", shorten(id.as_str())));
+                push_line(format!("  [VERIFIED] {}", shorten(id.as_str())));
             }
             JournalLine::LedgerRestored { foreign, .. } => {
-                say(format!("  [LEDGER] {}", shorten(&foreign.to_string())));
+                push_line(format!("  [LEDGER] {}", shorten(&foreign.to_string())));
             }
-            JournalLine::LedgerEdited { .. } => say(format!("[LEDGER] {LEDGER_EDITED}")),
+            JournalLine::LedgerEdited { .. } => push_line(format!("[LEDGER] {LEDGER_EDITED}")),
             JournalLine::Denied {
                 session,
                 tool,
@@ -127,12 +127,12 @@ impl EntryFormatter {
                     .as_deref()
                     .map_or_else(String::new, |target| format!(": {}", shorten(target)));
                 let (tool, by, reason) = (shorten(tool), shorten(by), shorten(reason));
-                say(format!("  [DENIED] {tool}{target}"));
-                say(format!("    {by}: {reason}"));
+                push_line(format!("  [DENIED] {tool}{target}"));
+                push_line(format!("    {by}: {reason}"));
             }
             JournalLine::RunEnded { report } => {
                 for line in summary(report) {
-                    say(shorten(&line));
+                    push_line(shorten(&line));
                 }
             }
             _ => {}
@@ -206,8 +206,8 @@ impl EntryFormatter {
             }
         }
         parts.extend(no_progress(result).map(str::to_owned));
-        let how = shorten(&result.to_string());
-        format!("Session {number} {how} ({})", parts.join(", "))
+        let end = shorten(&result.to_string());
+        format!("Session {number} {end} ({})", parts.join(", "))
     }
 }
 
@@ -241,10 +241,10 @@ fn format_limits(limits: &LimitOverrides) -> String {
         ("pause", limits.pause.map(format_duration)),
         ("on quota", on_quota),
     ];
-    let given = all
+    let options = all
         .into_iter()
         .filter_map(|(name, value)| Some(format!("{name} {}", value?)));
-    given.collect::<Vec<_>>().join(", ")
+    options.collect::<Vec<_>>().join(", ")
 }
 
 fn changed(change: &StatusChange) -> String {

@@ -26,7 +26,7 @@ pub(super) struct FlowFormatter {
     /// The folder of definitions; `None` if they are on another host.
     flows: Option<PathBuf>,
     replayed: Option<FlowReplay>,
-    words: DecisionFormatter,
+    decisions: DecisionFormatter,
 }
 
 impl FlowFormatter {
@@ -34,7 +34,7 @@ impl FlowFormatter {
         Self {
             flows: Some(flows_dir(project)),
             replayed: None,
-            words: DecisionFormatter::default(),
+            decisions: DecisionFormatter::default(),
         }
     }
 
@@ -44,7 +44,7 @@ impl FlowFormatter {
             .definition(definition)
             .parameters(parameters.clone());
         self.replayed = self.replay(&start);
-        self.words = DecisionFormatter::default();
+        self.decisions = DecisionFormatter::default();
     }
 
     fn replay(&self, start: &FlowStart) -> Option<FlowReplay> {
@@ -79,7 +79,7 @@ impl FlowFormatter {
             }
             _ => Vec::new(),
         };
-        let decided = self.words.format(&fact, action.as_ref());
+        let decided = self.decisions.format(&fact, action.as_ref());
         lines.extend(decided.into_iter().map(|line| line.text));
         if let Some(FlowAction::Finish(FlowEnd::Stopped { failure })) = &action {
             lines.push(format!("Stopped: {}", shorten(&error_chain(failure))));
@@ -142,8 +142,8 @@ impl FlowReplay {
         if start.definition != own {
             return Err(FlowMismatch::Definition);
         }
-        let given = serde_json::to_value(values).map_err(|_| FlowMismatch::Parameters)?;
-        if start.parameters != given {
+        let parameters = serde_json::to_value(values).map_err(|_| FlowMismatch::Parameters)?;
+        if start.parameters != parameters {
             return Err(FlowMismatch::Parameters);
         }
         Ok(Self(FlowMachine::new(flow, values)))

@@ -96,11 +96,11 @@ fn line(event: &RunEventKind<'_>, tools: u32) -> Option<Line> {
         }
         RunEventKind::ToolDecided { call, decision } => match decision {
             GateDecision::Deny { reason, .. } => {
-                let what = match call.kind.target() {
+                let denied_call = match call.kind.target() {
                     Some(target) => format!("{}: {}", call.name, shorten(&target)),
                     None => call.name.clone(),
                 };
-                let text = format!("Denied {what} — {}", shorten(reason));
+                let text = format!("Denied {denied_call} — {}", shorten(reason));
                 Some(Line::new(Level::Warning, text))
             }
             GateDecision::Allow { .. } => None,
@@ -132,40 +132,26 @@ fn line(event: &RunEventKind<'_>, tools: u32) -> Option<Line> {
 }
 
 fn ended(number: u32, result: &SessionReport, tools: u32) -> Line {
-    let (level, how) = match &result.end {
-        _ if result.flaw.is_some() => (Level::Error, shorten(&result.to_string())),
-        SessionEnd::Outcome(SessionOutcome::Completed) => (Level::Info, "completed".to_owned()),
-        SessionEnd::Outcome(SessionOutcome::MaxTurns) => {
-            (Level::Warning, "used all of its turns".to_owned())
+    let level = match &result.end {
+        _ if result.flaw.is_some() => Level::Error,
+        SessionEnd::Outcome(SessionOutcome::Completed) => Level::Info,
+        SessionEnd::Outcome(
+            SessionOutcome::MaxTurns
+            | SessionOutcome::BudgetExceeded
+            | SessionOutcome::QuotaExceeded { .. }
+            | SessionOutcome::Interrupted,
+        )
+        | SessionEnd::BudgetSpent { .. }
+        | SessionEnd::Cancelled => Level::Warning,
+        SessionEnd::Outcome(SessionOutcome::ExecutionError { .. }) | SessionEnd::Failed { .. } => {
+            Level::Error
         }
-        SessionEnd::Outcome(SessionOutcome::BudgetExceeded) => {
-            (Level::Warning, "spent its budget".to_owned())
-        }
-        SessionEnd::Outcome(SessionOutcome::QuotaExceeded { message, .. }) => (
-            Level::Warning,
-            format!("hit the quota ({})", shorten(message)),
-        ),
-        SessionEnd::Outcome(SessionOutcome::Interrupted) => {
-            (Level::Warning, "was interrupted".to_owned())
-        }
-        SessionEnd::Cancelled => (Level::Warning, "was cancelled".to_owned()),
-        SessionEnd::Outcome(SessionOutcome::ExecutionError { messages }) => (
-            Level::Error,
-            format!("failed: {}", shorten(&messages.join("; "))),
-        ),
-        SessionEnd::BudgetSpent { budget } => (
-            Level::Warning,
-            format!("was stopped: the {budget} budget is spent"),
-        ),
-        SessionEnd::Failed { error } => (
-            Level::Error,
-            format!("failed: {}", shorten(&error.to_string())),
-        ),
     };
+    let end = shorten(&result.to_string());
     let (time, cost) = (format_duration(result.duration), &result.cost);
     let progress = no_progress(result).map(|text| format!(", {text}"));
     let text = format!(
-        "Session {number} {how} ({time}, {cost}, {}{})",
+        "Session {number} {end} ({time}, {cost}, {}{})",
         format_tool_count(tools),
         progress.unwrap_or_default()
     );
@@ -190,8 +176,8 @@ mod tests {
 
     // Shows: interfaces/presenter/denied-calls
     #[test]
-    fn a_denied_call_is_shown_with_its_target() {
-        for (tool, input, shown) in [
+    fn denied_calls_name_their_target() {
+        for (tool, input, expected) in [
             ("Bash", json!({"command": "curl x"}), "Bash: curl x"),
             (
                 "Write",
@@ -216,16 +202,45 @@ mod tests {
                 decision: &decision,
             };
 
-            assert_eq!(text(&event), Some(format!("Denied {shown} — no")));
+            assert_eq!(text(&event), Some(format!("Denied {expected} — no")));
         }
     }
 
     #[test]
-    fn warnings_of_agents_are_shown() {
+    fn warnings_of_agents_become_lines() {
         let stream = StreamEvent::warning("stopped a background command");
         let event = RunEventKind::Agent { stream: &stream };
 
         let expected = "warning: stopped a background command";
         assert_eq!(text(&event).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn the_end_of_a_session_has_a_level_and_the_text_of_its_report() {
+        let failed = SessionOutcome::ExecutionError {
+            messages: vec!["a\nb".to_owned(), "c".to_owned()],
+        };
+        for (end, level, expected) in [
+            (
+                SessionEnd::Outcome(SessionOutcome::Completed),
+                Level::Info,
+                "Session 2 completed (0s, ",
+            ),
+            (
+                SessionEnd::Cancelled,
+                Level::Warning,
+                "Session 2 was cancelled (0s, ",
+            ),
+            (
+                SessionEnd::Outcome(failed),
+                Level::Error,
+                "Session 2 failed: a⏎b; c (0s, ",
+            ),
+        ] {
+            let line = ended(2, &SessionReport::new(end), 0);
+
+            assert_eq!(line.level, level);
+            assert!(line.text.starts_with(expected), "{}", line.text);
+        }
     }
 }

@@ -15,14 +15,14 @@ const STALLED_HINT: &str = "`autonoe log` shows what the sessions did; clarify S
 /// on one line.
 pub fn summary(report: &RunReport) -> [String; 2] {
     let text = report.to_string();
-    let (why, counts) = text.rsplit_once('\n').unwrap_or((&text, ""));
-    [sanitize_line(why.trim_end()), counts.to_owned()]
+    let (reason, counts) = text.rsplit_once('\n').unwrap_or((&text, ""));
+    [sanitize_line(reason.trim_end()), counts.to_owned()]
 }
 
 /// Formats the result of a run for people.
 pub fn report_text(report: &RunReport) -> String {
-    let [why, counts] = summary(report);
-    format!("{why}\n{counts}\n")
+    let [reason, counts] = summary(report);
+    format!("{reason}\n{counts}\n")
 }
 
 /// Returns a hint about the end of a run, if there is one.

@@ -35,14 +35,14 @@ pub fn announcement(reason: WaitReason, until: Timestamp, now: Timestamp) -> Vec
 
 /// Returns the countdown of a wait, or nothing for the short pauses between sessions.
 pub fn countdown(reason: WaitReason, until: Timestamp, remaining: Duration) -> Option<String> {
-    let what = match reason {
+    let wait_end = match reason {
         WaitReason::Pause => return None,
         WaitReason::Quota => "resets",
         WaitReason::QuotaBackoff | WaitReason::RetryAfter => "next try",
     };
     let now = until.checked_sub(remaining).unwrap_or(until);
     let (left, at) = (remaining_text(remaining), clock(until, now));
-    Some(format!("Waiting... {left} remaining ({what} at {at})"))
+    Some(format!("Waiting... {left} remaining ({wait_end} at {at})"))
 }
 
 /// Formats a time: `6:00 PM UTC` on the day of `now`, `Nov 18, 6:00 PM UTC` on another day, and
@@ -81,7 +81,7 @@ mod tests {
     // Shows: spec/3.4/quota-output
     #[test]
     fn quota_wait_shows_remaining_and_reset_time() {
-        for (until, seconds, shown) in [
+        for (until, seconds, expected) in [
             (
                 "2026-11-15T18:00:00Z",
                 2 * HOUR + 44 * 60 + 12,
@@ -130,7 +130,7 @@ mod tests {
             ),
         ] {
             let text = countdown(WaitReason::Quota, time(until), Duration::from_secs(seconds));
-            assert_eq!(text, Some(format!("Waiting... {shown}")), "{until}");
+            assert_eq!(text, Some(format!("Waiting... {expected}")), "{until}");
         }
     }
 
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn backoff_wait_shows_time_of_next_try() {
         let until = time("2026-11-15T18:00:00Z");
-        for (reason, seconds, shown) in [
+        for (reason, seconds, expected) in [
             (
                 WaitReason::QuotaBackoff,
                 300,
@@ -152,7 +152,7 @@ mod tests {
             (WaitReason::Pause, 3, None),
         ] {
             let text = countdown(reason, until, Duration::from_secs(seconds));
-            assert_eq!(text.as_deref(), shown, "{reason:?}");
+            assert_eq!(text.as_deref(), expected, "{reason:?}");
         }
     }
 

@@ -9,20 +9,20 @@ use tokio_util::sync::CancellationToken;
 use crate::fixture::{Fixture, attach, on_model};
 
 /// Environment variable that makes this program a client of a session, with its folder.
-const ASKER: &str = "AUTONOE_TEST_ASKER";
+const CLIENT_FOLDER: &str = "AUTONOE_TEST_ASKER";
 
 /// Starts another process that requests the first session. It is killed when the handle is dropped.
 pub(crate) struct ClientProcess(Child);
 
 impl ClientProcess {
-    pub(crate) fn start(setting: &Fixture) -> Self {
+    pub(crate) fn start(fixture: &Fixture) -> Self {
         let child = Command::new(std::env::current_exe().expect("this program"))
             .args([
                 "client_process::child_process_attaches_a_session",
                 "--exact",
                 "--nocapture",
             ])
-            .env(ASKER, setting.path())
+            .env(CLIENT_FOLDER, fixture.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .spawn();
@@ -39,7 +39,7 @@ impl Drop for ClientProcess {
 
 #[tokio::test]
 async fn child_process_attaches_a_session() {
-    let Some(folder) = std::env::var_os(ASKER) else {
+    let Some(folder) = std::env::var_os(CLIENT_FOLDER) else {
         // Not started as a client: there is no host for sessions.
         let nowhere = on_model(&PathBuf::from("/nowhere"));
         let never = CancellationToken::new();

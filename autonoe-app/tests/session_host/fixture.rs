@@ -32,10 +32,10 @@ impl Fixture {
         for name in ["project", "home"] {
             fs::create_dir(folder.path().join(name)).expect("writable");
         }
-        let setting = Self { folder };
-        setting.write("SPEC.md", "# A greeting\n\nThere is a greeting.\n");
-        setting.write(".autonoe/agent.json", "{\"mcpServers\": {}}");
-        setting
+        let fixture = Self { folder };
+        fixture.write("SPEC.md", "# A greeting\n\nThere is a greeting.\n");
+        fixture.write(".autonoe/agent.json", "{\"mcpServers\": {}}");
+        fixture
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -175,10 +175,13 @@ pub(crate) async fn it_runs(command: &str) {
 }
 
 /// Waits until `is_so` holds. Fails when that takes too long.
-pub(crate) fn eventually(what: &str, is_so: impl Fn() -> bool) {
-    let begun = Instant::now();
+pub(crate) fn eventually(expectation: &str, is_so: impl Fn() -> bool) {
+    let started_at = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        assert!(
+            started_at.elapsed() < PATIENCE,
+            "waited in vain for {expectation}"
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -15,10 +15,10 @@ fn runs(command: &str) -> Turn {
 
 #[tokio::test]
 async fn a_cancelled_session_ends_with_its_commands_and_is_recorded() {
-    let setting = Fixture::new();
-    let command = endless(setting.path());
-    let _server = setting.served([runs(&command)]).unverified();
-    let host = on_model(setting.path());
+    let fixture = Fixture::new();
+    let command = endless(fixture.path());
+    let _server = fixture.served([runs(&command)]).unverified();
+    let host = on_model(fixture.path());
     let cancelled = CancellationToken::new();
     let cancelling = async {
         it_runs(&command).await;
@@ -30,38 +30,38 @@ async fn a_cancelled_session_ends_with_its_commands_and_is_recorded() {
 
     let ended = ended.expect("it is recorded");
     assert_eq!(ended.result.end, SessionEnd::Cancelled);
-    assert_eq!(setting.records(), 1);
-    setting.nothing_is_left(&command).await;
+    assert_eq!(fixture.records(), 1);
+    fixture.nothing_is_left(&command).await;
 }
 
 #[tokio::test]
 async fn a_session_of_a_killed_client_leaves_no_process_and_is_repeated_by_the_next() {
-    let setting = Fixture::new();
-    let command = endless(setting.path());
-    let server = setting.served([runs(&command), Turn::text("It is done.")]);
-    let asker = ClientProcess::start(&setting);
+    let fixture = Fixture::new();
+    let command = endless(fixture.path());
+    let server = fixture.served([runs(&command), Turn::text("It is done.")]);
+    let client = ClientProcess::start(&fixture);
     it_runs(&command).await;
 
-    drop(asker);
-    setting.nothing_is_left(&command).await;
-    let records_before = setting.records();
-    let host = on_model(setting.path());
+    drop(client);
+    fixture.nothing_is_left(&command).await;
+    let records_before = fixture.records();
+    let host = on_model(fixture.path());
     let never = CancellationToken::new();
     let done = attach(&host, 1, InstructionName::Coding, never).await;
 
     assert_eq!(records_before, 0);
     let done = done.expect("it is carried out");
     assert!(done.result.end.is_completed(), "{done:?}");
-    assert_eq!(setting.records(), 1);
+    assert_eq!(fixture.records(), 1);
     server.verify();
 }
 
 #[tokio::test]
 async fn a_dropped_session_leaves_no_process_and_is_repeated_by_the_next() {
-    let setting = Fixture::new();
-    let command = endless(setting.path());
-    let server = setting.served([runs(&command), Turn::text("It is done.")]);
-    let host = on_model(setting.path());
+    let fixture = Fixture::new();
+    let command = endless(fixture.path());
+    let server = fixture.served([runs(&command), Turn::text("It is done.")]);
+    let host = on_model(fixture.path());
     let never = CancellationToken::new;
     tokio::select! {
         ended = attach(&host, 1, InstructionName::Coding, never()) => {
@@ -69,8 +69,8 @@ async fn a_dropped_session_leaves_no_process_and_is_repeated_by_the_next() {
         }
         () = it_runs(&command) => {}
     }
-    setting.nothing_is_left(&command).await;
-    assert_eq!(setting.records(), 0);
+    fixture.nothing_is_left(&command).await;
+    assert_eq!(fixture.records(), 0);
 
     let done = attach(&host, 1, InstructionName::Coding, never()).await;
 

@@ -13,31 +13,31 @@ fn never_played() -> Value {
 
 #[tokio::test]
 async fn a_ledger_that_cannot_be_read_is_an_error_and_stays() {
-    let setting = Fixture::new();
-    setting.write(".autonoe/status.json", "no ledger of ours\n");
-    let host = setting.scripted(&[never_played()]);
+    let fixture = Fixture::new();
+    fixture.write(".autonoe/status.json", "no ledger of ours\n");
+    let host = fixture.scripted(&[never_played()]);
     let never = CancellationToken::new();
 
-    let looked = host.ledger_view(&key(1).run).await;
+    let ledger_view = host.ledger_view(&key(1).run).await;
     let claimed = host.claim(&key(1).run).await;
     let attached = attach(&host, 1, InstructionName::Coding, never).await;
 
-    let failure = looked.expect_err("it cannot be read");
+    let failure = ledger_view.expect_err("it cannot be read");
     assert!(failure.message.contains("status.json"), "{failure:?}");
     assert!(claimed.is_err(), "{claimed:?}");
     assert!(
         matches!(attached, Err(SessionHostError::Failed { .. })),
         "{attached:?}"
     );
-    assert_eq!(setting.read(".autonoe/status.json"), "no ledger of ours\n");
-    assert_eq!(setting.records(), 0);
+    assert_eq!(fixture.read(".autonoe/status.json"), "no ledger of ours\n");
+    assert_eq!(fixture.records(), 0);
 }
 
 #[tokio::test]
 async fn broken_settings_are_a_permanent_failure_that_names_the_file() {
-    let setting = Fixture::new();
-    setting.write(".autonoe/models.json", "{\"providers\": 7}");
-    let host = setting.scripted(&[never_played()]);
+    let fixture = Fixture::new();
+    fixture.write(".autonoe/models.json", "{\"providers\": 7}");
+    let host = fixture.scripted(&[never_played()]);
 
     let failure = host
         .ledger_view(&key(1).run)

@@ -35,30 +35,30 @@ fn planned_and_passed() -> [Value; 2] {
 
 #[tokio::test]
 async fn sessions_are_executed_once_as_in_a_run() {
-    let setting = Fixture::new();
-    let host = setting.scripted(&planned_and_passed());
+    let fixture = Fixture::new();
+    let host = fixture.scripted(&planned_and_passed());
     let run = key(1).run;
     let never = CancellationToken::new;
     assert_eq!(host.claim(&run).await, Ok(Epoch(1)));
 
     let planned = attach(&host, 1, InstructionName::Initializer, never()).await;
     let passed = attach(&host, 2, InstructionName::Coding, never()).await;
-    let again = attach(&host, 2, InstructionName::Coding, never()).await;
+    let replayed = attach(&host, 2, InstructionName::Coding, never()).await;
 
     let planned = planned.expect("it is carried out");
     assert_eq!(planned.ledger.expect("readable").counts.total, 1);
     let passed = passed.expect("it is carried out");
     assert!(passed.result.end.is_completed(), "{passed:?}");
-    assert_eq!(again.expect("it is recorded"), passed);
-    assert_eq!(setting.records(), 2);
+    assert_eq!(replayed.expect("it is recorded"), passed);
+    assert_eq!(fixture.records(), 2);
     let ledger = host.ledger_view(&run).await.expect("readable");
     assert_eq!((ledger.counts.passed, ledger.counts.total), (1, 1));
     assert_eq!(host.claim(&run).await, Ok(Epoch(2)));
 }
 
 /// Returns the journal of the project as `autonoe log` prints it.
-fn log(setting: &Fixture) -> String {
-    let project = Project::find(&setting.project(), None).expect("it is there");
+fn log(fixture: &Fixture) -> String {
+    let project = Project::find(&fixture.project(), None).expect("it is there");
     let journal = Journal::read_all(&project).expect("readable");
     let mut formatter = EntryFormatter::new(&project);
     let mut text = String::new();
@@ -70,8 +70,8 @@ fn log(setting: &Fixture) -> String {
 
 #[tokio::test]
 async fn a_run_with_a_recorded_end_is_not_interrupted() {
-    let setting = Fixture::new();
-    let host = setting.scripted(&planned_and_passed());
+    let fixture = Fixture::new();
+    let host = fixture.scripted(&planned_and_passed());
     let never = CancellationToken::new;
     for (number, instruction) in [
         (1, InstructionName::Initializer),
@@ -80,7 +80,7 @@ async fn a_run_with_a_recorded_end_is_not_interrupted() {
         let attached = attach(&host, number, instruction, never()).await;
         attached.expect("it is carried out");
     }
-    let before = log(&setting);
+    let before = log(&fixture);
     let machine = RunMachine::new(RunLimits::new(Mode::Run));
     let report = machine.report(&key(1).run, ExitReason::AllPassed, Timestamp::UNIX_EPOCH);
 
@@ -89,7 +89,7 @@ async fn a_run_with_a_recorded_end_is_not_interrupted() {
     }
 
     assert!(!before.contains("Run shop ended"), "{before}");
-    let after = log(&setting);
+    let after = log(&fixture);
     assert_eq!(after.matches("Run shop ended: all").count(), 1, "{after}");
     let next = attach(&host, 3, InstructionName::Coding, never()).await;
     let error = next.expect_err("it has ended").to_string();
@@ -97,5 +97,5 @@ async fn a_run_with_a_recorded_end_is_not_interrupted() {
         error.contains("the run shop has ended on this host"),
         "{error}"
     );
-    assert_eq!(setting.records(), 2);
+    assert_eq!(fixture.records(), 2);
 }

@@ -12,5 +12,5 @@ pub use autonoe_process::Exit;
 pub use decide::outcome;
 pub use evidence::{ApiFailure, Evidence, HostAction, RejectedQuota, RetriedCall, TurnResult};
 pub use quota_text::{is_quota_text, reset_time};
-pub(crate) use session_outcome::{LOG_IN, exit_text, sanitize};
+pub(crate) use session_outcome::{LOG_IN, exit_text};
 pub use session_outcome::{Outcome, stderr_excerpt};

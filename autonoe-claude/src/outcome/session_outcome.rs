@@ -1,7 +1,7 @@
 //! [`Outcome`] of a session of Claude Code.
 
-use autonoe_core::AgentError;
 use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
+use autonoe_core::{AgentError, sanitize};
 use autonoe_process::Exit;
 use jiff::Timestamp;
 
@@ -152,18 +152,6 @@ pub fn stderr_excerpt(stderr: &str) -> Option<String> {
     let skipped = text.chars().count().saturating_sub(CHARACTERS);
     let text: String = text.chars().skip(skipped).collect();
     (!text.is_empty()).then_some(text)
-}
-
-/// Replaces control characters, and characters that change the direction or the appearance of other
-/// text.
-pub(crate) fn sanitize(text: &str) -> String {
-    let replace = |character: char| match character {
-        character if character.is_control() => ' ',
-        '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' => '\u{fffd}',
-        '\u{2066}'..='\u{2069}' | '\u{feff}' => '\u{fffd}',
-        character => character,
-    };
-    text.chars().map(replace).collect()
 }
 
 #[cfg(test)]

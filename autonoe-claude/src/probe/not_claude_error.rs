@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use autonoe_backend::{AnswerEnd, ShortAnswer};
-use autonoe_core::AgentError;
 use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::{AgentError, sanitize};
 use autonoe_process::{Exit, LaunchError};
 
-use crate::outcome::{exit_text, sanitize, stderr_excerpt};
+use crate::outcome::{exit_text, stderr_excerpt};
 
 const REMEDY: &str = "install Claude Code (npm install -g @anthropic-ai/claude-code), or set \
     `program` of the backend to its path";

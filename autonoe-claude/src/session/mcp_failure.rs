@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use autonoe_core::AgentError;
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::tool::McpServer;
+use autonoe_core::{AgentError, sanitize};
 use serde_json::Value;
 
 use super::mcp_log::McpLog;
-use crate::outcome::{sanitize, stderr_excerpt};
+use crate::outcome::stderr_excerpt;
 
 /// An MCP server of the session that the program could not connect to.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +77,7 @@ impl<'a> McpFailure<'a> {
                 McpServer::Remote { url, .. } => reason.replace(url, &without_secrets(url)),
                 _ => reason.to_owned(),
             };
-            message = format!("{message}: {}", sanitize(&reason));
+            message = format!("{message}: {}", sanitize(&reason.replace('\n', " ")));
         }
         if let Some(words) = log.stderr.as_deref().and_then(stderr_excerpt) {
             message = format!("{message}; its standard error ended with: {words}");

@@ -71,7 +71,7 @@ pub(crate) struct FlowRunArgs {
     wait_for_quota: bool,
     /// Start the flow from the beginning, even if it could be resumed
     #[arg(long)]
-    pub(crate) anew: bool,
+    pub(crate) restart: bool,
     /// Show the parameters, the settings and the first step; start no agent
     #[arg(long)]
     pub(crate) dry_run: bool,

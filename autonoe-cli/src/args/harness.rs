@@ -77,7 +77,7 @@ pub(crate) struct HarnessLogsArgs {
     #[arg(value_name = "MEMBER")]
     pub(crate) member: Option<String>,
     #[command(flatten)]
-    pub(crate) which: FleetSelectionArgs,
+    pub(crate) selection: FleetSelectionArgs,
     /// Number of last lines to show of each log
     #[arg(long, short = 'n', value_name = "N", default_value_t = MemberHandle::LOG_LINES)]
     pub(crate) tail: usize,
@@ -99,7 +99,7 @@ pub(crate) struct HarnessSendArgs {
     #[arg(value_name = "TEXT")]
     pub(crate) text: String,
     #[command(flatten)]
-    pub(crate) which: FleetSelectionArgs,
+    pub(crate) selection: FleetSelectionArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -112,7 +112,7 @@ pub(crate) struct HarnessMemberArgs {
     #[arg(value_name = "MEMBER")]
     pub(crate) member: Option<String>,
     #[command(flatten)]
-    pub(crate) which: FleetSelectionArgs,
+    pub(crate) selection: FleetSelectionArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -142,7 +142,7 @@ pub(crate) struct HarnessKillArgs {
 #[derive(Debug, Args)]
 pub(crate) struct HarnessServeArgs {
     #[command(flatten)]
-    pub(crate) which: FleetSelectionArgs,
+    pub(crate) selection: FleetSelectionArgs,
     /// The port on this machine; 0 chooses a free one
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(crate) port: u16,

@@ -74,8 +74,10 @@ impl FromStr for FleetStrategy {
             ("lowest-failures", VotingCriterion::LowestFailures),
             ("fastest", VotingCriterion::Fastest),
         ];
-        let tags = registered_specs(STRATEGY_PORT);
-        let tags: Vec<_> = tags.into_iter().map(|entry| entry.tag).collect();
+        let tags: Vec<_> = registered_specs(STRATEGY_PORT)
+            .into_iter()
+            .map(|entry| entry.tag)
+            .collect();
         match text.split_once(':').unwrap_or((text, "first")) {
             ("voting", criterion) => {
                 let mut known = CRITERIA.into_iter();

@@ -53,7 +53,7 @@ pub(crate) fn log(args: &LogArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
         env.print("No run is recorded yet; start one with `autonoe run`.\n")?;
         return Ok(ExitCode::SUCCESS);
     }
-    let is_under_way = RunLock::is_held(&project)?;
+    let is_in_progress = RunLock::is_held(&project)?;
     for (index, run) in selected.iter().enumerate() {
         if index > 0 {
             output.add("\n")?;
@@ -72,7 +72,7 @@ pub(crate) fn log(args: &LogArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
         let is_last = runs.last() == Some(*run);
         output.add(&unfinished_note(
             &run_history.build(),
-            is_under_way && is_last,
+            is_in_progress && is_last,
         ))?;
     }
     if let (Selection::Last, earlier @ 1..) = (&selection, runs.len() - 1) {
@@ -86,15 +86,15 @@ pub(crate) fn log(args: &LogArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
 }
 
 /// Returns the last line for an unfinished run; empty for a finished one.
-fn unfinished_note(run_history: &RunHistory, is_under_way: bool) -> String {
-    let why = run_history.stop_reason();
-    match why {
-        RunStopReason::Interrupted(_) | RunStopReason::FlowInterrupted { .. } if is_under_way => {
+fn unfinished_note(run_history: &RunHistory, is_in_progress: bool) -> String {
+    let stop_reason = run_history.stop_reason();
+    match stop_reason {
+        RunStopReason::Interrupted(_) | RunStopReason::FlowInterrupted { .. } if is_in_progress => {
             "The run is in progress; follow it with `autonoe log --follow`.\n".to_owned()
         }
         RunStopReason::Interrupted(_) | RunStopReason::FlowInterrupted { .. } => {
             format!(
-                "The run did not finish: {why}. It has cost {}.\n\
+                "The run did not finish: {stop_reason}. It has cost {}.\n\
                  Run the same command to resume it.\n",
                 run_history.cost()
             )
@@ -170,30 +170,30 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 fn follow(project: &Project, json: bool, env: &CliEnv) -> Result<ExitCode, CliError> {
     let mut formatter = EntryFormatter::new(project);
     // Checked before the journal is read, so that the last lines are still printed.
-    let mut is_under_way = RunLock::is_held(project)?;
+    let mut is_in_progress = RunLock::is_held(project)?;
     let mut tail = JournalTail::from_last_run(&project.journal_path())?;
     let mut entries = last_run_entries(tail.read_new()?);
-    if entries.is_empty() && !is_under_way {
+    if entries.is_empty() && !is_in_progress {
         env.print_note("no run is in progress; start one with `autonoe run`");
     }
     let mut run_history: Option<(RunId, RunHistoryBuilder)> = None;
     loop {
         for entry in &entries {
             let current = run_history.take().filter(|(run, _)| *run == entry.run);
-            let new_story = || {
+            let new_history = || {
                 let run_history = RunHistoryBuilder::new(entry.run.clone());
                 (entry.run.clone(), run_history.without_denied_calls())
             };
             run_history
-                .insert(current.unwrap_or_else(new_story))
+                .insert(current.unwrap_or_else(new_history))
                 .1
                 .add(entry);
         }
-        if write(&entries, &mut formatter, json)? == ReaderState::Closed || !is_under_way {
+        if write(&entries, &mut formatter, json)? == ReaderState::Closed || !is_in_progress {
             break;
         }
         thread::sleep(POLL_INTERVAL);
-        is_under_way = RunLock::is_held(project)?;
+        is_in_progress = RunLock::is_held(project)?;
         entries = tail.read_new()?;
         let has_ended = |entry: &JournalEntry| {
             let line = &entry.line;
@@ -203,7 +203,7 @@ fn follow(project: &Project, json: bool, env: &CliEnv) -> Result<ExitCode, CliEr
             )
         };
         if entries.iter().any(has_ended) {
-            is_under_way = false;
+            is_in_progress = false;
         }
     }
     if !json && let Some((_, run_history)) = run_history {

@@ -10,14 +10,14 @@ use autonoe_core::project::replace_file_durably;
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
-/// Writes `what`, for example `the page`, to the path of `--output`.
+/// Writes `content`, for example `the page`, to the path of `--output`.
 ///
 /// For `-`, the text goes to standard output. Otherwise standard output gets the path of the
 /// written file. Agents can create symlinks in the project, so none is followed there.
 pub(super) fn write_output(
     text: &str,
     output: &Path,
-    what: &str,
+    content: &str,
     project: &Project,
     env: &CliEnv,
 ) -> Result<(), CliError> {
@@ -25,11 +25,11 @@ pub(super) fn write_output(
         return env.print(text);
     }
     let path = env.working_dir.join(output);
-    check(&path, what, project)?;
+    check(&path, content, project)?;
     let written = replace_output(&path, text.as_bytes());
     written.map_err(|error| {
         CliError::failure(format!("{} cannot be written: {error}", path.display())).with_hint(
-            format!("choose another file with --output, or print {what} with --output -"),
+            format!("choose another file with --output, or print {content} with --output -"),
         )
     })?;
     env.print(&format!("{}\n", path.display()))
@@ -37,7 +37,7 @@ pub(super) fn write_output(
 
 /// Rejects a folder among the files of Autonoe, or one that a symlink in the project redirects
 /// outside.
-fn check(path: &Path, what: &str, project: &Project) -> Result<(), CliError> {
+fn check(path: &Path, content: &str, project: &Project) -> Result<(), CliError> {
     let folder = path.parent().unwrap_or(path);
     let Ok(real) = folder.canonicalize() else {
         return Ok(());
@@ -45,20 +45,20 @@ fn check(path: &Path, what: &str, project: &Project) -> Result<(), CliError> {
     let mut state = ProjectPaths::STATE_FOLDERS.iter();
     if state.any(|name| real.starts_with(project.root().join(name))) {
         return Err(CliError::usage(format!(
-            "{what} cannot be written among the files of Autonoe; choose another place with \
+            "{content} cannot be written among the files of Autonoe; choose another place with \
              --output"
         )));
     }
     let mut roots = [Some(project.root()), project.link()].into_iter().flatten();
-    let goes_up = folder.components().any(|part| part == Component::ParentDir);
-    let seems_inside = !goes_up && roots.any(|root| folder.starts_with(root));
+    let has_parent_component = folder.components().any(|part| part == Component::ParentDir);
+    let seems_inside = !has_parent_component && roots.any(|root| folder.starts_with(root));
     if seems_inside && !real.starts_with(project.root()) {
         Err(CliError::failure(format!(
             "a symlink in {} leads out of the project",
             folder.display()
         ))
         .with_hint(format!(
-            "remove it, choose another file with --output, or print {what} with --output -"
+            "remove it, choose another file with --output, or print {content} with --output -"
         )))
     } else {
         Ok(())

@@ -20,7 +20,7 @@ pub(crate) fn report(args: &ReportArgs, env: &CliEnv) -> Result<ExitCode, CliErr
         Some(_) => Journal::read_all(&project)?,
     };
     let histories = journal.run_histories();
-    let run_history = find_story(&histories, args.run.as_deref())?;
+    let run_history = find_history(&histories, args.run.as_deref())?;
     let facts = Facts::collect(&project, &journal, &histories, run_history)?;
     let html = page(&facts);
     write_output(&html, &args.output, "the page", &project, env)?;
@@ -28,7 +28,7 @@ pub(crate) fn report(args: &ReportArgs, env: &CliEnv) -> Result<ExitCode, CliErr
 }
 
 /// Finds the run whose ID starts with `id`, or the newest one.
-fn find_story<'s>(
+fn find_history<'s>(
     histories: &'s [RunHistory],
     id: Option<&str>,
 ) -> Result<&'s RunHistory, CliError> {
@@ -39,10 +39,10 @@ fn find_story<'s>(
                 .map(|run_history| run_history.run.clone())
                 .collect();
             let run = find_run(&runs, id)?;
-            let mut found = histories
+            let mut matches = histories
                 .iter()
                 .filter(|run_history| run_history.run == *run);
-            found
+            matches
                 .next()
                 .ok_or_else(|| CliError::failure("the run no longer exists"))
         }

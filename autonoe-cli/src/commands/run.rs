@@ -15,7 +15,7 @@ use autonoe_core::session::RecordedFlow;
 use autonoe_core::{Mode, Project, ProjectRun, RunControl};
 use autonoe_harness::progress::ProjectFiles;
 
-use super::dry_run::{dry_run, given_limits};
+use super::dry_run::{dry_run, overridden_limits};
 use super::notify::{reporting_errors, run_alerts};
 use super::run_ui::RunUi;
 use crate::args::{AgentArgs, RunRequest, SyncArgs};
@@ -63,8 +63,8 @@ fn run_project(
 ) -> Result<ExitCode, CliError> {
     let config = load_config(&project)?;
     let backend = ChosenBackend::select(work.agent.backend.as_ref(), &project, &config)?;
-    let wanted = work.agent.requirements(env);
-    let built = backend.build(&project, &config, work.mode, wanted, models, env)?;
+    let requested = work.agent.requirements(env);
+    let built = backend.build(&project, &config, work.mode, requested, models, env)?;
     let mut run_ui = RunUi::open(work.agent, work.output, &project, models, env);
     run_ui.connect(&project);
     run_ui.notify(alerts);
@@ -112,7 +112,10 @@ fn interrupted_run_warning(journal: &Journal, mode: Mode) -> Option<String> {
              limits that you do not pass keep their original values",
             recorded.run()
         ),
-        None => format!("{}; starting a new {mode}", interrupted.left_warning()),
+        None => format!(
+            "{}; starting a new {mode}",
+            interrupted.not_resumed_warning()
+        ),
     })
 }
 
@@ -139,7 +142,7 @@ pub(crate) fn configuration_lines(
     if let Some(thinking) = agent.thinking {
         lines.push(format!("Thinking: {} tokens", thinking.tokens()));
     }
-    let limits: Vec<String> = given_limits(&agent.limits.overrides())
+    let limits: Vec<String> = overridden_limits(&agent.limits.overrides())
         .into_iter()
         .map(|(key, value)| format!("{key} {value}"))
         .collect();
@@ -192,7 +195,7 @@ impl InterruptedRun {
     }
 
     /// Returns the warning for an interrupted run that is not resumed.
-    pub(super) fn left_warning(&self) -> String {
+    pub(super) fn not_resumed_warning(&self) -> String {
         match self {
             Self::Run(recorded) => format!(
                 "the killed {} {} is not resumed",
@@ -226,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn directory_backend_and_models_are_always_shown_and_the_rest_if_it_is_given() {
+    fn directory_backend_and_models_are_always_printed_and_other_settings_only_if_set() {
         for (flags, models) in [
             (&[][..], "the backend's default"),
             (&["-m", "sonnet"], "sonnet"),

@@ -61,11 +61,11 @@ impl RunUi {
         let screen = Screen::new(env, detail == Detail::Normal);
         let presenter = Arc::new(Presenter::new(screen.clone(), detail));
         let trace = parent_trace(env);
-        let telemetry = Telemetry::start(models, project.root(), env, trace.as_ref(), None);
-        let telemetry = telemetry.unwrap_or_else(|error| {
-            presenter.warn(&format!("telemetry is off: {error}"));
-            Telemetry::default()
-        });
+        let telemetry = Telemetry::start(models, project.root(), env, trace.as_ref(), None)
+            .unwrap_or_else(|error| {
+                presenter.warn(&format!("telemetry is off: {error}"));
+                Telemetry::default()
+            });
         start_logging(&screen, detail, telemetry.spans());
         if let Some(warning) = sandbox_switch(agent.no_sandbox, env).warning() {
             presenter.warn(warning);
@@ -240,10 +240,10 @@ impl RunUi {
 
     /// Prints the result as text, unless events are printed. Then the last event contains the
     /// result.
-    pub(super) fn print_result(&self, words: &str, env: &CliEnv) -> Result<(), CliError> {
+    pub(super) fn print_result(&self, text: &str, env: &CliEnv) -> Result<(), CliError> {
         match &self.events {
             Some(events) => events.check_complete(),
-            None => env.print(words),
+            None => env.print(text),
         }
     }
 }

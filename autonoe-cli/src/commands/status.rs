@@ -150,8 +150,10 @@ fn format_table(state: &LedgerState, width: Option<usize>) -> String {
         text.push('\n');
         text.push_str(&columns_within(2, &rows, width));
     }
-    let deprecated = state.ledger.deliverables().iter();
-    let deprecated: Vec<_> = deprecated
+    let deprecated: Vec<_> = state
+        .ledger
+        .deliverables()
+        .iter()
         .filter_map(|deliverable| {
             let day = deliverable.deprecated_at()?;
             let about = format!("{} (since {day})", cell(deliverable.description()));

@@ -20,11 +20,11 @@ pub(super) fn debug_line(event: &RunEventKind<'_>) -> Option<Line> {
         RunEventKind::ToolProgress { tool, title, .. } => {
             format!("[progress] {tool}: {}", full_line(title))
         }
-        RunEventKind::ModelStarted { request: asked } => {
+        RunEventKind::ModelStarted { request } => {
             format!(
                 "[model] {} gets {} messages",
-                asked.model,
-                asked.messages.count()
+                request.model,
+                request.messages.count()
             )
         }
         RunEventKind::ModelEnded { answer } => {

@@ -11,9 +11,10 @@ use autonoe_harness::{FleetEvent, FleetEventKind, FleetObserver};
 use super::Presenter;
 
 /// Kinds of alerts that the coordinator also emits as events.
-const DUPLICATED_BY_EVENTS: [&str; 4] = [
+const DUPLICATED_BY_EVENTS: [&str; 5] = [
     "cut_short",
-    "fleet_ended",
+    "failed",
+    "finished",
     "member_failed",
     "waits_for_budget",
 ];
@@ -79,7 +80,7 @@ impl FleetLines {
             alert.severity.to_string().to_uppercase()
         );
         self.line(Line::new(level, text));
-        if let ("asks_person", Some(id)) = (alert.kind.as_str(), &alert.member) {
+        if let ("needs_person", Some(id)) = (alert.kind.as_str(), &alert.member) {
             let hint = format!("answer: autonoe harness send {id} TEXT");
             self.line(Line::new(Level::Info, hint));
         }
@@ -125,9 +126,9 @@ fn ended(result: &MemberReport) -> Line {
     let MemberReport { id, cost, .. } = result;
     match (result.success, &result.error) {
         (true, _) => Line::new(Level::Good, format!("{id} done ({cost})")),
-        (false, Some(why)) => Line::new(
+        (false, Some(reason)) => Line::new(
             Level::Error,
-            format!("{id} failed: {} ({cost})", shorten(why)),
+            format!("{id} failed: {} ({cost})", shorten(reason)),
         ),
         (false, None) => Line::new(Level::Error, format!("{id} failed ({cost})")),
     }

@@ -43,8 +43,8 @@ impl JsonLines {
     pub(crate) fn check_complete(&self) -> Result<(), CliError> {
         match &*self.listing.lock().unwrap_or_else(PoisonError::into_inner) {
             Listing::Complete | Listing::Closed => Ok(()),
-            Listing::Failed(why) => Err(CliError::failure(format!(
-                "not all events of the run were written: {why}"
+            Listing::Failed(reason) => Err(CliError::failure(format!(
+                "not all events of the run were written: {reason}"
             ))),
         }
     }
@@ -63,11 +63,11 @@ impl RunObserver for JsonLines {
         *listing = match written {
             Ok(ReaderState::Open) => Listing::Complete,
             Ok(ReaderState::Closed) => Listing::Closed,
-            Err(why) => {
+            Err(reason) => {
                 self.presenter.warn(&format!(
-                    "the run continues, but its events are no longer written: {why}"
+                    "the run continues, but its events are no longer written: {reason}"
                 ));
-                Listing::Failed(why)
+                Listing::Failed(reason)
             }
         };
     }

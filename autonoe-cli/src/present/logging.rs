@@ -4,7 +4,8 @@ use std::fmt;
 use std::io;
 use std::sync::Mutex;
 
-use autonoe_app::text::{Level, Line, sanitize, shorten};
+use autonoe_app::text::{Level, Line, shorten};
+use autonoe_core::sanitize;
 use autonoe_telemetry::SpanExportLayer;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level as TraceLevel, Subscriber};

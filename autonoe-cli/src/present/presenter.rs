@@ -4,11 +4,11 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use autonoe_app::text::{
-    Activity, DecisionFormatter, Level, Line, lines, prompt_sent, sanitize, wait_countdown,
+    Activity, DecisionFormatter, Level, Line, lines, prompt_sent, wait_countdown,
 };
 use autonoe_core::event::AnswerText;
 use autonoe_core::gate::GateDecision;
-use autonoe_core::{RunEvent, RunEventKind, RunObserver, StreamEvent};
+use autonoe_core::{RunEvent, RunEventKind, RunObserver, StreamEvent, sanitize};
 use autonoe_flow::{FlowEvent, FlowObserver};
 
 use super::debug_lines::debug_line;
@@ -110,7 +110,7 @@ impl Presenter {
         self.screen.write_line(&Line::new(Level::Warning, text));
     }
 
-    fn is_wanted(&self, level: Level) -> bool {
+    fn is_visible(&self, level: Level) -> bool {
         match self.detail {
             Detail::Quiet => level == Level::Error,
             Detail::Normal => level != Level::Debug,
@@ -120,7 +120,7 @@ impl Presenter {
 
     /// Prints a permanent line, if the [`Detail`] includes its level.
     pub(super) fn print_line(&self, line: Option<Line>) {
-        if let Some(line) = line.filter(|line| self.is_wanted(line.level)) {
+        if let Some(line) = line.filter(|line| self.is_visible(line.level)) {
             self.screen.write_line(&line);
         }
     }
@@ -250,14 +250,14 @@ fn transient_change(event: &RunEventKind<'_>, activity: &mut Activity) -> Transi
 #[derive(Debug)]
 pub(crate) struct FlowLines {
     presenter: Arc<Presenter>,
-    words: Mutex<DecisionFormatter>,
+    formatter: Mutex<DecisionFormatter>,
 }
 
 impl FlowLines {
     pub(crate) fn new(presenter: Arc<Presenter>) -> Self {
         Self {
             presenter,
-            words: Mutex::default(),
+            formatter: Mutex::default(),
         }
     }
 }
@@ -269,8 +269,11 @@ impl FlowObserver for FlowLines {
                 self.presenter.print_line(Some(prompt_sent(at, session)));
             }
             FlowEvent::Decided { fact, action } => {
-                let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
-                for line in words.format(fact, Some(action)) {
+                let mut formatter = self
+                    .formatter
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                for line in formatter.format(fact, Some(action)) {
                     self.presenter.print_line(Some(line));
                 }
             }
@@ -293,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_progress_makes_room_for_the_activity() {
+    fn the_activity_returns_after_progress_ends() {
         let work = |text: &str| TransientChange::Show(Transient::Work, text.to_owned());
         let compacting = RunEventKind::ProgressStarted {
             message: "compacting",

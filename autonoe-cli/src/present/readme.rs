@@ -103,7 +103,7 @@ async fn readme_sample_matches_terminal_output() {
     };
     let directory = Path::new("/home/me/shop");
     let denied: Vec<_> = timeline.denied.iter().map(DeniedCall::from).collect();
-    let shown: String = configuration_lines(directory, &BackendChoice::default(), &agent)
+    let lines: String = configuration_lines(directory, &BackendChoice::default(), &agent)
         .iter()
         .chain(&collected.1)
         .chain(&summary(&report))
@@ -118,7 +118,7 @@ async fn readme_sample_matches_terminal_output() {
         .map(|(sample, _)| sample);
     assert_eq!(
         sample,
-        Some(shown.as_str()),
-        "docs/README.md shows\n{shown}"
+        Some(lines.as_str()),
+        "docs/README.md shows\n{lines}"
     );
 }

@@ -13,7 +13,7 @@ use super::untrusted_text::{foreign, inline};
 pub(super) fn section(facts: &Facts) -> Markup {
     let (lines, note) = match &facts.deliverables {
         Deliverables::Ledger(lines) => (lines, None),
-        Deliverables::Journal { lines, why } => (lines, Some(why)),
+        Deliverables::Journal { lines, reason } => (lines, Some(reason)),
     };
     let last: HashMap<&str, &ChangeEntry> = facts
         .timeline

@@ -36,7 +36,7 @@ pub(super) enum Deliverables {
     /// All deliverables of the current ledger.
     Ledger(Vec<Line>),
     /// The deliverables that the run changed, from its journal. The ledger is newer or unreadable.
-    Journal { lines: Vec<Line>, why: String },
+    Journal { lines: Vec<Line>, reason: String },
 }
 
 /// A deliverable.
@@ -62,14 +62,14 @@ impl Facts {
             .ok_or_else(|| CliError::failure("the journal has no entries of this run"))?;
         let is_newest = histories.last().map(|newest| &newest.run) == Some(&run_history.run);
         // Only the newest run can be in progress.
-        let is_under_way = is_newest && RunLock::is_held(project)?;
-        let run_state = RunState::new(run_history.stop_reason(), is_under_way);
+        let is_in_progress = is_newest && RunLock::is_held(project)?;
+        let run_state = RunState::new(run_history.stop_reason(), is_in_progress);
         let deliverables = if is_newest {
             from_ledger(project, &timeline)
         } else {
             Deliverables::Journal {
                 lines: from_journal(&timeline),
-                why: "Later runs have changed the ledger. These are the deliverables that this \
+                reason: "Later runs have changed the ledger. These are the deliverables that this \
                       run changed, in their state at the end of the run."
                     .to_owned(),
             }
@@ -86,12 +86,12 @@ impl Facts {
     pub(crate) fn live(
         project: &Project,
         timeline: RunTimeline,
-        why: &RunStopReason,
-        is_under_way: bool,
+        stop_reason: &RunStopReason,
+        is_in_progress: bool,
     ) -> Self {
         Self {
             project: project_name(project),
-            run_state: RunState::new(why, is_under_way),
+            run_state: RunState::new(stop_reason, is_in_progress),
             deliverables: from_ledger(project, &timeline),
             timeline,
         }
@@ -109,8 +109,8 @@ pub(crate) fn project_name(project: &Project) -> String {
 }
 
 impl RunState {
-    fn new(why: &RunStopReason, is_under_way: bool) -> Self {
-        match why {
+    fn new(stop_reason: &RunStopReason, is_in_progress: bool) -> Self {
+        match stop_reason {
             RunStopReason::Ended(report) if report.exit.is_success() => {
                 Self::Done(report.exit.to_string())
             }
@@ -119,8 +119,8 @@ impl RunState {
                 Self::Done(report.exit.to_string())
             }
             RunStopReason::FlowEnded(report) => Self::Stopped(report.exit.to_string()),
-            _ if is_under_way => Self::InProgress,
-            why => Self::Interrupted(why.to_string()),
+            _ if is_in_progress => Self::InProgress,
+            stop_reason => Self::Interrupted(stop_reason.to_string()),
         }
     }
 
@@ -143,7 +143,7 @@ fn from_ledger(project: &Project, timeline: &RunTimeline) -> Deliverables {
         Err(error) => {
             return Deliverables::Journal {
                 lines: from_journal(timeline),
-                why: format!(
+                reason: format!(
                     "The ledger could not be read ({}). These are the deliverables that this run \
                      changed, in their state at the end of the run.",
                     error_chain(&error)

@@ -3,6 +3,7 @@
 //! This module turns [`Facts`] into markup and makes no decisions. `maud` escapes all inserted
 //! text. Text of agents and users also passes through `foreign`.
 
+mod budget;
 mod charts;
 mod deliverables;
 mod denied;
@@ -15,13 +16,11 @@ mod sessions;
 mod time_line;
 mod untrusted_text;
 
-use autonoe_core::run::RunLimits;
-use autonoe_core::time::format_duration;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+pub(crate) use self::budget::SpentBudget;
 pub(crate) use self::facts::{Facts, project_name};
 pub(crate) use self::format::thousands;
-use self::format::{money, total};
 use self::untrusted_text::{foreign, inline};
 
 /// Style sheet of reports and of the documents of live views.
@@ -81,13 +80,13 @@ fn footer(facts: &Facts) -> Markup {
 /// replaces those that changed.
 pub(crate) fn live_document<'l>(
     facts: &Facts,
-    limits: Option<&RunLimits>,
+    budget: Option<&SpentBudget>,
     log: impl Iterator<Item = &'l String>,
 ) -> String {
     let parts: [(&str, Markup); 10] = [
         ("banner", head::banner(facts)),
         ("tiles", head::tiles(facts)),
-        ("budget", budget(facts, limits)),
+        ("budget", budget::section(budget)),
         ("deliverables", deliverables::section(facts)),
         ("time-line", time_line::section(facts)),
         (
@@ -110,41 +109,6 @@ pub(crate) fn live_document<'l>(
         }
     };
     markup.into_string()
-}
-
-/// Renders the spent part of each limit of the budget. Running sessions are not included, because
-/// their cost is unknown until they end.
-fn budget(facts: &Facts, limits: Option<&RunLimits>) -> Markup {
-    let timeline = &facts.timeline;
-    let budget = limits.map(|limits| limits.budget).unwrap_or_default();
-    let spent = timeline.cost.last().map(|point| point.total);
-    let tokens: u64 = timeline
-        .sessions
-        .iter()
-        .filter_map(|session| session.result.as_ref())
-        .map(|result| result.tokens.total())
-        .sum();
-    html! {
-        section.panel aria-labelledby="budget" {
-            h2 #budget { "Budget" }
-            @if budget == autonoe_core::agent::Budget::default() {
-                p.muted { "No limit is set." }
-            } @else {
-                ul {
-                    @if let Some(limit) = budget.cost_usd {
-                        li { "Cost: " (total(spent.unwrap_or_default())) " of " (money(limit)) }
-                    }
-                    @if let Some(limit) = budget.tokens {
-                        li { "Tokens: " (thousands(tokens)) " of " (thousands(limit)) }
-                    }
-                    @if let Some(limit) = budget.time {
-                        li { "Time: at most " (format_duration(limit)) }
-                    }
-                }
-            }
-            p.muted { "The cost and the tokens of a running session are added when it ends." }
-        }
-    }
 }
 
 fn log_section<'l>(log: impl Iterator<Item = &'l String>) -> Markup {

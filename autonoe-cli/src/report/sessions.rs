@@ -43,7 +43,7 @@ pub(super) fn section(facts: &Facts) -> Markup {
 
 fn row(session: &SessionSpan, facts: &Facts) -> Markup {
     let timeline = &facts.timeline;
-    let took = session.until.map(|until| since(session.from, until));
+    let duration = session.until.map(|until| since(session.from, until));
     html! {
         tr {
             th scope="row" { (session.number) }
@@ -51,7 +51,7 @@ fn row(session: &SessionSpan, facts: &Facts) -> Markup {
             td {
                 time datetime=(machine_time(session.from)) { (offset(timeline.from, session.from)) }
             }
-            td.number { @if let Some(took) = took { (format_duration(took)) } @else { "–" } }
+            td.number { @if let Some(duration) = duration { (format_duration(duration)) } @else { "–" } }
             td.number {
                 @match &session.result {
                     Some(result) => (total(result.cost)),

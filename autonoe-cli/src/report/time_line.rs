@@ -92,7 +92,7 @@ fn lanes(facts: &Facts) -> Vec<(String, Vec<Bar>)> {
         .idle
         .iter()
         .filter_map(|idle| {
-            let what = match idle.reason {
+            let label = match idle.reason {
                 // The pause between two sessions is too short to be visible.
                 IdleReason::Wait(WaitReason::Pause) => return None,
                 IdleReason::Wait(WaitReason::Quota | WaitReason::QuotaBackoff) => {
@@ -108,7 +108,7 @@ fn lanes(facts: &Facts) -> Vec<(String, Vec<Bar>)> {
                 class: "wait",
                 from: idle.from,
                 until,
-                label: format!("{what}, {time}"),
+                label: format!("{label}, {time}"),
             })
         })
         .collect();
@@ -152,7 +152,7 @@ fn class_of(session: &SessionSpan, facts: &Facts) -> &'static str {
 }
 
 fn session_label(session: &SessionSpan, now: Timestamp) -> String {
-    let took = since(session.from, session.until.unwrap_or(now));
+    let duration = since(session.from, session.until.unwrap_or(now));
     let end = match &session.result {
         Some(result) => format!(
             "{}, {}",
@@ -164,7 +164,7 @@ fn session_label(session: &SessionSpan, now: Timestamp) -> String {
     format!(
         "Session {}: {end}, {}",
         session.number,
-        format_duration(took)
+        format_duration(duration)
     )
 }
 

@@ -13,9 +13,9 @@ const MAX_CHARS: usize = 2000;
 /// The text is inside an element that isolates its writing direction. Deceptive characters are
 /// shown as their code points. A very long text is truncated, with a note.
 pub(super) fn foreign(text: &str) -> Markup {
-    let (shown, left_out) = cut(text);
+    let (beginning, left_out) = cut(text);
     html! {
-        bdi.foreign { (visible(shown)) }
+        bdi.foreign { (visible(beginning)) }
         @if left_out > 0 {
             span.muted { " … and " (left_out) " more characters" }
         }
@@ -24,8 +24,8 @@ pub(super) fn foreign(text: &str) -> Markup {
 
 /// Renders untrusted text as one line.
 pub(super) fn inline(text: &str) -> String {
-    let (shown, left_out) = cut(text);
-    let mut line = visible(shown).replace('\n', " ");
+    let (beginning, left_out) = cut(text);
+    let mut line = visible(beginning).replace('\n', " ");
     if left_out > 0 {
         line.push('…');
     }
@@ -42,15 +42,15 @@ fn cut(text: &str) -> (&str, usize) {
 
 /// Replaces invisible and deceptive characters with their code points.
 fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
+    let mut output = String::with_capacity(text.len());
     for character in text.chars() {
         if is_hidden(character) {
-            let _ = write!(shown, "\u{27e8}U+{:04X}\u{27e9}", u32::from(character));
+            let _ = write!(output, "\u{27e8}U+{:04X}\u{27e9}", u32::from(character));
         } else {
-            shown.push(character);
+            output.push(character);
         }
     }
-    shown
+    output
 }
 
 /// Returns whether a character must be replaced. Line breaks and tabs are kept.
@@ -64,8 +64,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn invisible_characters_are_shown_as_code_points() {
-        for (text, shown) in [
+    fn invisible_characters_become_code_points() {
+        for (text, expected) in [
             ("plain text", "plain text"),
             ("über 日本 עברית 👩‍🚀", "über 日本 עברית 👩‍🚀"),
             ("a\nb\tc", "a b\tc"),
@@ -74,7 +74,7 @@ mod tests {
             ("x\u{2066}y\u{200b}z\0", "x⟨U+2066⟩y⟨U+200B⟩z⟨U+0000⟩"),
             ("a\u{85}\u{2028}b", "a⟨U+0085⟩⟨U+2028⟩b"),
         ] {
-            assert_eq!(inline(text), shown, "{text:?}");
+            assert_eq!(inline(text), expected, "{text:?}");
         }
     }
 

@@ -22,7 +22,7 @@ use crate::backends::dialect::Dialect;
 use crate::backends::model_server::{Server, Vendor};
 use crate::backends::outcome::Outcome;
 use crate::backends::run::{Agents, run};
-use crate::backends::story::Story;
+use crate::backends::run_script::RunScript;
 use crate::backends::workspace::TempWorkspace;
 use crate::backends::{model_server, programs, scripted};
 
@@ -31,7 +31,7 @@ use crate::backends::{model_server, programs, scripted};
 const NO_LOOP: &str =
     r#"{"unproductive_state_analysis": "none", "unproductive_state_confidence": 0}"#;
 
-/// A backend that a story runs on.
+/// A backend that a script runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backend {
     /// Claude Code of a version.
@@ -45,30 +45,34 @@ pub(crate) enum Backend {
 }
 
 impl Backend {
-    /// Runs a story in its own project, and returns the outcome.
-    pub(crate) async fn run_story(self, story: &Story) -> Outcome {
+    /// Runs a script in its own project, and returns the outcome.
+    pub(crate) async fn execute(self, run_script: &RunScript) -> Outcome {
         let place = TempWorkspace::new();
         if self == Self::Scripted {
-            return play_scripted(story, &place).await;
+            return play_scripted(run_script, &place).await;
         }
-        let server = self.serve(story, &place.root());
+        let server = self.serve(run_script, &place.root());
 
-        let outcome = run(story, self.agents(&place, &server), &place).await;
+        let outcome = run(run_script, self.agents(&place, &server), &place).await;
 
         server.verify();
         outcome
     }
 
-    /// Runs a story in `place`, and returns the requests that its model received.
-    pub(crate) async fn prompts(self, story: &Story, place: &TempWorkspace) -> Vec<ReceivedPrompt> {
-        let server = self.serve(story, &place.root());
-        run(story, self.agents(place, &server), place).await;
+    /// Runs a script in `place`, and returns the requests that its model received.
+    pub(crate) async fn prompts(
+        self,
+        run_script: &RunScript,
+        place: &TempWorkspace,
+    ) -> Vec<ReceivedPrompt> {
+        let server = self.serve(run_script, &place.root());
+        run(run_script, self.agents(place, &server), place).await;
         server.verify();
         server.log().main_requests()
     }
 
-    /// Starts the scripted model of a story for an agent that works in `root`.
-    pub(crate) fn serve(self, story: &Story, root: &Path) -> Server {
+    /// Starts the scripted model of a script for an agent that works in `root`.
+    pub(crate) fn serve(self, run_script: &RunScript, root: &Path) -> Server {
         let quota_spent = match self {
             Self::Claude(_) => claude_quota_refusal(),
             Self::Codex => codex_quota_refusal(),
@@ -77,7 +81,7 @@ impl Backend {
             Self::Scripted => unreachable!("scripted agents ask no model"),
         };
         self.serve_script(model_server::script(
-            story,
+            run_script,
             self.dialect(),
             root,
             &quota_spent,
@@ -119,8 +123,8 @@ impl Backend {
     }
 }
 
-async fn play_scripted(story: &Story, place: &TempWorkspace) -> Outcome {
-    let sessions = story.sessions.iter();
+async fn play_scripted(run_script: &RunScript, place: &TempWorkspace) -> Outcome {
+    let sessions = run_script.sessions.iter();
     let scripts = sessions.map(|session| scripted::script(session, &place.root()));
     let agents = Arc::new(ScriptedBackend::new(scripts));
     let factory = agents.clone();
@@ -130,7 +134,7 @@ async fn play_scripted(story: &Story, place: &TempWorkspace) -> Outcome {
         outer_sandbox,
     };
 
-    let outcome = run(story, agents_of_run, place).await;
+    let outcome = run(run_script, agents_of_run, place).await;
 
     agents.verify();
     outcome

@@ -1,11 +1,11 @@
-//! `Dialect`, which translates calls of a story into the tool names of an agent.
+//! `Dialect`, which translates calls of a script into the tool names of an agent.
 
 use std::path::Path;
 
 use autonoe_testkit::model_server::{PromptToolResult, ScriptedMessage, Turn};
 use serde_json::{Value, json};
 
-use crate::backends::story::{Call, Effect};
+use crate::backends::run_script::{Call, Effect};
 
 /// Tool names that a model uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +27,9 @@ impl Dialect {
 
     fn add(self, message: ScriptedMessage, call: &Call, root: &Path) -> ScriptedMessage {
         let (tool, input) = match self {
-            Self::Claude => claude(&call.what, root),
-            Self::Gemini => gemini(&call.what, root),
-            Self::Codex => match codex(&call.what) {
+            Self::Claude => claude(&call.effect, root),
+            Self::Gemini => gemini(&call.effect, root),
+            Self::Codex => match codex(&call.effect) {
                 CodexCall::Function(tool, input) => (tool, input),
                 CodexCall::Item(mut item) => {
                     item["id"] = format!("item_{}", call.id).into();
@@ -63,8 +63,8 @@ impl Dialect {
 }
 
 /// Returns a tool of Claude Code and its input.
-fn claude(what: &Effect, root: &Path) -> (String, Value) {
-    match what {
+fn claude(effect: &Effect, root: &Path) -> (String, Value) {
+    match effect {
         Effect::Tool { name, input } => (format!("mcp__autonoe__{name}"), input.clone()),
         Effect::Write { file, text } => ("Write".to_owned(), written(root, file, text)),
         Effect::Edit { file, old, new } => ("Edit".to_owned(), edited(root, file, old, new)),
@@ -83,8 +83,8 @@ fn claude(what: &Effect, root: &Path) -> (String, Value) {
 }
 
 /// Returns a tool of Gemini CLI and its input.
-fn gemini(what: &Effect, root: &Path) -> (String, Value) {
-    match what {
+fn gemini(effect: &Effect, root: &Path) -> (String, Value) {
+    match effect {
         Effect::Tool { name, input } => (format!("mcp_autonoe_{name}"), input.clone()),
         Effect::Write { file, text } => ("write_file".to_owned(), written(root, file, text)),
         Effect::Edit { file, old, new } => {
@@ -117,7 +117,7 @@ enum CodexCall {
     Item(Value),
 }
 
-fn codex(what: &Effect) -> CodexCall {
+fn codex(effect: &Effect) -> CodexCall {
     let patch = |lines: String| {
         let input = format!("*** Begin Patch\n{lines}*** End Patch\n");
         CodexCall::Item(json!({"type": "custom_tool_call", "name": "apply_patch", "input": input}))
@@ -133,7 +133,7 @@ fn codex(what: &Effect) -> CodexCall {
         let input = json!({"cmd": command, "yield_time_ms": 30_000});
         CodexCall::Function("exec_command".to_owned(), input)
     };
-    match what {
+    match effect {
         Effect::Tool { name, input } => in_namespace("autonoe", name, input),
         Effect::Write { file, text } => {
             let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();

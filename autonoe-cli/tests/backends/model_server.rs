@@ -1,4 +1,4 @@
-//! Scripted model servers for a story.
+//! Scripted model servers for a script.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -13,7 +13,7 @@ use autonoe_testkit::model_server::{
 use serde_json::json;
 
 use crate::backends::dialect::Dialect;
-use crate::backends::story::{End, Story};
+use crate::backends::run_script::{End, RunScript};
 
 /// Part of the ID of a call that waits for the command of an earlier call.
 pub(crate) const CONTINUED: &str = "_continued";
@@ -75,21 +75,21 @@ impl std::ops::Deref for Server {
     }
 }
 
-/// Returns the answers of the model of a story, for an agent that works in `root`.
+/// Returns the answers of the model of a script, for an agent that works in `root`.
 ///
 /// A refused client may retry, and gets the same response.
 pub(crate) fn script(
-    story: &Story,
+    run_script: &RunScript,
     dialect: Dialect,
     root: &Path,
     quota_spent: &Refusal,
 ) -> ModelScript {
     let mut script = ModelScript::new::<Turn>([]);
-    for session in &story.sessions {
+    for session in &run_script.sessions {
         let turns = session.steps.iter().map(|calls| dialect.turn(calls, root));
         script = turns.fold(script, ModelScript::then);
         let refusal = match session.end {
-            End::Says(text) => {
+            End::Text(text) => {
                 script = script.then(Turn::text(text));
                 continue;
             }
@@ -110,12 +110,12 @@ pub(crate) fn script(
 ///
 /// The number of requests depends on the machine, so the server does not verify that the script was
 /// played to its end.
-pub(crate) fn patient_codex_script(story: &Story, root: &Path) -> ModelScript {
+pub(crate) fn patient_codex_script(run_script: &RunScript, root: &Path) -> ModelScript {
     let mut turns = VecDeque::new();
-    for session in &story.sessions {
+    for session in &run_script.sessions {
         let steps = session.steps.iter();
         turns.extend(steps.map(|calls| Dialect::Codex.turn(calls, root)));
-        let End::Says(text) = session.end else {
+        let End::Text(text) = session.end else {
             panic!("{:?} is not supported", session.end);
         };
         turns.push_back(Turn::text(text));

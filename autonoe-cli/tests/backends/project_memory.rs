@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::backends::backend::{Api, Backend};
-use crate::backends::story::{End, Session, Story, plans};
+use crate::backends::run_script::{End, RunScript, Session, plans};
 use crate::backends::workspace::TempWorkspace;
 
 const MEMORY: &str = "Indent with tabs, always.";
@@ -18,20 +18,25 @@ fn off() -> Value {
     json!({"mcpServers": {}, "projectMemory": false})
 }
 
-fn one_session() -> Story {
-    let planning = Session::new([plans([("DL-001", "a file is there")])], End::Says("Done."));
-    Story::new([planning]).with_max_iterations(1)
+fn one_session() -> RunScript {
+    let planning = Session::new([plans([("DL-001", "a file is there")])], End::Text("Done."));
+    RunScript::new([planning]).with_max_iterations(1)
 }
 
-/// Runs `story` in a project with the memory file `name`. For each request that the model received,
+/// Runs `run_script` in a project with the memory file `name`. For each request that the model received,
 /// returns how often it contains the text of the file.
-async fn occurrences(backend: Backend, name: &str, settings: &Value, story: &Story) -> Vec<usize> {
+async fn occurrences(
+    backend: Backend,
+    name: &str,
+    settings: &Value,
+    run_script: &RunScript,
+) -> Vec<usize> {
     let place = TempWorkspace::new();
     fs::write(place.root().join(name), MEMORY).expect("writable");
     let config = place.root().join(".autonoe/agent.json");
     fs::write(config, settings.to_string()).expect("writable");
 
-    let prompts = backend.prompts(story, &place).await;
+    let prompts = backend.prompts(run_script, &place).await;
 
     let texts = prompts.iter().map(|prompt| prompt.raw.to_string());
     texts.map(|text| text.matches(MEMORY).count()).collect()
@@ -65,6 +70,6 @@ async fn gemini_cli_gets_gemini_md_or_does_not_start() {
     let found = occurrences(gemini, "GEMINI.md", &on(), &one_session()).await;
     assert_eq!(found, [1; 2]);
 
-    let found = occurrences(gemini, "GEMINI.md", &off(), &Story::new([])).await;
+    let found = occurrences(gemini, "GEMINI.md", &off(), &RunScript::new([])).await;
     assert_eq!(found, [0; 0]);
 }

@@ -1,4 +1,4 @@
-//! Runs a story through the public API.
+//! Runs a script through the public API.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use autonoe_testkit::{EventLog, VirtualClock};
 use tokio::time::timeout;
 
 use crate::backends::outcome::Outcome;
-use crate::backends::story::Story;
+use crate::backends::run_script::RunScript;
 use crate::backends::workspace::{TIMEOUT, TempWorkspace};
 
 /// A backend, and the sandbox that a run on it needs.
@@ -20,18 +20,18 @@ pub(crate) struct Agents {
     pub(crate) outer_sandbox: Option<OuterSandbox>,
 }
 
-/// Runs a story to its end, and returns the outcome.
+/// Runs a script to its end, and returns the outcome.
 ///
 /// The clock starts on the same day for all backends, so that ledgers have the same dates.
-pub(crate) async fn run(story: &Story, agents: Agents, place: &TempWorkspace) -> Outcome {
-    if let Some(plan) = &story.plan {
+pub(crate) async fn run(run_script: &RunScript, agents: Agents, place: &TempWorkspace) -> Outcome {
+    if let Some(plan) = &run_script.plan {
         place.write(".autonoe/status.json", &plan.to_string());
     }
     let log = Arc::new(EventLog::new());
-    let (observer, max_iterations) = (log.clone(), story.max_iterations);
+    let (observer, max_iterations) = (log.clone(), run_script.max_iterations);
     let run = ProjectRun::new(
         OpenProject::options(&place.project())
-            .mode(story.mode)
+            .mode(run_script.mode)
             .clock(VirtualClock::in_real_time()),
         agents.factory,
     )

@@ -1,14 +1,14 @@
-//! Tests that compare the outcome of each story on every backend with the snapshot of scripted
+//! Tests that compare the outcome of each script on every backend with the snapshot of scripted
 //! agents.
 
 use crate::backends::backend::{Api, Backend};
-use crate::backends::stories;
-use crate::backends::story::Story;
+use crate::backends::run_script::RunScript;
+use crate::backends::run_scripts;
 
-async fn is_as_on_scripted_agents(backend: Backend, story: Story) {
-    let expected = Backend::Scripted.run_story(&story).await;
+async fn is_as_on_scripted_agents(backend: Backend, run_script: RunScript) {
+    let expected = Backend::Scripted.execute(&run_script).await;
 
-    let outcome = backend.run_story(&story).await;
+    let outcome = backend.execute(&run_script).await;
 
     assert_eq!(
         outcome, expected,
@@ -16,55 +16,55 @@ async fn is_as_on_scripted_agents(backend: Backend, story: Story) {
     );
 }
 
-/// Generates a test of each story for scripted agents and each model, and of some stories for
+/// Generates a test of each script for scripted agents and each model, and of some scripts for
 /// programs.
 ///
-/// The decisions of a run do not depend on the backend. Each program runs the stories that involve
-/// its tools. Codex also runs the stories that its service ends. The tests of the other backends
+/// The decisions of a run do not depend on the backend. Each program runs the scripts that involve
+/// its tools. Codex also runs the scripts that its service ends. The tests of the other backends
 /// cover such errors with fewer starts of their programs.
 macro_rules! on_every_backend {
     (
-        on_every_program: $($story:ident),+;
+        on_every_program: $($run_script:ident),+;
         on_codex: $($ended:ident),+;
         on_models: $($other:ident),+ $(,)?
     ) => {
         mod on_scripted_agents {
             use super::*;
 
-            on_every_backend!(@scripted $($story,)+ $($ended,)+ $($other,)+);
+            on_every_backend!(@scripted $($run_script,)+ $($ended,)+ $($other,)+);
         }
-        on_every_backend!(@each [$($story),+]
+        on_every_backend!(@each [$($run_script),+]
             on_claude_2_1_325 = Backend::Claude("2.1.325"),
             on_gemini = Backend::Gemini,
         );
-        on_every_backend!(@each [$($story),+, $($ended),+]
+        on_every_backend!(@each [$($run_script),+, $($ended),+]
             on_codex = Backend::Codex,
         );
-        on_every_backend!(@each [$($story),+, $($ended),+, $($other),+]
+        on_every_backend!(@each [$($run_script),+, $($ended),+, $($other),+]
             on_a_model_by_messages = Backend::Model(Api::Messages),
             on_a_model_by_responses = Backend::Model(Api::Responses),
             on_a_model_by_chat_completions = Backend::Model(Api::Chat),
             on_a_model_by_gemini = Backend::Model(Api::Gemini),
         );
     };
-    (@scripted $($story:ident,)+) => {
+    (@scripted $($run_script:ident,)+) => {
         $(#[tokio::test]
-        async fn $story() {
-            let outcome = Backend::Scripted.run_story(&stories::$story()).await;
+        async fn $run_script() {
+            let outcome = Backend::Scripted.execute(&run_scripts::$run_script()).await;
 
-            insta::assert_snapshot!(stringify!($story), outcome);
+            insta::assert_snapshot!(stringify!($run_script), outcome);
         })+
     };
-    (@each $stories:tt $($name:ident = $backend:expr,)+) => {
-        $(on_every_backend!(@one $stories $name = $backend);)+
+    (@each $run_scripts:tt $($name:ident = $backend:expr,)+) => {
+        $(on_every_backend!(@one $run_scripts $name = $backend);)+
     };
-    (@one [$($story:ident),+] $name:ident = $backend:expr) => {
+    (@one [$($run_script:ident),+] $name:ident = $backend:expr) => {
         mod $name {
             use super::*;
 
             $(#[tokio::test]
-            async fn $story() {
-                is_as_on_scripted_agents($backend, stories::$story()).await;
+            async fn $run_script() {
+                is_as_on_scripted_agents($backend, run_scripts::$run_script()).await;
             })+
         }
     };

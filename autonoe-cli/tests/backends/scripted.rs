@@ -1,4 +1,4 @@
-//! Runs a story on scripted agents: the gate decides about their calls, and the test performs the
+//! Runs a script on scripted agents: the gate decides about their calls, and the test performs the
 //! allowed ones for real.
 
 use std::fs;
@@ -9,22 +9,22 @@ use autonoe_core::agent::AgentErrorKind;
 use autonoe_testkit::{Expectation, SessionScript, ToolUse};
 use serde_json::json;
 
-use crate::backends::story::{Call, Effect, End, Session};
+use crate::backends::run_script::{Call, Effect, End, Session};
 
 /// Returns the script of an agent for a session in the project `root`.
 pub(crate) fn script(session: &Session, root: &Path) -> SessionScript {
-    let script = SessionScript::new("as the story says");
+    let script = SessionScript::new("as the script says");
     let script = session.steps.iter().fold(script, |script, calls| {
         let uses = calls.iter().map(|call| tool_use(call, root));
         let script = script.calls_at_once(uses);
         let allowed = calls.iter().filter(|call| call.expect == Expectation::Runs);
         allowed.fold(script, |script, call| {
-            let what = call.what.clone();
-            script.performs(move |root| perform(&what, root))
+            let effect = call.effect.clone();
+            script.performs(move |root| perform(&effect, root))
         })
     });
     match session.end {
-        End::Says(text) => script.says(text).ends(),
+        End::Text(text) => script.says(text).ends(),
         End::QuotaSpent => script.hits_quota(None),
         End::LoginRefused => script.fails(AgentErrorKind::Authentication, "it is not known"),
         End::ModelUnknown => script.fails(AgentErrorKind::Configuration, "it is not there"),
@@ -33,7 +33,7 @@ pub(crate) fn script(session: &Session, root: &Path) -> SessionScript {
 }
 
 fn tool_use(call: &Call, root: &Path) -> ToolUse {
-    let tool = match &call.what {
+    let tool = match &call.effect {
         Effect::Tool { name, input } => {
             ToolUse::new(format!("mcp__autonoe__{name}"), input.clone())
         }
@@ -58,8 +58,8 @@ fn tool_use(call: &Call, root: &Path) -> ToolUse {
     tool.expecting(call.expect.clone())
 }
 
-fn perform(what: &Effect, root: &Path) {
-    match what {
+fn perform(effect: &Effect, root: &Path) {
+    match effect {
         // The call has already had its effect, or has none on the disk.
         Effect::Tool { .. } | Effect::Read { .. } | Effect::Mcp { .. } | Effect::Claude { .. } => {}
         Effect::Write { file, text } => {

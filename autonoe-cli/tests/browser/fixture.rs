@@ -31,14 +31,14 @@ impl Fixture {
             fs::create_dir_all(folders.path().join(name)).expect("it can be made");
         }
         symlink(build.program(), folders.path().join("bin/claude")).expect("it can be made");
-        let setting = Self {
+        let fixture = Self {
             folders,
             model: AnthropicServer::start(script),
             environment: Vec::new(),
         };
-        setting.write("project/SPEC.md", "# A market\n");
-        setting.write("project/.autonoe/status.json", &ledger.to_string());
-        setting
+        fixture.write("project/SPEC.md", "# A market\n");
+        fixture.write("project/.autonoe/status.json", &ledger.to_string());
+        fixture
     }
 
     /// Adds the scripted model as the provider `scripted`, and lets servers inherit the variables

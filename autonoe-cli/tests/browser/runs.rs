@@ -45,8 +45,8 @@ pub(crate) fn page_turns(site: &Site) -> Vec<Turn> {
 }
 
 /// Asserts that the model received the page, and that the gate also covers the browser.
-pub(crate) fn assert_page_seen(setting: &Fixture, output: &Output) {
-    let results = setting.tool_results();
+pub(crate) fn assert_page_seen(fixture: &Fixture, output: &Output) {
+    let results = fixture.tool_results();
     assert!(output.status.success(), "{output:?}\n{results:#?}");
     assert!(
         results.iter().any(|result| result.contains(TEXT)),
@@ -57,28 +57,28 @@ pub(crate) fn assert_page_seen(setting: &Fixture, output: &Output) {
     let refused =
         |result: &String| result.contains(".autonoe") && result.contains("is_error: true");
     assert!(results.iter().any(refused), "{results:#?}");
-    let ledger = fs::read_to_string(setting.project().join(".autonoe/status.json"));
+    let ledger = fs::read_to_string(fixture.project().join(".autonoe/status.json"));
     assert!(ledger.expect("it is there").contains("DL-001"));
-    setting.model.verify();
+    fixture.model.verify();
 }
 
 /// As in a container: Debian's Chromium as root, named in `agent.json`.
 async fn a_run_sees_the_page_with_the_server_of_its_settings(build: Build) {
     let site = Site::open();
-    let setting = Fixture::new(build, &ledger(false), page_turns(&site));
-    let server = setting.install_server("playwright-mcp");
+    let fixture = Fixture::new(build, &ledger(false), page_turns(&site));
+    let server = fixture.install_server("playwright-mcp");
     let browser = programs::chromium();
-    let setting = setting.config(&json!({"mcpServers": {"playwright": {
+    let fixture = fixture.config(&json!({"mcpServers": {"playwright": {
         "command": server,
         "args": [
             "--headless", "--isolated", "--caps=testing", "--executable-path", browser, "--no-sandbox",
         ],
     }}}));
 
-    let output = setting.autonoe(&["run", "--no-sandbox"]);
+    let output = fixture.autonoe(&["run", "--no-sandbox"]);
 
-    assert_page_seen(&setting, &output);
-    assert_eq!(setting.calls().len(), 1);
+    assert_page_seen(&fixture, &output);
+    assert_eq!(fixture.calls().len(), 1);
 }
 
 on_newer_build![a_run_sees_the_page_with_the_server_of_its_settings];
@@ -89,17 +89,17 @@ on_newer_build![a_run_sees_the_page_with_the_server_of_its_settings];
 #[test]
 fn the_built_in_server_takes_its_browser_from_the_environment() {
     let site = Site::open();
-    let setting = Fixture::new(Build::NEWER, &ledger(false), page_turns(&site));
-    setting.install_server("npx");
-    let setting = setting
+    let fixture = Fixture::new(Build::NEWER, &ledger(false), page_turns(&site));
+    fixture.install_server("npx");
+    let fixture = fixture
         .variable("PLAYWRIGHT_MCP_EXECUTABLE_PATH", programs::chromium())
         .variable("PLAYWRIGHT_MCP_SANDBOX", "false");
 
-    let output = setting.autonoe(&["run", "--no-sandbox"]);
+    let output = fixture.autonoe(&["run", "--no-sandbox"]);
 
-    assert_page_seen(&setting, &output);
+    assert_page_seen(&fixture, &output);
     assert_eq!(
-        setting.calls(),
+        fixture.calls(),
         ["@playwright/mcp@latest --headless --isolated --caps=testing"]
     );
 }
@@ -111,19 +111,19 @@ fn the_built_in_server_takes_its_browser_from_the_environment() {
 #[cfg(target_arch = "x86_64")] // Elsewhere the folder has another name.
 fn the_built_in_server_finds_a_browser_that_was_installed_for_it() {
     let site = Site::open();
-    let setting = Fixture::new(Build::NEWER, &ledger(false), page_turns(&site));
-    setting.install_server("npx");
-    let browsers = setting.project().with_file_name("browsers");
+    let fixture = Fixture::new(Build::NEWER, &ledger(false), page_turns(&site));
+    fixture.install_server("npx");
+    let browsers = fixture.project().with_file_name("browsers");
     let place = browsers.join("chromium-1247/chrome-linux64");
     fs::create_dir_all(&place).expect("it can be made");
     std::os::unix::fs::symlink(programs::chromium(), place.join("chrome")).expect("writable");
-    let setting = setting
+    let fixture = fixture
         .variable("PLAYWRIGHT_BROWSERS_PATH", &browsers.display().to_string())
         .variable("PLAYWRIGHT_MCP_BROWSER", "chromium");
 
-    let output = setting.autonoe(&["run", "--no-sandbox"]);
+    let output = fixture.autonoe(&["run", "--no-sandbox"]);
 
-    assert_page_seen(&setting, &output);
+    assert_page_seen(&fixture, &output);
 }
 
 // Shows: spec/6.4/playwright
@@ -134,24 +134,24 @@ fn sync_starts_no_browser_even_if_configured() {
         Turn::tool("mcp__autonoe__verify", json!({"deliverableId": "DL-001"})),
         Turn::text("It is verified."),
     ];
-    let setting = Fixture::new(Build::NEWER, &ledger(true), script);
-    setting.install_server("npx");
-    let server = setting.install_server("playwright-mcp");
+    let fixture = Fixture::new(Build::NEWER, &ledger(true), script);
+    fixture.install_server("npx");
+    let server = fixture.install_server("playwright-mcp");
     let servers =
         json!({"mcpServers": {"playwright": {"command": server, "args": ["--headless"]}}});
-    let setting = setting.config(&servers);
+    let fixture = fixture.config(&servers);
 
-    let output = setting.autonoe(&["sync", "--no-sandbox"]);
+    let output = fixture.autonoe(&["sync", "--no-sandbox"]);
 
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(setting.calls(), Vec::<String>::new());
-    let requests = setting.model.log().main_requests();
+    assert_eq!(fixture.calls(), Vec::<String>::new());
+    let requests = fixture.model.log().main_requests();
     let offered = requests.iter().flat_map(|request| &request.tools);
     let browsers: Vec<_> = offered
         .filter(|tool| tool.name.contains("playwright"))
         .collect();
     assert!(browsers.is_empty(), "{browsers:?}");
-    setting.model.verify();
+    fixture.model.verify();
 }
 
 /// As on a machine without a network.
@@ -172,12 +172,12 @@ fn a_browser_that_cannot_start_is_left_out_with_one_warning() {
             ),
             Turn::text("It shows what is left."),
         ];
-        let setting = Fixture::new(Build::NEWER, &ledger(false), script);
-        setting.install_program("npx", &format!("echo $PPID >> ../sessions; {npx}"));
+        let fixture = Fixture::new(Build::NEWER, &ledger(false), script);
+        fixture.install_program("npx", &format!("echo $PPID >> ../sessions; {npx}"));
         // Milliseconds that Claude Code waits for a server.
-        let setting = setting.variable("MCP_TIMEOUT", "3000");
+        let fixture = fixture.variable("MCP_TIMEOUT", "3000");
 
-        let output = setting.autonoe(&["run", "--no-sandbox", "--pause=0s"]);
+        let output = fixture.autonoe(&["run", "--no-sandbox", "--pause=0s"]);
 
         assert!(output.status.success(), "{npx}: {output:?}");
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -186,22 +186,22 @@ fn a_browser_that_cannot_start_is_left_out_with_one_warning() {
         let is_explained = reason.is_none_or(|reason| stderr.contains(reason));
         assert!(is_explained, "{npx}: {stderr}");
         // Claude Code may retry, but the second session does not have the server.
-        let sessions = fs::read_to_string(setting.project().join("../sessions"));
+        let sessions = fs::read_to_string(fixture.project().join("../sessions"));
         let sessions = sessions.expect("it was started");
         let sessions: BTreeSet<_> = sessions.lines().collect();
         assert_eq!(sessions.len(), 1, "{npx}: {sessions:?}");
-        setting.model.verify();
+        fixture.model.verify();
     }
 }
 
 /// A server of the file is required, because its author wants agents to use it.
 #[test]
 fn a_browser_of_the_settings_that_cannot_start_fails_the_session() {
-    let setting = Fixture::new(Build::NEWER, &ledger(false), Vec::<Turn>::new());
-    let server = setting.install_program("playwright-mcp", "exit 1");
-    let setting = setting.config(&json!({"mcpServers": {"playwright": {"command": server}}}));
+    let fixture = Fixture::new(Build::NEWER, &ledger(false), Vec::<Turn>::new());
+    let server = fixture.install_program("playwright-mcp", "exit 1");
+    let fixture = fixture.config(&json!({"mcpServers": {"playwright": {"command": server}}}));
 
-    let output = setting.autonoe(&["run", "--no-sandbox", "--pause=0s", "--max-retries=0"]);
+    let output = fixture.autonoe(&["run", "--no-sandbox", "--pause=0s", "--max-retries=0"]);
 
     assert!(!output.status.success(), "{output:?}");
     let stdout = String::from_utf8_lossy(&output.stdout);
@@ -219,17 +219,17 @@ const ON_MODEL: &str = "--backend=model:scripted/claude-sonnet-4-5";
 fn a_run_on_a_model_sees_the_page_with_the_built_in_server() {
     let site = Site::open();
     let script = ModelScript::new(page_turns(&site)).with_main_requests(MainRequests::All);
-    let setting = Fixture::new(Build::NEWER, &ledger(false), script).models();
-    setting.install_server("npx");
-    let setting = setting
+    let fixture = Fixture::new(Build::NEWER, &ledger(false), script).models();
+    fixture.install_server("npx");
+    let fixture = fixture
         .variable("PLAYWRIGHT_MCP_EXECUTABLE_PATH", programs::chromium())
         .variable("PLAYWRIGHT_MCP_SANDBOX", "false");
 
-    let output = setting.autonoe(&["run", ON_MODEL]);
+    let output = fixture.autonoe(&["run", ON_MODEL]);
 
-    assert_page_seen(&setting, &output);
+    assert_page_seen(&fixture, &output);
     assert_eq!(
-        setting.calls(),
+        fixture.calls(),
         ["@playwright/mcp@latest --headless --isolated --caps=testing"]
     );
 }

@@ -56,8 +56,8 @@ fn granted() -> BTreeSet<String> {
 /// Returns the arguments with which a run starts the built-in server, without the package that
 /// `npx` fetches.
 fn arguments_of_runs() -> Vec<String> {
-    let config = EffectiveConfig::merge(None, Mode::Run, SandboxSwitch::default());
-    let config = config.expect("nothing is configured");
+    let config = EffectiveConfig::merge(None, Mode::Run, SandboxSwitch::default())
+        .expect("nothing is configured");
     match &config.mcp_servers()["playwright"] {
         McpServer::Stdio { args, .. } => args[1..].to_vec(),
         other => panic!("{other:?}"),

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use crate::choosing::fixture::{Fixture, passed, plan};
 
 /// Returns the setting `backend` of a dry run: its value, its source and the warnings.
-fn backend_setting(setting: &Fixture, arguments: &[&str]) -> (String, String, Vec<String>) {
+fn backend_setting(fixture: &Fixture, arguments: &[&str]) -> (String, String, Vec<String>) {
     let dry = ["run", "--dry-run", "--output=json"];
-    let output = setting.autonoe(&[&dry, arguments].concat());
+    let output = fixture.autonoe(&[&dry, arguments].concat());
     assert_eq!(output.code, Some(0), "{output:?}");
     let plan = output.json();
     let settings = plan["settings"].as_array().expect("a list");
@@ -20,7 +20,7 @@ fn backend_setting(setting: &Fixture, arguments: &[&str]) -> (String, String, Ve
 }
 
 #[test]
-fn the_command_line_wins_over_the_file_and_the_file_over_what_is_built_in() {
+fn the_command_line_overrides_the_file_and_the_file_the_defaults() {
     let plain = Fixture::new();
     let (backend, source, warnings) = backend_setting(&plain, &[]);
     assert_eq!((backend.as_str(), source.as_str()), ("claude", "default"));
@@ -48,9 +48,9 @@ fn configured_programs_and_keys_are_announced_without_secrets() {
         "provider": {"baseUrl": "https://elsewhere.example/v1", "keyVariable": "TEAM_KEY"},
         "mcpServers": {"x": {"command": "y", "env": {"SECRET": "do-not-print"}}},
     });
-    let setting = Fixture::new().configured(&json!({"backend": backend}));
+    let fixture = Fixture::new().configured(&json!({"backend": backend}));
 
-    let (_, _, warnings) = backend_setting(&setting, &[]);
+    let (_, _, warnings) = backend_setting(&fixture, &[]);
 
     let warnings = warnings.join("\n");
     for expected in [
@@ -124,9 +124,9 @@ fn a_mistake_is_reported_with_its_place() {
             "/backend/provider/key: this file must not contain a key",
         ),
     ] {
-        let setting = Fixture::new().configured(&json!({"backend": backend}));
+        let fixture = Fixture::new().configured(&json!({"backend": backend}));
         for arguments in [&["run"][..], &["run", "--dry-run"], &["doctor"]] {
-            let output = setting.autonoe(arguments);
+            let output = fixture.autonoe(arguments);
 
             assert_eq!(output.code, Some(1), "{backend}: {output:?}");
             let all = format!("{}{}", output.stdout, output.stderr);
@@ -142,23 +142,23 @@ fn a_mistake_is_reported_with_its_place() {
 
 #[test]
 fn scripted_agents_of_file_run_after_a_warning() {
-    let setting = Fixture::new().configured(&json!({"backend": "scripted:.autonoe/agents.json"}));
+    let fixture = Fixture::new().configured(&json!({"backend": "scripted:.autonoe/agents.json"}));
     let uses = |tool: &str, input: Value| json!({"uses": {"tool": format!("mcp__autonoe__{tool}"), "input": input}});
     let script = json!({"sessions": [
         {"name": "plan", "steps": [uses("create", plan()), "ends"]},
         {"name": "build", "steps": [uses("set_status", passed()), "ends"]},
     ]});
-    setting.write(".autonoe/agents.json", &script.to_string());
+    fixture.write(".autonoe/agents.json", &script.to_string());
 
-    let output = setting.autonoe(&["run", "--pause=0s"]);
+    let output = fixture.autonoe(&["run", "--pause=0s"]);
 
     assert_eq!(output.code, Some(0), "{output:?}");
     let warning = output
         .stderr
         .find("agents run on the backend scripted, as")
         .expect("it is told");
-    let begun = output.stderr.find("Session 1 started").expect("it began");
-    assert!(warning < begun, "{output:?}");
+    let session_start = output.stderr.find("Session 1 started").expect("it began");
+    assert!(warning < session_start, "{output:?}");
 }
 
 #[test]
@@ -166,8 +166,8 @@ fn agents_on_a_model_can_be_described_in_the_file() {
     let provider = json!({"type": "openai", "key": {"env": "TEAM_KEY"}});
     let backend = json!({"type": "model", "provider": provider, "model": "gpt-5",
                          "tools": {"network": "shared"}});
-    let setting = Fixture::new().configured(&json!({"backend": backend}));
-    let mut command = setting.command(&["doctor", "--json"]);
+    let fixture = Fixture::new().configured(&json!({"backend": backend}));
+    let mut command = fixture.command(&["doctor", "--json"]);
     command.env("TEAM_KEY", "nobody asks");
 
     let output = crate::choosing::fixture::run_command(command);

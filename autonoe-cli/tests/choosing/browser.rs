@@ -19,25 +19,25 @@ use crate::choosing::fixture::{CommandOutput, Fixture, passed, pinned, plan, run
 const LONGER_THAN_CODEX_WAITS: u32 = 12;
 
 /// A project without server settings, so that it has the built-in server.
-fn setting() -> Fixture {
-    let setting = Fixture::new();
-    fs::remove_file(setting.root().join(".autonoe/agent.json")).expect("it is there");
-    setting
+fn fixture() -> Fixture {
+    let fixture = Fixture::new();
+    fs::remove_file(fixture.root().join(".autonoe/agent.json")).expect("it is there");
+    fixture
 }
 
 /// Only the download is simulated: the replacement of `npx` is the server that it would fetch. It
 /// takes some seconds, like the download.
 fn with_npx(seconds: u32) -> Fixture {
-    let setting = setting();
+    let fixture = fixture();
     // The sandbox hides `/tmp`, where the pinned programs may be.
-    let package = setting.root().with_file_name("playwright");
+    let package = fixture.root().with_file_name("playwright");
     copy(&pinned("playwright-mcp-0.0.83"), &package);
     let script = package.join("node_modules/@playwright/mcp/cli.js");
     let script = format!(
         "sleep {seconds}; shift; exec node '{}' \"$@\"",
         script.display()
     );
-    setting.program("npx", &script)
+    fixture.program("npx", &script)
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -53,16 +53,16 @@ fn with_chromium(mut command: Command) -> Command {
     command
 }
 
-fn assert_seen(setting: &Fixture, run: &CommandOutput, requests: &str) {
+fn assert_seen(fixture: &Fixture, run: &CommandOutput, requests: &str) {
     assert_eq!(run.code, Some(0), "{run:?}\n{requests}");
     assert!(requests.contains(TEXT), "{run:?}\n{requests}");
-    setting.wait_for_processes();
+    fixture.wait_for_processes();
 }
 
 #[test]
 fn codex_sees_the_page_with_the_built_in_server() {
     let site = Site::open();
-    let setting = with_npx(LONGER_THAN_CODEX_WAITS).planned().with_codex();
+    let fixture = with_npx(LONGER_THAN_CODEX_WAITS).planned().with_codex();
     let browser = |tool: &str, input: &Value| in_namespace("mcp__playwright", tool, input);
     let server = OpenAiServer::start(ModelScript::new([
         browser("browser_navigate", &json!({"url": site.url()})),
@@ -70,7 +70,7 @@ fn codex_sees_the_page_with_the_built_in_server() {
         calls_our_tool("set_status", &passed()),
         Turn::text("It shows what is left."),
     ]));
-    let mut command = setting.command(&["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"]);
+    let mut command = fixture.command(&["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"]);
     command
         .env("OPENAI_API_KEY", "nobody checks it")
         .env("OPENAI_BASE_URL", server.api_url());
@@ -78,14 +78,14 @@ fn codex_sees_the_page_with_the_built_in_server() {
     let run = run_command(with_chromium(command));
 
     let requests = format!("{:?}", server.log().main_requests());
-    assert_seen(&setting, &run, &requests);
+    assert_seen(&fixture, &run, &requests);
     server.verify();
 }
 
 #[test]
 fn gemini_sees_the_page_with_the_built_in_server() {
     let site = Site::open();
-    let setting = with_npx(3).planned().with_gemini();
+    let fixture = with_npx(3).planned().with_gemini();
     let server = GeminiServer::start(ModelScript::new([
         Turn::tool(
             "mcp_playwright_browser_navigate",
@@ -96,7 +96,7 @@ fn gemini_sees_the_page_with_the_built_in_server() {
         Turn::text("It shows what is left."),
     ]));
     let model = "gemini-2.5-flash";
-    let mut command = setting.command(&["run", "--pause=0s", "--backend=gemini", "-m", model]);
+    let mut command = fixture.command(&["run", "--pause=0s", "--backend=gemini", "-m", model]);
     command
         .env("GEMINI_API_KEY", "nobody checks it")
         .env("GOOGLE_GEMINI_BASE_URL", server.url());
@@ -104,21 +104,22 @@ fn gemini_sees_the_page_with_the_built_in_server() {
     let run = run_command(with_chromium(command));
 
     let requests = format!("{:?}", server.log().main_requests());
-    assert_seen(&setting, &run, &requests);
+    assert_seen(&fixture, &run, &requests);
     server.verify();
 }
 
 #[test]
 fn codex_works_without_a_built_in_server_that_does_not_start() {
-    let setting = setting().with_codex();
-    let setting = setting.program("npx", "echo 'npm error network' >&2; exit 1");
+    let fixture = fixture()
+        .with_codex()
+        .program("npx", "echo 'npm error network' >&2; exit 1");
     let server = OpenAiServer::start(ModelScript::new([
         calls_our_tool("create", &plan()),
         Turn::text("It is planned."),
         calls_our_tool("set_status", &passed()),
         Turn::text("It shows what is left."),
     ]));
-    let mut command = setting.command(&["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"]);
+    let mut command = fixture.command(&["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"]);
     command
         .env("OPENAI_API_KEY", "nobody checks it")
         .env("OPENAI_BASE_URL", server.api_url());
@@ -129,21 +130,21 @@ fn codex_works_without_a_built_in_server_that_does_not_start() {
     let warning = "sessions start without the MCP server \"playwright\"";
     assert_eq!(run.stderr.matches(warning).count(), 1, "{run:?}");
     server.verify();
-    setting.wait_for_processes();
+    fixture.wait_for_processes();
 }
 
 /// A server of the file is required, even if it is the browser.
 #[test]
 fn a_server_with_a_missing_program_is_reported_before_a_run() {
-    for (setting, backend) in [
-        (setting().with_codex(), "codex"),
-        (setting().with_gemini(), "gemini"),
-        (setting().program("agent", "exit 1"), "acp:agent"),
-        (setting().program("claude", "exit 1"), "claude"),
+    for (fixture, backend) in [
+        (fixture().with_codex(), "codex"),
+        (fixture().with_gemini(), "gemini"),
+        (fixture().program("agent", "exit 1"), "acp:agent"),
+        (fixture().program("claude", "exit 1"), "claude"),
     ] {
         let servers = r#"{"mcpServers": {"playwright": {"command": "npx"}}}"#;
-        fs::write(setting.root().join(".autonoe/agent.json"), servers).expect("writable");
-        let mut command = setting.bare_command(&["run", "--backend", backend]);
+        fs::write(fixture.root().join(".autonoe/agent.json"), servers).expect("writable");
+        let mut command = fixture.bare_command(&["run", "--backend", backend]);
         command
             .env("OPENAI_API_KEY", "nobody asks")
             .env("GEMINI_API_KEY", "nobody asks");
@@ -158,11 +159,11 @@ fn a_server_with_a_missing_program_is_reported_before_a_run() {
 
 #[test]
 fn without_node_there_is_a_warning_and_no_browser() {
-    for (setting, backend) in [
-        (setting().program("agent", "exit 1"), "acp:agent"),
-        (setting().program("claude", "exit 1"), "claude"),
+    for (fixture, backend) in [
+        (fixture().program("agent", "exit 1"), "acp:agent"),
+        (fixture().program("claude", "exit 1"), "claude"),
     ] {
-        let run = run_command(setting.bare_command(&["run", "--backend", backend]));
+        let run = run_command(fixture.bare_command(&["run", "--backend", backend]));
 
         // The replacement of the program ends the run.
         assert_eq!(run.code, Some(1), "{backend}: {run:?}");

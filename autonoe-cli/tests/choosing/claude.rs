@@ -14,15 +14,15 @@ const CLAUDE: &str = r#"case "$1" in
 esac"#;
 
 /// A project and the program.
-fn setting() -> Fixture {
+fn fixture() -> Fixture {
     Fixture::new().program("claude", CLAUDE)
 }
 
 /// Fails if a session was started.
-fn assert_no_session(setting: &Fixture, run: &CommandOutput) {
+fn assert_no_session(fixture: &Fixture, run: &CommandOutput) {
     assert_eq!(run.code, Some(1), "{run:?}");
     assert!(!run.stderr.contains("Session 1"), "{run:?}");
-    setting.wait_for_processes();
+    fixture.wait_for_processes();
 }
 
 #[test]
@@ -32,13 +32,13 @@ fn missing_programs_of_the_sandbox_are_named_with_the_package_and_the_flag() {
         (&["socat"], "bwrap is not on PATH"),
         (&["bwrap"], "socat is not on PATH"),
     ] {
-        let setting = programs
+        let fixture = programs
             .iter()
-            .fold(setting(), |setting, name| setting.program(name, ""));
+            .fold(fixture(), |fixture, name| fixture.program(name, ""));
 
-        let run = run_command(setting.bare_command(&["run", "--backend=claude"]));
+        let run = run_command(fixture.bare_command(&["run", "--backend=claude"]));
 
-        assert_no_session(&setting, &run);
+        assert_no_session(&fixture, &run);
         let message = format!("claude does not support the session field `sandbox`: {missing}");
         assert!(run.stdout.contains(&message), "{run:?}");
         for words in ["apt install bubblewrap socat", "--no-sandbox"] {
@@ -50,23 +50,23 @@ fn missing_programs_of_the_sandbox_are_named_with_the_package_and_the_flag() {
 #[test]
 fn a_forbidden_sandbox_is_reported_before_the_first_session() {
     let bwrap = "echo 'bwrap: No permissions to create a new namespace' >&2; exit 1";
-    let setting = setting().program("socat", "").program("bwrap", bwrap);
+    let fixture = fixture().program("socat", "").program("bwrap", bwrap);
 
-    let run = run_command(setting.bare_command(&["run", "--backend=claude"]));
+    let run = run_command(fixture.bare_command(&["run", "--backend=claude"]));
 
-    assert_no_session(&setting, &run);
+    assert_no_session(&fixture, &run);
     assert!(run.stdout.contains("No permissions to create"), "{run:?}");
     assert!(run.stderr.contains("--no-sandbox"), "{run:?}");
 }
 
 #[test]
-fn a_server_whose_program_is_missing_is_reported_with_its_place() {
+fn a_server_with_a_missing_program_is_reported_with_its_position() {
     let servers = json!({"mcpServers": {"db": {"command": "no-such-program"}}});
-    let setting = setting().configured(&servers);
+    let fixture = fixture().configured(&servers);
 
-    let run = setting.autonoe(&["run", "--backend=claude", "--no-sandbox"]);
+    let run = fixture.autonoe(&["run", "--backend=claude", "--no-sandbox"]);
 
-    assert_no_session(&setting, &run);
+    assert_no_session(&fixture, &run);
     for words in [
         "the MCP server \"db\" cannot be started",
         "there is no program \"no-such-program\"",
@@ -79,14 +79,14 @@ fn a_server_whose_program_is_missing_is_reported_with_its_place() {
 
 #[test]
 fn a_server_of_the_backend_is_checked_as_well() {
-    let setting = setting();
+    let fixture = fixture();
     let backend = json!({
         "type": "claude", "mcpServers": {"db": {"command": "no-such-program"}},
     });
 
-    let run = setting.autonoe(&["run", "--no-sandbox", &format!("--backend={backend}")]);
+    let run = fixture.autonoe(&["run", "--no-sandbox", &format!("--backend={backend}")]);
 
-    assert_no_session(&setting, &run);
+    assert_no_session(&fixture, &run);
     assert!(run.stderr.contains("the MCP server \"db\""), "{run:?}");
 }
 
@@ -98,10 +98,10 @@ fn a_server_in_the_project_is_found_by_its_relative_path() {
         ("./tools/x", false),
     ] {
         let servers = json!({"mcpServers": {"db": {"command": command}}});
-        let setting = setting().configured(&servers);
-        setting.write("tools/db", "#!/bin/sh\n");
+        let fixture = fixture().configured(&servers);
+        fixture.write("tools/db", "#!/bin/sh\n");
 
-        let run = setting.autonoe(&["run", "--backend=claude", "--no-sandbox", "--max-retries=0"]);
+        let run = fixture.autonoe(&["run", "--backend=claude", "--no-sandbox", "--max-retries=0"]);
 
         let is_refused = run
             .stderr
@@ -113,20 +113,20 @@ fn a_server_in_the_project_is_found_by_its_relative_path() {
 
 #[test]
 fn a_project_path_that_claude_code_refuses_is_reported_with_the_reason() {
-    let setting = setting();
-    let project = setting.root().with_file_name("blank ");
+    let fixture = fixture();
+    let project = fixture.root().with_file_name("blank ");
     fs::create_dir(&project).expect("writable");
     for name in ["SPEC.md", ".autonoe/agent.json"] {
         let copy = project.join(name);
         fs::create_dir_all(copy.parent().expect("it has one")).expect("writable");
-        fs::copy(setting.root().join(name), copy).expect("writable");
+        fs::copy(fixture.root().join(name), copy).expect("writable");
     }
     let place = ["--backend=claude", "--no-sandbox", "-p", "../blank "];
 
-    let run = setting.autonoe(&[&["run"][..], &place].concat());
-    let doctor = setting.autonoe(&[&["doctor"][..], &place].concat());
+    let run = fixture.autonoe(&[&["run"][..], &place].concat());
+    let doctor = fixture.autonoe(&[&["doctor"][..], &place].concat());
 
-    assert_no_session(&setting, &run);
+    assert_no_session(&fixture, &run);
     assert!(
         run.stdout.contains("\"blank \" ends with whitespace"),
         "{run:?}"

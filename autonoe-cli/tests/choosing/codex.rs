@@ -60,66 +60,66 @@ fn turns() -> Vec<Turn> {
 }
 
 /// Runs the command with `server` as the model service.
-fn asking(mut command: Command, server: &OpenAiServer) -> CommandOutput {
+fn run_on(mut command: Command, server: &OpenAiServer) -> CommandOutput {
     command
         .env("OPENAI_API_KEY", "nobody checks it")
         .env("OPENAI_BASE_URL", server.api_url());
     run_command(command)
 }
 
-fn assert_greeted(setting: &Fixture, run: &CommandOutput, server: &OpenAiServer) {
+fn assert_greeted(fixture: &Fixture, run: &CommandOutput, server: &OpenAiServer) {
     assert_eq!(run.code, Some(0), "{run:?}");
     let summary = "1 of 1 deliverables passed; 2 iterations";
     assert!(run.stdout.contains(summary), "{run:?}");
     assert!(run.stderr.contains("Denied Bash: curl"), "{run:?}");
-    assert_eq!(setting.read("hello.txt"), "hello\n");
-    assert_eq!(setting.names(), ["SPEC.md", "hello.txt"]);
+    assert_eq!(fixture.read("hello.txt"), "hello\n");
+    assert_eq!(fixture.names(), ["SPEC.md", "hello.txt"]);
     server.verify();
-    setting.wait_for_processes();
+    fixture.wait_for_processes();
 }
 
 #[test]
-fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {
-    let setting = Fixture::new().with_codex();
+fn a_run_plans_and_builds_a_project_and_denied_calls_change_nothing() {
+    let fixture = Fixture::new().with_codex();
     let server = OpenAiServer::start(ModelScript::new(turns()));
-    let command = setting.command(&["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"]);
+    let command = fixture.command(&["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"]);
 
-    let run = asking(command, &server);
+    let run = run_on(command, &server);
 
-    assert_greeted(&setting, &run, &server);
+    assert_greeted(&fixture, &run, &server);
     assert_eq!(run.warnings(), Vec::<&str>::new(), "{run:?}");
 }
 
 /// The scripted model reports tokens for each call, and they have a price.
 #[test]
-fn a_money_budget_ends_a_run_whose_model_has_a_price() {
-    let setting = Fixture::new().with_codex();
+fn a_cost_budget_ends_a_run_on_a_priced_model() {
+    let fixture = Fixture::new().with_codex();
     let script = ModelScript::new([
         calls_our_tool("create", &plan()),
         Turn::text("It is planned."),
     ]);
     let server = OpenAiServer::start(script.rest_fn(|_| shell("ls"))).unverified();
     let arguments = ["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"];
-    let command = setting.command(&[&arguments[..], &["--max-cost=0.01"]].concat());
+    let command = fixture.command(&[&arguments[..], &["--max-cost=0.01"]].concat());
 
-    let run = asking(command, &server);
+    let run = run_on(command, &server);
 
     assert_eq!(run.code, Some(6), "{run:?}");
     assert!(run.stdout.contains("cost budget"), "{run:?}");
     assert!(run.stdout.contains("$0.0"), "{run:?}");
-    setting.wait_for_processes();
+    fixture.wait_for_processes();
 }
 
 #[test]
 fn project_settings_select_codex_and_print_warning() {
-    let setting = Fixture::new()
+    let fixture = Fixture::new()
         .with_codex()
         .configured(&json!({"backend": {"type": "codex", "model": "gpt-5.5"}}));
     let server = OpenAiServer::start(ModelScript::new(turns()));
 
-    let run = asking(setting.command(&["run", "--pause=0s"]), &server);
+    let run = run_on(fixture.command(&["run", "--pause=0s"]), &server);
 
-    assert_greeted(&setting, &run, &server);
+    assert_greeted(&fixture, &run, &server);
     let warnings = run.warnings().join("\n");
     assert!(
         warnings.contains("agents run on the backend codex, as"),
@@ -130,39 +130,39 @@ fn project_settings_select_codex_and_print_warning() {
 
 #[test]
 fn a_flow_runs_on_codex() {
-    let setting = Fixture::new()
+    let fixture = Fixture::new()
         .with_codex()
         .configured(&json!({"backend": {"type": "codex", "model": "gpt-5.5"}}));
-    setting.write("bin/npm", "#!/bin/sh\n[ -e mended.txt ]\n");
-    make_executable(&setting);
-    copy_flow(&setting);
+    fixture.write("bin/npm", "#!/bin/sh\n[ -e mended.txt ]\n");
+    make_executable(&fixture);
+    copy_flow(&fixture);
     let server = OpenAiServer::start(ModelScript::new([
         adds("mended.txt", "It is mended."),
         Turn::text("It was the clock."),
     ]));
     let words = ["flow", "run", "fix-bug", "--json", "--bug", "it crashes"];
-    let mut command = setting.command(&words);
+    let mut command = fixture.command(&words);
     let path = std::env::var("PATH").unwrap_or_default();
-    let bins = ["bin", "../bin"].map(|name| setting.root().join(name).display().to_string());
+    let bins = ["bin", "../bin"].map(|name| fixture.root().join(name).display().to_string());
     command.env("PATH", format!("{}:{path}", bins.join(":")));
 
-    let flow = asking(command, &server);
+    let flow = run_on(command, &server);
 
     assert_eq!(flow.code, Some(0), "{flow:?}");
     assert_eq!(flow.json()["complete"], true, "{flow:?}");
-    assert_eq!(setting.read("mended.txt"), "It is mended.\n");
+    assert_eq!(fixture.read("mended.txt"), "It is mended.\n");
     server.verify();
-    setting.wait_for_processes();
+    fixture.wait_for_processes();
 }
 
-fn make_executable(setting: &Fixture) {
+fn make_executable(fixture: &Fixture) {
     use std::os::unix::fs::PermissionsExt;
     let mode = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(setting.root().join("bin/npm"), mode).expect("ours");
+    std::fs::set_permissions(fixture.root().join("bin/npm"), mode).expect("ours");
 }
 
 /// Copies the flow `fix-bug` into the project.
-fn copy_flow(setting: &Fixture) {
+fn copy_flow(fixture: &Fixture) {
     use std::path::Path;
     let flow = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/flows/fix-bug");
     let mut folders = vec![flow.clone()];
@@ -179,7 +179,7 @@ fn copy_flow(setting: &Fixture) {
                 .display()
                 .to_string();
             let text = std::fs::read_to_string(&path).expect("text");
-            setting.write(&format!(".autonoe/flows/fix-bug/{name}"), &text);
+            fixture.write(&format!(".autonoe/flows/fix-bug/{name}"), &text);
         }
     }
 }

@@ -48,20 +48,20 @@ lines(process.stdin, async ({ id, method, params }) => {
 
 #[test]
 fn an_agent_that_knows_commands_only_works_on_the_ledger_of_the_run() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     let script = format!(
         "const PLAN = {};\nconst PASSED = {};\n{AGENT}",
         plan(),
         passed()
     );
-    let agent = setting.root().with_file_name("agent.js");
+    let agent = fixture.root().with_file_name("agent.js");
     std::fs::write(&agent, script).expect("writable");
     let backend = format!("--backend=acp:node {}", agent.display());
 
-    let run = setting.autonoe(&["run", "--pause=0s", &backend]);
+    let run = fixture.autonoe(&["run", "--pause=0s", &backend]);
 
     assert_eq!(run.code, Some(0), "{run:?}");
     let summary = "1 of 1 deliverables passed; 2 iterations";
     assert!(run.stdout.contains(summary), "{run:?}");
-    setting.wait_for_processes();
+    fixture.wait_for_processes();
 }

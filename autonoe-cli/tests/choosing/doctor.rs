@@ -6,8 +6,11 @@ use crate::choosing::fixture::{Fixture, run_command};
 
 /// Returns the finding about the backend with a tag.
 fn backend_entry<'a>(found: &'a Value, tag: &str) -> &'a Value {
-    let backends = found["backends"].as_array().expect("a list");
-    let mut backends = backends.iter().filter(|it| it["backend"] == tag);
+    let mut backends = found["backends"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(|it| it["backend"] == tag);
     backends
         .next()
         .unwrap_or_else(|| panic!("{tag}: {found:#}"))
@@ -15,10 +18,10 @@ fn backend_entry<'a>(found: &'a Value, tag: &str) -> &'a Value {
 
 #[test]
 fn doctor_reports_unavailable_backends_on_bare_machine() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
 
-    let json = run_command(setting.bare_command(&["doctor", "--json"]));
-    let text = run_command(setting.bare_command(&["doctor", "--backend=codex"]));
+    let json = run_command(fixture.bare_command(&["doctor", "--json"]));
+    let text = run_command(fixture.bare_command(&["doctor", "--backend=codex"]));
 
     let found = json.json();
     assert_eq!((json.code, &found["canRun"]), (Some(1), &json!(false)));
@@ -57,15 +60,15 @@ fn doctor_reports_unavailable_backends_on_bare_machine() {
 fn the_real_programs_are_found_with_version_key_and_sandbox() {
     // Separate machines, because the command probes all installed programs.
     let (codex, gemini) = (Fixture::new().with_codex(), Fixture::new().with_gemini());
-    for (setting, tag, key, version) in [
+    for (fixture, tag, key, version) in [
         (codex, "codex", "OPENAI_API_KEY", "0.166.0"),
         (gemini, "gemini", "GEMINI_API_KEY", "0.61.0"),
     ] {
-        let mut command = setting.command(&["doctor", "--json", "--backend", tag]);
+        let mut command = fixture.command(&["doctor", "--json", "--backend", tag]);
         command.env(key, "do-not-print");
 
         let with = run_command(command);
-        let without = setting.autonoe(&["doctor", "--json", "--backend", tag]);
+        let without = fixture.autonoe(&["doctor", "--json", "--backend", tag]);
 
         assert!(!with.stdout.contains("do-not-print"), "{with:?}");
         let found = with.json();
@@ -88,14 +91,14 @@ fn the_real_programs_are_found_with_version_key_and_sandbox() {
             "missing",
             "{found:#}"
         );
-        setting.wait_for_processes();
+        fixture.wait_for_processes();
     }
 }
 
 #[test]
 fn doctor_rejects_another_program_named_codex() {
-    let setting = Fixture::new().program("codex", "echo 'codex 1.0'");
-    let mut command = setting.command(&["doctor", "--json", "--backend=codex"]);
+    let fixture = Fixture::new().program("codex", "echo 'codex 1.0'");
+    let mut command = fixture.command(&["doctor", "--json", "--backend=codex"]);
     command.env("OPENAI_API_KEY", "nobody asks");
 
     let output = run_command(command);
@@ -112,9 +115,9 @@ fn doctor_rejects_another_program_named_codex() {
 }
 
 #[test]
-fn a_backend_that_needs_a_sandbox_is_not_looked_for_without() {
-    let setting = Fixture::new().with_codex();
-    let mut command = setting.command(&["doctor", "--backend=codex", "--no-sandbox"]);
+fn doctor_refuses_a_backend_that_requires_the_sandbox() {
+    let fixture = Fixture::new().with_codex();
+    let mut command = fixture.command(&["doctor", "--backend=codex", "--no-sandbox"]);
     command.env("OPENAI_API_KEY", "nobody asks");
 
     let output = run_command(command);
@@ -127,20 +130,20 @@ fn a_backend_that_needs_a_sandbox_is_not_looked_for_without() {
 }
 
 #[test]
-fn probe_asks_every_acp_agent_for_its_name() {
+fn probe_requests_the_name_of_every_acp_agent() {
     let script = r#"read -r line
         id=$(printf '%s' "$line" | sed 's/.*"id":\([^,}]*\).*/\1/')
         told='{"protocolVersion":1,"agentInfo":{"name":"x","version":"7.1"},"agentCapabilities":{}}'
         echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$told}"
         cat > /dev/null"#;
-    let setting = Fixture::new().program("agent", script);
+    let fixture = Fixture::new().program("agent", script);
 
-    let output = setting.autonoe(&["doctor", "--json", "--backend=acp:agent"]);
+    let output = fixture.autonoe(&["doctor", "--json", "--backend=acp:agent"]);
 
     let found = output.json();
     let probe = backend_entry(&found, "acp");
     assert_eq!(probe["version"], "7.1", "{found:#}");
     let program = probe["program"].as_str().expect("it was found");
     assert!(program.ends_with("bin/agent"), "{program}");
-    setting.wait_for_processes();
+    fixture.wait_for_processes();
 }

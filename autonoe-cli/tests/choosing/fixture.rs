@@ -62,9 +62,9 @@ impl Fixture {
         for name in ["project", "home", "bin"] {
             fs::create_dir(folder.path().join(name)).expect("writable");
         }
-        let setting = Self { folder };
-        setting.write("SPEC.md", "# A greeting\n\nThere is a greeting.\n");
-        setting.configured(&json!({}))
+        let fixture = Self { folder };
+        fixture.write("SPEC.md", "# A greeting\n\nThere is a greeting.\n");
+        fixture.configured(&json!({}))
     }
 
     /// Writes `agent.json` with these additional fields, replacing an earlier one.
@@ -100,8 +100,10 @@ impl Fixture {
     /// Returns the entries of the project, without Autonoe's own.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.root()).expect("readable").flatten();
-        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-        let mut names: Vec<_> = names.filter(|name| name != ".autonoe").collect();
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .filter(|name| name != ".autonoe")
+            .collect();
         names.sort();
         names
     }
@@ -165,9 +167,9 @@ impl Fixture {
     /// the user's home.
     pub(crate) fn wait_for_processes(&self) {
         let marker = Marker::new(MARKER, self.folder.path().to_string_lossy()).expect("a marker");
-        let begun = Instant::now();
+        let started_at = Instant::now();
         while !marker.processes().is_empty() {
-            assert!(begun.elapsed() < TIMEOUT, "{:?}", marker.processes());
+            assert!(started_at.elapsed() < TIMEOUT, "{:?}", marker.processes());
             std::thread::sleep(Duration::from_millis(20));
         }
         let home = fs::read_dir(self.folder.path().join("home")).expect("readable");

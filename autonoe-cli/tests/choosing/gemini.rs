@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::choosing::fixture::{Fixture, passed, plan, run_command};
 
 #[test]
-fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {
-    let setting = Fixture::new().with_gemini();
+fn a_run_plans_and_builds_a_project_and_denied_calls_change_nothing() {
+    let fixture = Fixture::new().with_gemini();
     let shell = |command: &str| Turn::tool("run_shell_command", json!({"command": command}));
     let greeting = json!({"file_path": "hello.txt", "content": "hello\n"});
     let server = GeminiServer::start(ModelScript::new([
@@ -26,7 +26,7 @@ fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {
         "-m",
         "gemini-2.5-flash",
     ];
-    let mut command = setting.command(&arguments);
+    let mut command = fixture.command(&arguments);
     command
         .env("GEMINI_API_KEY", "nobody checks it")
         .env("GOOGLE_GEMINI_BASE_URL", server.url());
@@ -37,8 +37,8 @@ fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {
     let summary = "1 of 1 deliverables passed; 2 iterations";
     assert!(run.stdout.contains(summary), "{run:?}");
     assert!(run.stderr.contains("Denied Bash: curl"), "{run:?}");
-    assert_eq!(setting.read("hello.txt"), "hello\n");
-    assert_eq!(setting.names(), ["SPEC.md", "hello.txt"]);
+    assert_eq!(fixture.read("hello.txt"), "hello\n");
+    assert_eq!(fixture.names(), ["SPEC.md", "hello.txt"]);
     server.verify();
-    setting.wait_for_processes();
+    fixture.wait_for_processes();
 }

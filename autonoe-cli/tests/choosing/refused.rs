@@ -6,7 +6,7 @@ use crate::choosing::fixture::Fixture;
 
 #[test]
 fn unsupported_options_are_refused_before_a_run_starts() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     for (arguments, code, expected) in [
         (
             &["--backend=codex", "--no-sandbox"][..],
@@ -42,7 +42,7 @@ fn unsupported_options_are_refused_before_a_run_starts() {
         (&["--backend=acp"], 2, "expected acp:COMMAND"),
     ] {
         for more in [&["run"][..], &["run", "--dry-run"]] {
-            let output = setting.autonoe(&[more, arguments].concat());
+            let output = fixture.autonoe(&[more, arguments].concat());
 
             assert_eq!(output.code, Some(code), "{arguments:?}: {output:?}");
             assert!(
@@ -56,13 +56,13 @@ fn unsupported_options_are_refused_before_a_run_starts() {
             );
         }
     }
-    assert_eq!(setting.names(), ["SPEC.md"]);
+    assert_eq!(fixture.names(), ["SPEC.md"]);
 }
 
 #[test]
 fn a_variable_that_switches_the_sandbox_off_is_refused_too() {
-    let setting = Fixture::new();
-    let mut command = setting.command(&["run", "--backend=codex"]);
+    let fixture = Fixture::new();
+    let mut command = fixture.command(&["run", "--backend=codex"]);
     command.env("AUTONOE_NO_SANDBOX", "1");
 
     let output = crate::choosing::fixture::run_command(command);
@@ -78,8 +78,8 @@ fn a_variable_that_switches_the_sandbox_off_is_refused_too() {
 
 #[test]
 fn a_cost_limit_is_refused_on_a_backend_that_reports_no_cost() {
-    let setting = Fixture::new().with_codex();
-    let mut command = setting.command(&["run", "--backend=codex", "--max-cost=1"]);
+    let fixture = Fixture::new().with_codex();
+    let mut command = fixture.command(&["run", "--backend=codex", "--max-cost=1"]);
     command.env("OPENAI_API_KEY", "nobody asks");
 
     let output = crate::choosing::fixture::run_command(command);
@@ -91,13 +91,13 @@ fn a_cost_limit_is_refused_on_a_backend_that_reports_no_cost() {
 
 #[test]
 fn a_missing_program_is_reported_before_a_run() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     for (backend, expected) in [
         ("codex", "the program codex is not on PATH"),
         ("gemini", "is not on PATH"),
         ("acp:nobody", "the program nobody is not on PATH"),
     ] {
-        let output = crate::choosing::fixture::run_command(setting.bare_command(&[
+        let output = crate::choosing::fixture::run_command(fixture.bare_command(&[
             "run",
             "--backend",
             backend,
@@ -115,11 +115,11 @@ fn a_missing_program_is_reported_before_a_run() {
 #[test]
 fn a_configuration_that_the_backend_does_not_support_is_refused_alike_by_every_command() {
     let backend = json!({"type": "claude", "settingSources": "project"}).to_string();
-    let setting = Fixture::new().configured(&json!({"projectMemory": false}));
+    let fixture = Fixture::new().configured(&json!({"projectMemory": false}));
 
-    let dry = setting.autonoe(&["run", "--dry-run", "--backend", &backend]);
-    let run = setting.autonoe(&["run", "--backend", &backend]);
-    let doctor = setting.autonoe(&["doctor", "--backend", &backend]);
+    let dry = fixture.autonoe(&["run", "--dry-run", "--backend", &backend]);
+    let run = fixture.autonoe(&["run", "--backend", &backend]);
+    let doctor = fixture.autonoe(&["doctor", "--backend", &backend]);
 
     let sentence = "claude does not support the session field `project_memory`: \
                     it cannot hide the memory files of the project from the agent";

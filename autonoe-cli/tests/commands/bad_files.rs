@@ -46,8 +46,8 @@ const INSTEAD: &[(Put, &str)] = &[
 ];
 
 fn pipe(path: &Path) {
-    let made = Command::new("mkfifo").arg(path).status();
-    assert!(made.expect("mkfifo is there").success());
+    let status = Command::new("mkfifo").arg(path).status();
+    assert!(status.expect("mkfifo is there").success());
 }
 
 /// Creates a sparse file of zeros.
@@ -95,14 +95,14 @@ fn unusual_file_is_reported_and_left_unchanged() {
     ] {
         for (put, words) in INSTEAD {
             for (args, code) in commands {
-                let setting = with_script();
-                let path = setting.project().join(file);
+                let fixture = with_script();
+                let path = fixture.project().join(file);
                 // Not all of these files exist.
                 let _ = fs::remove_file(&path);
                 put(&path);
                 let before = fs::symlink_metadata(&path).expect("it is there");
 
-                let output = setting.autonoe_within_timeout(args);
+                let output = fixture.autonoe_within_timeout(args);
 
                 assert_eq!(output.code, *code, "{file} {args:?}: {}", output.screen());
                 assert!(
@@ -114,7 +114,7 @@ fn unusual_file_is_reported_and_left_unchanged() {
                 let left_alone = (before.file_type(), before.len(), before.modified().ok())
                     == (after.file_type(), after.len(), after.modified().ok());
                 assert!(left_alone, "{file} {args:?}");
-                assert!(!setting.project().join(".autonoe/journal.jsonl").exists());
+                assert!(!fixture.project().join(".autonoe/journal.jsonl").exists());
             }
         }
     }
@@ -124,9 +124,9 @@ fn unusual_file_is_reported_and_left_unchanged() {
 fn blank_specification_counts_as_missing() {
     for text in ["", " \n\t\r\n", "\u{feff}\n", "\u{200b}"] {
         for args in [RUN, SYNC, DRY_RUN, DOCTOR] {
-            let setting = with_script().file("SPEC.md", text);
+            let fixture = with_script().file("SPEC.md", text);
 
-            let output = setting.autonoe(args);
+            let output = fixture.autonoe(args);
 
             assert_eq!(output.code, 1, "{text:?} {args:?}: {}", output.screen());
             assert!(
@@ -134,7 +134,7 @@ fn blank_specification_counts_as_missing() {
                 "{}",
                 output.screen()
             );
-            assert!(!setting.project().join(".autonoe/journal.jsonl").exists());
+            assert!(!fixture.project().join(".autonoe/journal.jsonl").exists());
         }
     }
 }
@@ -167,9 +167,9 @@ fn invalid_utf8_is_reported_with_its_line() {
             "is not UTF-8 from line 3 on",
         ),
     ] {
-        let setting = with_script().file(file, text);
+        let fixture = with_script().file(file, text);
 
-        let output = setting.autonoe(args);
+        let output = fixture.autonoe(args);
 
         assert_eq!(output.code, 1, "{file}: {}", output.screen());
         let name = file.trim_start_matches("../");
@@ -179,46 +179,46 @@ fn invalid_utf8_is_reported_with_its_line() {
 
 #[test]
 fn byte_order_marks_are_ignored_in_every_file() {
-    let setting = with_script();
+    let fixture = with_script();
     for file in ["SPEC.md", ".autonoe/agent.json", "../agents.json"] {
-        let text = format!("\u{feff}{}", setting.read(file));
-        fs::write(setting.project().join(file), text).expect("writable");
+        let text = format!("\u{feff}{}", fixture.read(file));
+        fs::write(fixture.project().join(file), text).expect("writable");
     }
 
-    let ran = setting.autonoe(RUN);
+    let ran = fixture.autonoe(RUN);
     assert_eq!(ran.code, 0, "{}", ran.screen());
     for file in [".autonoe/status.json", ".autonoe/journal.jsonl"] {
-        let text = format!("\u{feff}{}", setting.read(file));
-        fs::write(setting.project().join(file), text).expect("writable");
+        let text = format!("\u{feff}{}", fixture.read(file));
+        fs::write(fixture.project().join(file), text).expect("writable");
     }
 
-    let status = setting.autonoe(STATUS);
+    let status = fixture.autonoe(STATUS);
     assert!(
         status.stdout.contains("1 of 1 deliverables passed"),
         "{}",
         status.screen()
     );
     for args in [&["log"][..], DRY_RUN, CHECK, RUN] {
-        let output = setting.autonoe(args);
+        let output = fixture.autonoe(args);
         assert_eq!(output.code, 0, "{args:?}: {}", output.screen());
     }
-    let findings = setting.autonoe(DOCTOR).stdout;
+    let findings = fixture.autonoe(DOCTOR).stdout;
     let problems = findings.lines().filter(|line| line.starts_with("problem"));
     let of_files = problems.filter(|line| line.contains(".json") || line.contains("SPEC.md"));
     assert_eq!(of_files.count(), 0, "{findings}");
-    let answered = setting.autonoe_with_input(&["check"], "\u{feff}\"ls\"\n".as_bytes());
+    let answered = fixture.autonoe_with_input(&["check"], "\u{feff}\"ls\"\n".as_bytes());
     assert_eq!(answered.code, 0, "{}", answered.screen());
 }
 
 #[test]
 fn a_script_is_read_within_bounds() {
     for (put, words) in INSTEAD {
-        let setting = with_script();
-        let path = setting.project().join("../agents.json");
+        let fixture = with_script();
+        let path = fixture.project().join("../agents.json");
         fs::remove_file(&path).expect("it is there");
         put(&path);
 
-        let output = setting.autonoe_within_timeout(RUN);
+        let output = fixture.autonoe_within_timeout(RUN);
 
         assert_eq!(output.code, 1, "{words}: {}", output.screen());
         assert!(

@@ -22,8 +22,8 @@ fn allowed_command_lists_its_programs() {
 }
 
 #[test]
-fn a_denial_shows_the_place_the_rule_and_what_to_do_instead() {
-    let setting = Fixture::new();
+fn a_denial_prints_the_span_the_rule_and_an_alternative() {
+    let fixture = Fixture::new();
     for (name, args) in [
         (
             "unlisted",
@@ -44,7 +44,7 @@ fn a_denial_shows_the_place_the_rule_and_what_to_do_instead() {
             &["check", "ls \x1b]0;title\x07 && curl \u{202e}x"],
         ),
     ] {
-        let output = setting.autonoe(args);
+        let output = fixture.autonoe(args);
 
         assert_eq!(output.code, 1, "{name}: {}", output.screen());
         insta::assert_snapshot!(name, output.screen());
@@ -58,7 +58,7 @@ fn options_and_the_file_of_the_project_change_the_verdict() {
         ".autonoe/agent.json",
         r#"{"profile": "rust", "allowCommands": {"run": ["docker"]}}"#,
     );
-    for (setting, args, code) in [
+    for (fixture, args, code) in [
         (&plain, &["docker ps"][..], 1),
         (&with_docker, &["docker ps"], 0),
         (&with_docker, &["docker ps", "--mode", "sync"], 1),
@@ -76,12 +76,12 @@ fn options_and_the_file_of_the_project_change_the_verdict() {
         (&plain, &["rm old.txt", "-D", "--mode", "sync"], 1),
     ] {
         let args = [&["check"], args].concat();
-        let output = setting.autonoe(&args);
+        let output = fixture.autonoe(&args);
         assert_eq!(output.code, code, "{args:?}: {}", output.screen());
     }
     let project = with_docker.project();
-    let elsewhere = ["check", "docker ps", "-p", project.to_str().expect("plain")];
-    assert_eq!(plain.autonoe(&elsewhere).code, 0);
+    let from_other_directory = ["check", "docker ps", "-p", project.to_str().expect("plain")];
+    assert_eq!(plain.autonoe(&from_other_directory).code, 0);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn json_output_matches_snapshot() {
 
 #[test]
 fn commands_from_standard_input_are_answered_line_by_line() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     for (args, input, allowed, code) in [
         (
             &["check"][..],
@@ -122,7 +122,7 @@ fn commands_from_standard_input_are_answered_line_by_line() {
             2,
         ),
     ] {
-        let output = setting.autonoe_with_input(args, input.as_bytes());
+        let output = fixture.autonoe_with_input(args, input.as_bytes());
 
         let answers = json_lines(&output.stdout);
         let found: Vec<_> = answers
@@ -138,7 +138,7 @@ fn commands_from_standard_input_are_answered_line_by_line() {
             );
         }
     }
-    let not_text = setting.autonoe_with_input(&["check"], b"\"\xff\"\n");
+    let not_text = fixture.autonoe_with_input(&["check"], b"\"\xff\"\n");
     assert_eq!(not_text.code, 2, "{}", not_text.screen());
 }
 
@@ -173,10 +173,10 @@ fn empty_input_is_not_an_allowed_command() {
 #[test]
 fn a_line_without_an_end_is_not_read_without_end() {
     let endless = File::open("/dev/zero").expect("it is there");
-    let setting = Fixture::new();
-    let mut command = setting.command(&["check"]);
+    let fixture = Fixture::new();
+    let mut command = fixture.command(&["check"]);
 
-    let output = setting.command_output(command.stdin(endless).output().expect("it starts"));
+    let output = fixture.command_output(command.stdin(endless).output().expect("it starts"));
 
     assert_eq!((output.code, output.stdout.as_str()), (2, ""));
     assert!(
@@ -187,7 +187,7 @@ fn a_line_without_an_end_is_not_read_without_end() {
 }
 
 #[test]
-fn a_check_that_cannot_be_made_is_no_denial() {
+fn a_failed_check_is_not_a_denial() {
     let broken = Fixture::new().file(".autonoe/agent.json", "{\n  \"profil\": \"node\"\n}");
     let plain = Fixture::new();
 

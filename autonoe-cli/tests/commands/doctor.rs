@@ -10,7 +10,7 @@ use crate::commands::fixture::{CommandOutput, Fixture};
 
 /// A machine on which a run could start.
 fn healthy() -> Fixture {
-    let setting = Fixture::new()
+    let fixture = Fixture::new()
         .file("SPEC.md", "# Shop\n")
         .home_file(
             ".claude/.credentials.json",
@@ -20,7 +20,7 @@ fn healthy() -> Fixture {
         .program("bwrap", "exit 0");
     ["socat", "git", "npx"]
         .into_iter()
-        .fold(setting, |setting, name| setting.program(name, "exit 1"))
+        .fold(fixture, |fixture, name| fixture.program(name, "exit 1"))
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn on_a_healthy_machine_a_run_could_start() {
 }
 
 #[test]
-fn on_a_bare_machine_every_problem_comes_with_its_remedy() {
+fn doctor_prints_a_remedy_for_each_problem_of_a_bare_machine() {
     let output = Fixture::new().autonoe(&["doctor"]);
 
     assert_eq!(output.code, 1, "{}", output.screen());
@@ -40,16 +40,16 @@ fn on_a_bare_machine_every_problem_comes_with_its_remedy() {
 }
 
 #[test]
-fn each_problem_alone_is_in_the_way_of_a_run() {
+fn each_problem_alone_prevents_a_run() {
     let program = |name| {
-        move |setting: Fixture| {
-            let path = setting.project().join("../bin").join(name);
+        move |fixture: Fixture| {
+            let path = fixture.project().join("../bin").join(name);
             fs::remove_file(path).expect("it is there");
-            setting
+            fixture
         }
     };
     let file =
-        |path: &'static str, text: &'static str| move |setting: Fixture| setting.file(path, text);
+        |path: &'static str, text: &'static str| move |fixture: Fixture| fixture.file(path, text);
     type Change = Box<dyn Fn(Fixture) -> Fixture>;
     let cases: Vec<(&str, &str, Change)> = vec![
         ("claude", "no program `claude`", Box::new(program("claude"))),
@@ -171,7 +171,7 @@ fn a_warning_does_not_keep_a_run_from_starting() {
 }
 
 #[test]
-fn credentials_are_found_and_never_printed() {
+fn doctor_finds_credentials_and_never_prints_them() {
     let bare = Fixture::new();
     for (name, value) in [
         ("ANTHROPIC_API_KEY", "sk-do-not-print"),
@@ -203,9 +203,9 @@ fn credentials_are_found_and_never_printed() {
 
 #[test]
 fn untested_version_and_disabled_sandbox_are_warnings() {
-    let setting = healthy().program("claude", "echo '9.9.9 (Claude Code)'");
+    let fixture = healthy().program("claude", "echo '9.9.9 (Claude Code)'");
 
-    let output = setting.autonoe(&["doctor", "--no-sandbox"]);
+    let output = fixture.autonoe(&["doctor", "--no-sandbox"]);
 
     assert_eq!(output.code, 0, "{}", output.screen());
     for part in ["not tested with", "switched off"] {
@@ -215,10 +215,10 @@ fn untested_version_and_disabled_sandbox_are_warnings() {
 
 #[test]
 fn a_browser_that_is_switched_off_needs_no_npx() {
-    let setting = healthy().file(".autonoe/agent.json", "{\"mcpServers\": {}}");
-    fs::remove_file(setting.project().join("../bin/npx")).expect("it is there");
+    let fixture = healthy().file(".autonoe/agent.json", "{\"mcpServers\": {}}");
+    fs::remove_file(fixture.project().join("../bin/npx")).expect("it is there");
 
-    assert_eq!(setting.autonoe(&["doctor"]).code, 0);
+    assert_eq!(fixture.autonoe(&["doctor"]).code, 0);
 }
 
 #[test]
@@ -234,24 +234,24 @@ fn a_directory_that_is_not_there_is_a_problem() {
 }
 
 fn with(value: &[u8], args: &[&str]) -> CommandOutput {
-    let setting = Fixture::new().file("SPEC.md", "# Shop\n");
-    let mut command = setting.command(args);
+    let fixture = Fixture::new().file("SPEC.md", "# Shop\n");
+    let mut command = fixture.command(args);
     command.env("AUTONOE_NO_SANDBOX", OsStr::from_bytes(value));
-    setting.command_output(command.output().expect("it starts"))
+    fixture.command_output(command.output().expect("it starts"))
 }
 
-const TOLD: &str = "so the sandbox stays on";
+const WARNING: &str = "so the sandbox stays on";
 
 #[test]
 fn an_invalid_value_is_reported_and_leaves_the_sandbox_on() {
     for value in [&b"true"[..], b"yes", b"on", b"2", b" 1", b"\xff"] {
         let dry = with(value, &["run", "--dry-run"]);
         assert_eq!(dry.code, 0, "{}", dry.screen());
-        assert!(dry.stderr.contains(TOLD), "{}", dry.screen());
+        assert!(dry.stderr.contains(WARNING), "{}", dry.screen());
         assert!(!dry.stdout.contains(" off "), "{}", dry.screen());
 
         let doctor = with(value, &["doctor"]);
-        assert!(doctor.stdout.contains(TOLD), "{}", doctor.screen());
+        assert!(doctor.stdout.contains(WARNING), "{}", doctor.screen());
         assert!(
             !doctor.stdout.contains("switched off"),
             "{}",
@@ -265,7 +265,7 @@ fn known_values_print_no_warning() {
     for value in [&b""[..], b"0", b"false", b"no", b"off", b"FALSE", b"1"] {
         for args in [&["run", "--dry-run"][..], &["doctor"]] {
             let output = with(value, args);
-            assert!(!output.screen().contains(TOLD), "{}", output.screen());
+            assert!(!output.screen().contains(WARNING), "{}", output.screen());
             let is_off = output.stdout.contains("switched off");
             assert_eq!(
                 is_off,
@@ -276,7 +276,7 @@ fn known_values_print_no_warning() {
         }
     }
     let by_flag = with(b"true", &["run", "--dry-run", "--no-sandbox"]);
-    assert!(!by_flag.screen().contains(TOLD), "{}", by_flag.screen());
+    assert!(!by_flag.screen().contains(WARNING), "{}", by_flag.screen());
 }
 
 #[test]

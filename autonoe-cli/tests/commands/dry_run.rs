@@ -10,21 +10,21 @@ const ONE_PASSED: &str = r#"{"deliverables": [{"id": "A", "description": "x",
     "acceptanceCriteria": ["y"], "passed": true, "blocked": false}]}"#;
 
 /// Without the browser, whose tools would fill a screen.
-fn setting() -> Fixture {
+fn fixture() -> Fixture {
     Fixture::new()
         .file("SPEC.md", "# Shop\n")
         .file(".autonoe/agent.json", "{\"mcpServers\": {}}")
 }
 
 #[test]
-fn a_first_run_shows_what_it_would_do_and_where_each_value_comes_from() {
-    let setting = setting().file(
+fn a_dry_run_without_a_ledger_prints_the_first_step_and_the_source_of_each_setting() {
+    let fixture = fixture().file(
         ".autonoe/agent.json",
         "{\n  \"profile\": \"rust\",\n  \"allowCommands\": [\"docker\"],\n  \"mcpServers\": {}\n}",
     );
-    let before = setting.files();
+    let before = fixture.files();
 
-    let output = setting.autonoe(&[
+    let output = fixture.autonoe(&[
         "run",
         "--dry-run",
         "-n",
@@ -40,26 +40,26 @@ fn a_first_run_shows_what_it_would_do_and_where_each_value_comes_from() {
     ]);
 
     insta::assert_snapshot!(output.screen());
-    assert_eq!(setting.files(), before);
+    assert_eq!(fixture.files(), before);
 }
 
 #[test]
-fn a_sync_reads_the_specification_again() {
-    let setting = setting()
+fn a_dry_run_of_sync_prints_the_sync_instruction() {
+    let fixture = fixture()
         .file(".autonoe/status.json", ONE_PASSED)
         .file(".autonoe/sync.md", "Compare.\nThen list.\n");
 
-    let output = setting.autonoe(&["sync", "--dry-run", "--no-sandbox"]);
+    let output = fixture.autonoe(&["sync", "--dry-run", "--no-sandbox"]);
 
     insta::assert_snapshot!(output.screen());
 }
 
 #[test]
 fn the_built_in_browser_is_there_in_run_mode_only() {
-    let setting = Fixture::new().file("SPEC.md", "# Shop\n");
+    let fixture = Fixture::new().file("SPEC.md", "# Shop\n");
 
-    let run = setting.autonoe(&["run", "--dry-run"]).stdout;
-    let sync = setting.autonoe(&["sync", "--dry-run"]).stdout;
+    let run = fixture.autonoe(&["run", "--dry-run"]).stdout;
+    let sync = fixture.autonoe(&["sync", "--dry-run"]).stdout;
 
     assert!(run.contains("@playwright/mcp") && run.contains("mcp__playwright__browser_navigate"));
     assert!(sync.contains("(off in sync mode)") && !sync.contains("browser_navigate"));
@@ -67,9 +67,9 @@ fn the_built_in_browser_is_there_in_run_mode_only() {
 
 #[test]
 fn json_output_matches_snapshot() {
-    let setting = setting().file(".autonoe/status.json", ONE_PENDING);
+    let fixture = fixture().file(".autonoe/status.json", ONE_PENDING);
 
-    let output = setting.autonoe(&["run", "--dry-run", "--output", "json"]);
+    let output = fixture.autonoe(&["run", "--dry-run", "--output", "json"]);
 
     let json: Value = serde_json::from_str(&output.stdout).expect("JSON");
     insta::assert_json_snapshot!(json);
@@ -77,9 +77,9 @@ fn json_output_matches_snapshot() {
 
 #[test]
 fn a_finished_project_would_end_at_once() {
-    let setting = setting().file(".autonoe/status.json", ONE_PASSED);
+    let fixture = fixture().file(".autonoe/status.json", ONE_PASSED);
 
-    let output = setting.autonoe(&["run", "--dry-run"]);
+    let output = fixture.autonoe(&["run", "--dry-run"]);
 
     let line = "ends immediately  all achievable deliverables passed";
     assert!(output.stdout.contains(line), "{}", output.screen());
@@ -87,23 +87,23 @@ fn a_finished_project_would_end_at_once() {
 
 #[test]
 fn dry_run_reports_errors_that_prevent_a_run() {
-    for (name, setting) in [
+    for (name, fixture) in [
         ("no_specification", Fixture::new()),
         (
             "broken_configuration",
-            setting().file(".autonoe/agent.json", "{\n  \"profile\": \"cobol\"\n}"),
+            fixture().file(".autonoe/agent.json", "{\n  \"profile\": \"cobol\"\n}"),
         ),
-        ("broken_ledger", setting().file(".autonoe/status.json", "{")),
+        ("broken_ledger", fixture().file(".autonoe/status.json", "{")),
         (
             "broken_journal",
-            setting().file(".autonoe/journal.jsonl", "{}\n"),
+            fixture().file(".autonoe/journal.jsonl", "{}\n"),
         ),
         (
             "blank_instruction",
-            setting().file(".autonoe/initializer.md", " "),
+            fixture().file(".autonoe/initializer.md", " "),
         ),
     ] {
-        let output = setting.autonoe(&["run", "--dry-run"]);
+        let output = fixture.autonoe(&["run", "--dry-run"]);
 
         assert_eq!((output.code, output.stdout.as_str()), (1, ""), "{name}");
         insta::assert_snapshot!(name, output.stderr);
@@ -112,9 +112,9 @@ fn dry_run_reports_errors_that_prevent_a_run() {
 
 // Shows: spec/8.3/sync-options
 #[test]
-fn an_interrupted_run_would_resume_with_the_given_limits() {
+fn a_dry_run_prints_the_run_to_resume_with_the_passed_limits() {
     let journal = include_str!("fixtures/broken_off_sync.jsonl");
-    let setting = setting()
+    let fixture = fixture()
         .file(".autonoe/journal.jsonl", journal)
         .file(
             ".autonoe/status.json",
@@ -124,16 +124,16 @@ fn an_interrupted_run_would_resume_with_the_given_limits() {
                  "deprecatedAt": "2026-02-01"}]}"#,
         );
 
-    let output = setting.autonoe(&["sync", "--dry-run", "--max-retries", "9"]);
+    let output = fixture.autonoe(&["sync", "--dry-run", "--max-retries", "9"]);
 
     insta::assert_snapshot!(output.screen());
     // A run does not resume a sync.
-    let run = setting.autonoe(&["run", "--dry-run"]);
+    let run = fixture.autonoe(&["run", "--dry-run"]);
     assert!(!run.stdout.contains("resumes "), "{}", run.screen());
 }
 
 // Shows: spec/8.3/sync-options
 #[test]
 fn a_sync_still_refuses_to_be_destructive() {
-    assert_eq!(setting().autonoe(&["sync", "--dry-run", "-D"]).code, 2);
+    assert_eq!(fixture().autonoe(&["sync", "--dry-run", "-D"]).code, 2);
 }

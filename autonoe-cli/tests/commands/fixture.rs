@@ -128,8 +128,8 @@ impl Fixture {
         let program = Path::new(env!("CARGO_BIN_EXE_autonoe"));
         let folder = program.parent().expect("it is in a folder").to_owned();
         let own = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&own)));
-        let path = path.expect("plain names");
+        let path = std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&own)))
+            .expect("plain names");
         for console in Console::all(guide) {
             for command in &console.commands {
                 let output = Command::new("bash")

@@ -28,10 +28,10 @@ const STEPS: &str = r#"{
 
 /// A project with a flow under each of the names.
 fn with_flows(names: &[&str]) -> Fixture {
-    names.iter().fold(Fixture::new(), |setting, name| {
+    names.iter().fold(Fixture::new(), |fixture, name| {
         let folder = format!(".autonoe/flows/{name}");
         let agent = AGENT.replace("\"review\"", &format!("{name:?}"));
-        setting
+        fixture
             .file(&format!("{folder}/agent.json"), agent)
             .file(&format!("{folder}/steps_registry.json"), STEPS)
             .file(
@@ -81,10 +81,10 @@ fn json_list_contains_parameters_and_flags() {
 
 #[test]
 fn a_project_without_flows_gets_a_hint_and_stays_untouched() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
 
-    insta::assert_snapshot!(setting.autonoe(&["flow", "list"]).screen());
-    assert!(setting.files().is_empty());
+    insta::assert_snapshot!(fixture.autonoe(&["flow", "list"]).screen());
+    assert!(fixture.files().is_empty());
 }
 
 #[test]
@@ -104,11 +104,11 @@ fn every_mistake_is_reported_as_json_too() {
 }
 
 #[test]
-fn flows_without_mistakes_take_a_line_each() {
-    let setting = with_flows(&["audit", "review"]);
+fn each_valid_flow_is_one_line() {
+    let fixture = with_flows(&["audit", "review"]);
 
-    let all = setting.autonoe(&["flow", "validate"]);
-    let one = setting.autonoe(&["flow", "validate", "audit"]);
+    let all = fixture.autonoe(&["flow", "validate"]);
+    let one = fixture.autonoe(&["flow", "validate", "audit"]);
 
     let lines = "audit: valid\nreview: valid\n2 of 2 flows valid\n";
     assert_eq!((all.code, all.stdout.as_str()), (0, lines));
@@ -117,12 +117,12 @@ fn flows_without_mistakes_take_a_line_each() {
 
 #[test]
 fn a_warning_is_reported_and_is_no_error() {
-    let setting = with_flows(&["review"]).file(
+    let fixture = with_flows(&["review"]).file(
         ".autonoe/flows/review/agent.json",
         AGENT.replace("\"review\"", "\"another\""),
     );
 
-    let output = setting.autonoe(&["flow", "validate"]);
+    let output = fixture.autonoe(&["flow", "validate"]);
 
     assert_eq!(output.code, 0);
     insta::assert_snapshot!(output.screen());
@@ -130,8 +130,8 @@ fn a_warning_is_reported_and_is_no_error() {
 
 #[test]
 fn flow_path_resolves_against_working_directory() {
-    let setting = with_flows(&["review"]);
-    let project = setting.project();
+    let fixture = with_flows(&["review"]);
+    let project = fixture.project();
 
     for (folder, word) in [
         (project.clone(), "./.autonoe/flows/review"),
@@ -145,9 +145,9 @@ fn flow_path_resolves_against_working_directory() {
                 .expect("plain"),
         ),
     ] {
-        let mut command = setting.command(&["flow", "validate", word]);
+        let mut command = fixture.command(&["flow", "validate", word]);
         let output =
-            setting.command_output(command.current_dir(&folder).output().expect("it starts"));
+            fixture.command_output(command.current_dir(&folder).output().expect("it starts"));
         assert_eq!(
             output.code,
             0,
@@ -156,23 +156,23 @@ fn flow_path_resolves_against_working_directory() {
             output.screen()
         );
     }
-    let elsewhere = Fixture::new().autonoe(&[
+    let by_path = Fixture::new().autonoe(&[
         "flow",
         "validate",
         "review",
         "-p",
         project.to_str().expect("plain"),
     ]);
-    assert_eq!(elsewhere.code, 0, "{}", elsewhere.screen());
+    assert_eq!(by_path.code, 0, "{}", by_path.screen());
 }
 
 #[test]
-fn a_validation_that_could_not_be_made_finds_no_errors() {
-    let setting = with_flows(&["audit", "review"]);
+fn a_failed_validation_reports_no_findings() {
+    let fixture = with_flows(&["audit", "review"]);
 
     insta::assert_snapshot!(
         "no_such_flow",
-        setting.autonoe(&["flow", "validate", "reviw"]).screen()
+        fixture.autonoe(&["flow", "validate", "reviw"]).screen()
     );
     insta::assert_snapshot!(
         "no_flows",
@@ -185,19 +185,19 @@ fn a_validation_that_could_not_be_made_finds_no_errors() {
         &["flow", "check"],
         &["flow"],
     ] {
-        let output = setting.autonoe(args);
+        let output = fixture.autonoe(args);
         assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{args:?}");
     }
 }
 
 #[test]
 fn a_folder_that_could_not_be_a_flow_is_not_passed_over() {
-    let setting = with_flows(&["review"])
+    let fixture = with_flows(&["review"])
         .file(".autonoe/flows/empty/notes.txt", "")
         .file(".autonoe/flows/.hidden/notes.txt", "")
         .file(".autonoe/flows/notes.txt", "");
 
-    let output = setting.autonoe(&["flow", "validate"]);
+    let output = fixture.autonoe(&["flow", "validate"]);
 
     assert_eq!(output.code, 1);
     assert!(
@@ -214,14 +214,14 @@ fn a_folder_that_could_not_be_a_flow_is_not_passed_over() {
 
 #[test]
 fn a_path_that_is_no_flow_is_an_error_of_that_flow() {
-    let setting = Fixture::new().file("notes.txt", "");
+    let fixture = Fixture::new().file("notes.txt", "");
 
     for (word, expected) in [
         ("./missing", "the folder does not exist"),
         ("./notes.txt", "it is not a folder"),
         (".", "the file does not exist"),
     ] {
-        let output = setting.autonoe(&["flow", "validate", word]);
+        let output = fixture.autonoe(&["flow", "validate", word]);
         assert_eq!(output.code, 1, "{word}: {}", output.screen());
         assert!(
             output.stdout.contains(expected),
@@ -233,12 +233,12 @@ fn a_path_that_is_no_flow_is_an_error_of_that_flow() {
 
 #[test]
 fn texts_of_a_flow_are_no_commands_for_a_terminal() {
-    let setting = with_flows(&["review"]).file(
+    let fixture = with_flows(&["review"]).file(
         ".autonoe/flows/review/agent.json",
         AGENT.replace("Reviews a text", "Reviews\\u001b[2J\\na \\u202etext"),
     );
 
-    let output = setting.autonoe(&["flow", "list"]);
+    let output = fixture.autonoe(&["flow", "list"]);
 
     assert!(
         output.stdout.contains("Reviews [2J⏎a \u{fffd}text"),
@@ -248,33 +248,33 @@ fn texts_of_a_flow_are_no_commands_for_a_terminal() {
 }
 
 #[test]
-fn a_flow_is_drawn_in_two_ways() {
-    let setting = with_flows(&["review"]);
+fn a_flow_is_drawn_as_mermaid_and_dot() {
+    let fixture = with_flows(&["review"]);
     for (format, beginning) in [("mermaid", "flowchart TD\n"), ("dot", "digraph ")] {
-        let output = setting.autonoe(&["flow", "graph", "review", "--format", format]);
+        let output = fixture.autonoe(&["flow", "graph", "review", "--format", format]);
 
         assert_eq!(output.code, 0, "{format}: {}", output.screen());
         assert!(output.stdout.starts_with(beginning), "{}", output.stdout);
         let file = format!("picture.{format}");
         let written =
-            setting.autonoe(&["flow", "graph", "review", "-o", &file, "--format", format]);
+            fixture.autonoe(&["flow", "graph", "review", "-o", &file, "--format", format]);
         assert_eq!(written.stdout, format!("[folder]/project/{file}\n"));
-        assert_eq!(setting.read(&file), output.stdout, "{format}");
+        assert_eq!(fixture.read(&file), output.stdout, "{format}");
     }
-    let by_ending = setting.autonoe(&["flow", "graph", "review", "--output", "flow.gv"]);
+    let by_ending = fixture.autonoe(&["flow", "graph", "review", "--output", "flow.gv"]);
     assert_eq!(by_ending.code, 0);
-    assert!(setting.read("flow.gv").starts_with("digraph "));
+    assert!(fixture.read("flow.gv").starts_with("digraph "));
 }
 
 #[test]
 fn a_flow_is_not_drawn_into_a_file_of_pictures() {
-    let setting = with_flows(&["review"]);
+    let fixture = with_flows(&["review"]);
 
-    let output = setting.autonoe(&["flow", "graph", "review", "--output", "flow.svg"]);
+    let output = fixture.autonoe(&["flow", "graph", "review", "--output", "flow.svg"]);
 
     assert_eq!(output.code, 2, "{}", output.screen());
     assert!(output.stderr.contains("dot -Tsvg"), "{}", output.stderr);
-    let files = setting.files();
+    let files = fixture.files();
     assert!(
         !files.iter().any(|file| file.ends_with("flow.svg")),
         "{files:?}"
@@ -283,24 +283,24 @@ fn a_flow_is_not_drawn_into_a_file_of_pictures() {
 
 #[test]
 fn a_flow_with_mistakes_is_drawn_with_a_warning_and_an_unreadable_one_is_not() {
-    let setting = with_mistakes();
+    let fixture = with_mistakes();
 
     insta::assert_snapshot!(
         "drawn",
-        setting.autonoe(&["flow", "graph", "wrong"]).screen()
+        fixture.autonoe(&["flow", "graph", "wrong"]).screen()
     );
     insta::assert_snapshot!(
         "not_drawn",
-        setting.autonoe(&["flow", "graph", "broken"]).screen()
+        fixture.autonoe(&["flow", "graph", "broken"]).screen()
     );
 }
 
 #[test]
 fn graph_output_refuses_files_of_autonoe() {
-    let setting = with_flows(&["review"]);
-    let before = setting.read(".autonoe/flows/review/agent.json");
+    let fixture = with_flows(&["review"]);
+    let before = fixture.read(".autonoe/flows/review/agent.json");
 
-    let output = setting.autonoe(&[
+    let output = fixture.autonoe(&[
         "flow",
         "graph",
         "review",
@@ -309,15 +309,15 @@ fn graph_output_refuses_files_of_autonoe() {
     ]);
 
     assert_eq!(output.code, 2, "{}", output.screen());
-    assert_eq!(setting.read(".autonoe/flows/review/agent.json"), before);
-    let nowhere = setting.autonoe(&["flow", "graph", "review", "-o", "missing/flow.dot"]);
+    assert_eq!(fixture.read(".autonoe/flows/review/agent.json"), before);
+    let nowhere = fixture.autonoe(&["flow", "graph", "review", "-o", "missing/flow.dot"]);
     assert_eq!(nowhere.code, 1, "{}", nowhere.screen());
 }
 
 #[test]
 fn a_dry_run_shows_parameters_settings_and_the_first_step() {
-    let setting = with_flows(&["review"]).file(".autonoe/agent.json", "{\"mcpServers\": {}}");
-    let before = setting.files();
+    let fixture = with_flows(&["review"]).file(".autonoe/agent.json", "{\"mcpServers\": {}}");
+    let before = fixture.files();
     let args = [
         "flow",
         "run",
@@ -328,15 +328,15 @@ fn a_dry_run_shows_parameters_settings_and_the_first_step() {
         "clocks",
     ];
 
-    let output = setting.autonoe(&args);
+    let output = fixture.autonoe(&args);
 
     insta::assert_snapshot!(output.screen());
-    assert_eq!(setting.files(), before);
+    assert_eq!(fixture.files(), before);
 }
 
 #[test]
 fn wrong_parameters_are_wrong_usage_and_list_the_valid_ones() {
-    let setting = with_flows(&["review"]);
+    let fixture = with_flows(&["review"]);
     for (name, args) in [
         ("missing", &["flow", "run", "review"][..]),
         (
@@ -364,7 +364,7 @@ fn wrong_parameters_are_wrong_usage_and_list_the_valid_ones() {
             ],
         ),
     ] {
-        let output = setting.autonoe(args);
+        let output = fixture.autonoe(args);
 
         assert_eq!(output.code, 2, "{name}");
         insta::assert_snapshot!(format!("parameters_{name}"), output.screen());
@@ -374,7 +374,7 @@ fn wrong_parameters_are_wrong_usage_and_list_the_valid_ones() {
 #[test]
 fn parameter_named_like_option_follows_double_dash() {
     let agent = AGENT.replace("--about", "--model");
-    let setting = with_flows(&["review"]).file(".autonoe/flows/review/agent.json", agent);
+    let fixture = with_flows(&["review"]).file(".autonoe/flows/review/agent.json", agent);
     let args = [
         "flow",
         "run",
@@ -387,7 +387,7 @@ fn parameter_named_like_option_follows_double_dash() {
         "x",
     ];
 
-    let output = setting.autonoe(&args);
+    let output = fixture.autonoe(&args);
 
     assert_eq!(output.code, 0, "{}", output.screen());
     assert!(
@@ -400,11 +400,11 @@ fn parameter_named_like_option_follows_double_dash() {
 
 #[test]
 fn the_parts_of_the_command_have_manuals() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
 
-    let whole = setting.autonoe(&["man", "flow"]).stdout;
-    let part = setting.autonoe(&["man", "flow", "validate"]).stdout;
-    let unknown = setting.autonoe(&["man", "flow", "check"]);
+    let whole = fixture.autonoe(&["man", "flow"]).stdout;
+    let part = fixture.autonoe(&["man", "flow", "validate"]).stdout;
+    let unknown = fixture.autonoe(&["man", "flow", "check"]);
 
     assert!(whole.contains("validate"), "{whole}");
     assert!(
@@ -420,12 +420,12 @@ fn examples() -> PathBuf {
 
 #[test]
 fn the_example_flows_are_valid_without_a_warning_and_fit_the_schemas_that_they_name() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     let mut names = Vec::new();
     for entry in fs::read_dir(examples()).expect("readable") {
         let folder = entry.expect("readable").path();
 
-        let output = setting.autonoe(&[
+        let output = fixture.autonoe(&[
             "flow",
             "validate",
             "--json",
@@ -444,9 +444,12 @@ fn the_example_flows_are_valid_without_a_warning_and_fit_the_schemas_that_they_n
             let value: Value = serde_json::from_str(&text).expect("JSON");
             // The guide saves the schema of `autonoe schema NAME` in this file of the folder.
             let schema = value["$schema"].as_str().expect("it names a schema");
-            let name = schema.strip_prefix("./").expect("a file of the folder");
-            let name = name.strip_suffix(".schema.json").expect("a schema");
-            let schema = setting.autonoe(&["schema", name]).stdout;
+            let name = schema
+                .strip_prefix("./")
+                .expect("a file of the folder")
+                .strip_suffix(".schema.json")
+                .expect("a schema");
+            let schema = fixture.autonoe(&["schema", name]).stdout;
             let schema = serde_json::from_str(&schema).expect("JSON");
             let validator = jsonschema::validator_for(&schema).expect("a schema");
             let errors: Vec<_> = validator

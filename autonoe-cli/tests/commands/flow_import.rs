@@ -47,10 +47,10 @@ fn with_agent() -> Fixture {
 }
 
 #[test]
-fn an_agent_is_imported_with_a_list_of_what_was_changed_and_dropped() {
-    let setting = with_agent();
+fn an_import_lists_changed_and_dropped_parts() {
+    let fixture = with_agent();
 
-    let output = setting.autonoe(&["flow", "import", "agents/auditor"]);
+    let output = fixture.autonoe(&["flow", "import", "agents/auditor"]);
 
     assert_eq!(output.code, 0, "{}", output.screen());
     for expected in [
@@ -63,7 +63,7 @@ fn an_agent_is_imported_with_a_list_of_what_was_changed_and_dropped() {
     ] {
         assert!(output.stdout.contains(expected), "{}", output.screen());
     }
-    let files = setting.files();
+    let files = fixture.files();
     let hidden = files.iter().filter(|file| file.contains(".auditor"));
     assert_eq!(hidden.count(), 0, "{files:?}");
 }
@@ -74,12 +74,12 @@ fn an_imported_flow_runs_and_follows_the_intents_of_its_agent() {
         {"name": "1", "steps": [{"uses": {"tool": "mcp__autonoe__set_outputs", "input": {"intent": "repeat"}}}, {"says": "Once more."}, "ends"]},
         {"name": "2", "steps": [{"uses": {"tool": "mcp__autonoe__set_outputs", "input": {"intent": "next"}}}, {"says": "I have read it."}, "ends"]},
         {"name": "3", "steps": [{"says": "Closed."}, "ends"]}]}"#;
-    let setting = with_agent()
+    let fixture = with_agent()
         .file("agents.json", agents)
         .file(".autonoe/agent.json", "{\"mcpServers\": {}}");
-    setting.autonoe(&["flow", "import", "agents/auditor", "--name", "audit-2"]);
+    fixture.autonoe(&["flow", "import", "agents/auditor", "--name", "audit-2"]);
 
-    let output = setting.autonoe(&[
+    let output = fixture.autonoe(&[
         "flow",
         "run",
         "audit-2",
@@ -98,16 +98,16 @@ fn an_imported_flow_runs_and_follows_the_intents_of_its_agent() {
 
 #[test]
 fn a_flow_is_replaced_only_by_force() {
-    let setting = with_agent().file(".autonoe/flows/auditor/note.txt", "mine");
+    let fixture = with_agent().file(".autonoe/flows/auditor/note.txt", "mine");
 
-    let refused = setting.autonoe(&["flow", "import", "agents/auditor"]);
+    let refused = fixture.autonoe(&["flow", "import", "agents/auditor"]);
     assert_eq!(refused.code, 2, "{}", refused.screen());
     assert!(refused.stderr.contains("--force"), "{}", refused.screen());
-    assert_eq!(setting.read(".autonoe/flows/auditor/note.txt"), "mine");
+    assert_eq!(fixture.read(".autonoe/flows/auditor/note.txt"), "mine");
 
-    let forced = setting.autonoe(&["flow", "import", "agents/auditor", "--force"]);
+    let forced = fixture.autonoe(&["flow", "import", "agents/auditor", "--force"]);
     assert_eq!(forced.code, 0, "{}", forced.screen());
-    let files = setting.files();
+    let files = fixture.files();
     let notes = files.iter().filter(|file| file.ends_with("note.txt"));
     assert_eq!(notes.count(), 0, "{files:?}");
 }
@@ -115,18 +115,18 @@ fn a_flow_is_replaced_only_by_force() {
 #[test]
 fn an_interrupted_import_keeps_the_flow_that_it_was_to_replace() {
     // The state after a kill between the two renames.
-    let setting = with_agent()
+    let fixture = with_agent()
         .file(".autonoe/flows/.auditor.old/note.txt", "mine")
         .file(".autonoe/flows/.auditor.new/agent.json", "{");
 
-    let refused = setting.autonoe(&["flow", "import", "agents/auditor"]);
+    let refused = fixture.autonoe(&["flow", "import", "agents/auditor"]);
 
     assert_eq!(refused.code, 2, "{}", refused.screen());
-    assert_eq!(setting.read(".autonoe/flows/auditor/note.txt"), "mine");
+    assert_eq!(fixture.read(".autonoe/flows/auditor/note.txt"), "mine");
 
-    let forced = setting.autonoe(&["flow", "import", "agents/auditor", "--force"]);
+    let forced = fixture.autonoe(&["flow", "import", "agents/auditor", "--force"]);
     assert_eq!(forced.code, 0, "{}", forced.screen());
-    let files = setting.files();
+    let files = fixture.files();
     let hidden = files.iter().filter(|file| file.contains(".auditor"));
     assert_eq!(hidden.count(), 0, "{files:?}");
 }
@@ -134,28 +134,28 @@ fn an_interrupted_import_keeps_the_flow_that_it_was_to_replace() {
 #[cfg(unix)]
 #[test]
 fn an_import_does_not_write_through_a_symlink_in_the_place_of_the_state_directory() {
-    let setting = with_agent();
-    let (state, elsewhere) = (
-        setting.project().join(".autonoe"),
-        setting.project().join("elsewhere"),
+    let fixture = with_agent();
+    let (state, target) = (
+        fixture.project().join(".autonoe"),
+        fixture.project().join("elsewhere"),
     );
-    std::fs::create_dir(&elsewhere).expect("made");
-    std::os::unix::fs::symlink(&elsewhere, &state).expect("linked");
+    std::fs::create_dir(&target).expect("made");
+    std::os::unix::fs::symlink(&target, &state).expect("linked");
 
-    let refused = setting.autonoe(&["flow", "import", "agents/auditor"]);
+    let refused = fixture.autonoe(&["flow", "import", "agents/auditor"]);
 
     assert_eq!(refused.code, 1, "{}", refused.screen());
-    assert_eq!(std::fs::read_dir(elsewhere).expect("readable").count(), 0);
+    assert_eq!(std::fs::read_dir(target).expect("readable").count(), 0);
 }
 
 #[test]
-fn an_invalid_imported_flow_is_kept_for_repair() {
-    let setting = with_agent().file(
+fn an_invalid_imported_flow_is_written_for_repair() {
+    let fixture = with_agent().file(
         "agents/auditor/steps_registry.json",
         STEPS.replace("\"close\"}", "\"clos\"}"),
     );
 
-    let output = setting.autonoe(&["flow", "import", "agents/auditor"]);
+    let output = fixture.autonoe(&["flow", "import", "agents/auditor"]);
 
     assert_eq!(output.code, 1, "{}", output.screen());
     assert!(
@@ -163,7 +163,7 @@ fn an_invalid_imported_flow_is_kept_for_repair() {
         "{}",
         output.screen()
     );
-    let steps = setting.read(".autonoe/flows/auditor/steps_registry.json");
+    let steps = fixture.read(".autonoe/flows/auditor/steps_registry.json");
     assert!(steps.contains("clos"), "{steps}");
 }
 

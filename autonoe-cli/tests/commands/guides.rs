@@ -53,10 +53,10 @@ fn words(schema: &Value, found: &mut BTreeSet<String>) {
 
 #[test]
 fn guide_documents_every_definition_field() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     let mut found = BTreeSet::new();
     for name in ["flow.agent", "flow.steps-registry"] {
-        let output = setting.autonoe(&["schema", name]);
+        let output = fixture.autonoe(&["schema", name]);
         words(
             &serde_json::from_str(&output.stdout).expect("JSON"),
             &mut found,
@@ -80,16 +80,16 @@ fn guide_documents_every_definition_field() {
 
 #[test]
 fn guide_commands_work_as_documented() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let home = setting.project().join("../home");
+    let home = fixture.project().join("../home");
     symlink(checkout, home.join("autonoe")).expect("writable");
-    setting.check_guide(FLOWS_GUIDE);
-    assert!(fs::exists(setting.project().join(".autonoe/flows/fix-bug")).expect("readable"));
+    fixture.check_guide(FLOWS_GUIDE);
+    assert!(fs::exists(fixture.project().join(".autonoe/flows/fix-bug")).expect("readable"));
 }
 
 #[test]
-fn every_command_of_the_guide_on_asking_prints_what_it_shows() {
+fn every_command_of_the_ask_guide_prints_the_documented_output() {
     Fixture::new().check_guide(ASK_GUIDE);
 }
 
@@ -124,11 +124,11 @@ fn every_option_and_exit_code_of_ask_is_in_the_guide() {
 
 #[test]
 fn fleet_guide_commands_work_as_documented() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let home = setting.project().join("../home");
+    let home = fixture.project().join("../home");
     symlink(checkout, home.join("autonoe")).expect("writable");
-    setting.check_guide(HARNESS_GUIDE);
+    fixture.check_guide(HARNESS_GUIDE);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn every_option_of_a_fleet_is_in_the_guide() {
     let words = help
         .split_whitespace()
         .filter(|word| word.starts_with("--"));
-    let told_elsewhere = [
+    let in_other_guides = [
         "--allow-destructive",
         "--help",
         "--json",
@@ -153,7 +153,7 @@ fn every_option_of_a_fleet_is_in_the_guide() {
     });
 
     let missing: Vec<_> = names
-        .filter(|name| !told_elsewhere.contains(name) && !HARNESS_GUIDE.contains(name))
+        .filter(|name| !in_other_guides.contains(name) && !HARNESS_GUIDE.contains(name))
         .collect();
 
     assert!(missing.is_empty(), "the guide does not tell {missing:?}");

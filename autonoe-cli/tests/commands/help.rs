@@ -40,15 +40,15 @@ fn the_help_of_a_fleet_names_strategies_limits_and_exit_codes() {
 
 #[test]
 fn a_run_and_a_sync_end_with_the_same_codes() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     let codes = |command: &str| {
-        let help = setting.autonoe(&[command, "--help"]).stdout;
+        let help = fixture.autonoe(&[command, "--help"]).stdout;
         let (_, codes) = help.split_once("Exit codes:").expect("they are told");
         codes.to_owned()
     };
 
     assert_eq!(codes("run"), codes("sync"));
-    let manual = setting.autonoe(&["man", "run"]).stdout;
+    let manual = fixture.autonoe(&["man", "run"]).stdout;
     assert!(manual.contains("130  cancelled"), "{manual}");
 }
 

@@ -7,12 +7,12 @@ use crate::commands::fixture::Fixture;
 
 #[test]
 fn a_project_begins_with_a_specification_and_a_configuration_that_are_understood() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
 
-    let output = setting.autonoe(&["init"]);
+    let output = fixture.autonoe(&["init"]);
 
     insta::assert_snapshot!(output.screen());
-    let written: Vec<_> = setting.files();
+    let written: Vec<_> = fixture.files();
     assert_eq!(
         written,
         [
@@ -23,33 +23,33 @@ fn a_project_begins_with_a_specification_and_a_configuration_that_are_understood
             "SPEC.md"
         ]
     );
-    assert_eq!(setting.autonoe(&["check", "ls"]).code, 0);
-    assert_eq!(setting.autonoe(&["run", "--dry-run"]).code, 0);
-    let schema = setting.autonoe(&["schema", "agent-config"]).stdout;
-    assert_eq!(setting.read(".autonoe/agent.schema.json"), schema);
+    assert_eq!(fixture.autonoe(&["check", "ls"]).code, 0);
+    assert_eq!(fixture.autonoe(&["run", "--dry-run"]).code, 0);
+    let schema = fixture.autonoe(&["schema", "agent-config"]).stdout;
+    assert_eq!(fixture.read(".autonoe/agent.schema.json"), schema);
 }
 
 #[test]
-fn existing_files_are_kept_and_reported() {
-    let setting = Fixture::new()
+fn existing_files_are_reported_and_not_changed() {
+    let fixture = Fixture::new()
         .file("SPEC.md", "# Mine\n")
         .file(".autonoe/agent.json", "{}");
 
-    let output = setting.autonoe(&["init"]);
+    let output = fixture.autonoe(&["init"]);
 
     insta::assert_snapshot!(output.screen());
-    assert_eq!(setting.read("SPEC.md"), "# Mine\n");
-    assert_eq!(setting.read(".autonoe/agent.json"), "{}");
-    assert_eq!(setting.autonoe(&["init"]).code, 0);
+    assert_eq!(fixture.read("SPEC.md"), "# Mine\n");
+    assert_eq!(fixture.read(".autonoe/agent.json"), "{}");
+    assert_eq!(fixture.autonoe(&["init"]).code, 0);
 }
 
 #[test]
 fn nothing_is_written_through_a_symlink() {
-    let setting = Fixture::new();
-    let outside = setting.project().join("../home/outside.md");
-    symlink(&outside, setting.project().join("SPEC.md")).expect("writable");
+    let fixture = Fixture::new();
+    let outside = fixture.project().join("../home/outside.md");
+    symlink(&outside, fixture.project().join("SPEC.md")).expect("writable");
 
-    let output = setting.autonoe(&["init"]);
+    let output = fixture.autonoe(&["init"]);
 
     assert_eq!(output.code, 0, "{}", output.screen());
     assert!(
@@ -62,9 +62,9 @@ fn nothing_is_written_through_a_symlink() {
 
 #[test]
 fn init_fails_without_a_usable_folder() {
-    let setting = Fixture::new().file(".autonoe", "a file");
+    let fixture = Fixture::new().file(".autonoe", "a file");
 
-    let output = setting.autonoe(&["init"]);
+    let output = fixture.autonoe(&["init"]);
 
     assert_eq!(output.code, 1);
     assert!(
@@ -72,6 +72,6 @@ fn init_fails_without_a_usable_folder() {
         "{}",
         output.screen()
     );
-    assert!(!fs::exists(setting.project().join("SPEC.md")).expect("readable"));
-    assert_eq!(setting.autonoe(&["init", "-p", "missing"]).code, 1);
+    assert!(!fs::exists(fixture.project().join("SPEC.md")).expect("readable"));
+    assert_eq!(fixture.autonoe(&["init", "-p", "missing"]).code, 1);
 }

@@ -33,16 +33,16 @@ const AGENTS: &str = r#"{"sessions": [
 
 #[test]
 fn the_log_of_a_run_has_one_line_per_event() {
-    let setting = Fixture::new().file(JOURNAL, FINISHED);
+    let fixture = Fixture::new().file(JOURNAL, FINISHED);
 
-    insta::assert_snapshot!(setting.autonoe(&["log"]).screen());
+    insta::assert_snapshot!(fixture.autonoe(&["log"]).screen());
 }
 
 #[test]
 fn interrupted_run_log_contains_resume_hint() {
-    let setting = Fixture::new().file(JOURNAL, format!("{FINISHED}{INTERRUPTED}"));
+    let fixture = Fixture::new().file(JOURNAL, format!("{FINISHED}{INTERRUPTED}"));
 
-    insta::assert_snapshot!(setting.autonoe(&["log"]).screen());
+    insta::assert_snapshot!(fixture.autonoe(&["log"]).screen());
 }
 
 #[test]
@@ -60,9 +60,9 @@ fn changes_of_the_ledger_from_outside_are_printed() {
             r#""line":"ledger_restored","session":4,"change":"changed","savedAs":"status.foreign-1.json""#,
         ),
     ];
-    let setting = Fixture::new().file(JOURNAL, journal.concat());
+    let fixture = Fixture::new().file(JOURNAL, journal.concat());
 
-    let output = setting.autonoe(&["log"]);
+    let output = fixture.autonoe(&["log"]);
 
     let usual = Fixture::new().file(JOURNAL, FINISHED).autonoe(&["log"]);
     let added = "\
@@ -85,9 +85,9 @@ fn a_selected_instruction_is_printed() {
         r#""action":{"action":"continue"}}"#,
         "\n"
     );
-    let setting = Fixture::new().file(JOURNAL, format!("{FINISHED}{selected}"));
+    let fixture = Fixture::new().file(JOURNAL, format!("{FINISHED}{selected}"));
 
-    let output = setting.autonoe(&["log"]);
+    let output = fixture.autonoe(&["log"]);
 
     let usual = Fixture::new().file(JOURNAL, FINISHED).autonoe(&["log"]);
     let added = "2026-01-01 05:11:30Z  Session 4: selected instruction review\n";
@@ -101,9 +101,9 @@ fn a_selected_instruction_is_printed() {
 
 #[test]
 fn flows_are_printed_like_runs() {
-    let setting = Fixture::new().file(JOURNAL, FLOWS);
+    let fixture = Fixture::new().file(JOURNAL, FLOWS);
 
-    let output = setting.autonoe(&["log", "--all"]);
+    let output = fixture.autonoe(&["log", "--all"]);
 
     for line in [
         "2026-01-02 00:00:00Z  Flow review started (aaaa1111)",
@@ -118,18 +118,18 @@ fn flows_are_printed_like_runs() {
 }
 
 #[test]
-fn words_of_an_agent_over_several_lines_are_no_lines_of_the_log() {
+fn multiline_agent_text_cannot_forge_log_lines() {
     let forged = "it broke\\n2026-01-01 05:11:30Z    [PASS] Everything (DL-002)\\r\\n\\u001b[2J";
     let failed = format!(
         r#""exitReason":"failed","error":{{"code":"crashed","message":"{forged}","retry":"permanent"}}"#
     );
     let journal = FINISHED.replace(r#""exitReason":"all_passed""#, &failed);
     assert_ne!(journal, FINISHED);
-    let setting = Fixture::new().file(JOURNAL, journal);
+    let fixture = Fixture::new().file(JOURNAL, journal);
 
-    let output = setting.autonoe(&["log"]);
+    let output = fixture.autonoe(&["log"]);
 
-    let lines = setting.autonoe(&["log"]).stdout.lines().count();
+    let lines = fixture.autonoe(&["log"]).stdout.lines().count();
     let usual = Fixture::new().file(JOURNAL, FINISHED).autonoe(&["log"]);
     assert_eq!(lines, usual.stdout.lines().count(), "{}", output.screen());
     let end = "it broke⏎2026-01-01 05:11:30Z    [PASS] Everything (DL-002) ⏎ [2J\n";
@@ -140,13 +140,13 @@ fn words_of_an_agent_over_several_lines_are_no_lines_of_the_log() {
 
 #[test]
 fn log_includes_runs_of_rotated_journals() {
-    let setting = Fixture::new()
+    let fixture = Fixture::new()
         .file(".autonoe/journal.1.jsonl", FINISHED)
         .file(JOURNAL, INTERRUPTED);
 
-    let all = setting.autonoe(&["log", "--all"]).stdout;
-    let last = setting.autonoe(&["log"]).stdout;
-    let first = setting.autonoe(&["log", "--run", "63cb"]).stdout;
+    let all = fixture.autonoe(&["log", "--all"]).stdout;
+    let last = fixture.autonoe(&["log"]).stdout;
+    let first = fixture.autonoe(&["log", "--run", "63cb"]).stdout;
 
     assert_eq!(all, format!("{first}\n{last}"));
     assert!(first.starts_with("2026-01-01 00:00:00Z  Run 63cbe1e459320dd7044c3cd7f43c661c"));
@@ -154,14 +154,14 @@ fn log_includes_runs_of_rotated_journals() {
 
 #[test]
 fn as_json_the_lines_are_as_they_were_written() {
-    let setting = Fixture::new().file(JOURNAL, format!("{FINISHED}{INTERRUPTED}"));
+    let fixture = Fixture::new().file(JOURNAL, format!("{FINISHED}{INTERRUPTED}"));
     let parsed = |text: &str| -> Vec<Value> {
         let parse = |line| serde_json::from_str(line).expect("JSON");
         text.lines().map(parse).collect()
     };
 
-    let all = setting.autonoe(&["log", "--all", "--json"]).stdout;
-    let last = setting.autonoe(&["log", "--json"]).stdout;
+    let all = fixture.autonoe(&["log", "--all", "--json"]).stdout;
+    let last = fixture.autonoe(&["log", "--json"]).stdout;
 
     assert_eq!(parsed(&last), parsed(INTERRUPTED));
     assert_eq!(
@@ -172,10 +172,10 @@ fn as_json_the_lines_are_as_they_were_written() {
 
 #[test]
 fn a_project_without_a_journal_is_no_error() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
 
-    insta::assert_snapshot!(setting.autonoe(&["log"]).screen());
-    let follow = setting.autonoe(&["log", "--follow"]);
+    insta::assert_snapshot!(fixture.autonoe(&["log"]).screen());
+    let follow = fixture.autonoe(&["log", "--follow"]);
 
     assert_eq!((follow.code, follow.stdout.as_str()), (0, ""));
     assert!(
@@ -183,16 +183,16 @@ fn a_project_without_a_journal_is_no_error() {
         "{}",
         follow.stderr
     );
-    assert_eq!(setting.files(), Vec::<String>::new());
+    assert_eq!(fixture.files(), Vec::<String>::new());
 }
 
 #[test]
 fn a_run_that_is_not_known_or_not_clear_is_an_error() {
     let other = FINISHED.replace("63cbe1e4", "63cbffff");
-    let setting = Fixture::new().file(JOURNAL, format!("{FINISHED}{other}"));
+    let fixture = Fixture::new().file(JOURNAL, format!("{FINISHED}{other}"));
 
-    let unknown = setting.autonoe(&["log", "--run", "beef"]);
-    let unclear = setting.autonoe(&["log", "--run", "63cb"]);
+    let unknown = fixture.autonoe(&["log", "--run", "beef"]);
+    let unclear = fixture.autonoe(&["log", "--run", "63cb"]);
 
     insta::assert_snapshot!([unknown.screen(), unclear.screen()].join("\n"));
 }
@@ -205,9 +205,9 @@ fn a_broken_journal_is_reported_with_its_line_and_a_torn_end_is_skipped() {
         ("{\"v\":2}\n", 1),
     ] {
         let text = format!("{FINISHED}{tail}");
-        let setting = Fixture::new().file(JOURNAL, &text);
+        let fixture = Fixture::new().file(JOURNAL, &text);
         for args in [&["log"][..], &["log", "--follow"], &["log", "--json"]] {
-            let output = setting.autonoe(args);
+            let output = fixture.autonoe(args);
 
             assert_eq!(output.code, code, "{args:?} {tail}: {}", output.screen());
             let line = format!("line {} of the journal", FINISHED.lines().count() + 1);
@@ -218,7 +218,7 @@ fn a_broken_journal_is_reported_with_its_line_and_a_torn_end_is_skipped() {
                 output.stderr
             );
         }
-        assert_eq!(setting.read(JOURNAL), text);
+        assert_eq!(fixture.read(JOURNAL), text);
     }
 }
 
@@ -226,12 +226,12 @@ fn a_broken_journal_is_reported_with_its_line_and_a_torn_end_is_skipped() {
 fn lines_of_other_runs_are_not_parsed() {
     // Only the start of such a line is valid.
     let broken = "{\"v\":1,\"run\":\"earlier\",\"at\":7}\n".repeat(1000);
-    let setting = Fixture::new().file(JOURNAL, format!("{broken}{FINISHED}"));
+    let fixture = Fixture::new().file(JOURNAL, format!("{broken}{FINISHED}"));
 
     let whole = Fixture::new().file(JOURNAL, FINISHED).autonoe(&["log"]);
-    let last = setting.autonoe(&["log"]);
-    let followed = setting.autonoe(&["log", "--follow"]);
-    let all = setting.autonoe(&["log", "--all"]);
+    let last = fixture.autonoe(&["log"]);
+    let followed = fixture.autonoe(&["log", "--follow"]);
+    let all = fixture.autonoe(&["log", "--all"]);
 
     assert_eq!(last.code, 0, "{}", last.screen());
     assert!(last.stdout.starts_with(&whole.stdout), "{}", last.stdout);
@@ -267,16 +267,16 @@ fn ends(mut child: Child) -> std::process::Output {
     child.wait_with_output().expect("it ended")
 }
 
-fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+fn eventually(condition: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !holds() {
-        assert!(Instant::now() < deadline, "{what}");
+        assert!(Instant::now() < deadline, "{condition}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
 
-fn start(setting: &Fixture, args: &[&str]) -> Child {
-    setting
+fn start(fixture: &Fixture, args: &[&str]) -> Child {
+    fixture
         .command(args)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -294,26 +294,26 @@ const RUN: [&str; 5] = [
 
 /// A project with a run in progress.
 fn running() -> (Fixture, Child) {
-    let setting = Fixture::new()
+    let fixture = Fixture::new()
         .file("SPEC.md", "# Shop\n")
         .file("agents.json", AGENTS)
         .file(".autonoe/status.json", r#"{"deliverables": []}"#)
         .file(JOURNAL, FINISHED);
-    let run = start(&setting, &RUN);
-    let journal = setting.project().join(JOURNAL);
+    let run = start(&fixture, &RUN);
+    let journal = fixture.project().join(JOURNAL);
     eventually("the agent works", || {
         fs::read_to_string(&journal).is_ok_and(|text| text.contains("login.example.com"))
     });
-    (setting, run)
+    (fixture, run)
 }
 
-fn release(setting: &Fixture) {
-    fs::write(setting.project().join("released"), "").expect("writable");
+fn release(fixture: &Fixture) {
+    fs::write(fixture.project().join("released"), "").expect("writable");
 }
 
 /// Starts to follow the run, and returns the first byte of the output.
-fn follow(setting: &Fixture) -> (Child, [u8; 1]) {
-    let mut follow = start(setting, &["log", "--follow"]);
+fn follow(fixture: &Fixture) -> (Child, [u8; 1]) {
+    let mut follow = start(fixture, &["log", "--follow"]);
     let mut first = [0];
     let stdout = follow.stdout.as_mut().expect("piped");
     stdout.read_exact(&mut first).expect("it tells the run");
@@ -322,11 +322,11 @@ fn follow(setting: &Fixture) -> (Child, [u8; 1]) {
 
 #[test]
 fn a_run_that_is_under_way_is_followed_to_its_end() {
-    let (setting, run) = running();
-    let status = setting.autonoe(&["status"]).stdout;
+    let (fixture, run) = running();
+    let status = fixture.autonoe(&["status"]).stdout;
 
-    let (follow, first) = follow(&setting);
-    release(&setting);
+    let (follow, first) = follow(&fixture);
+    release(&fixture);
     let rest = ends(follow).stdout;
     let code = ends(run).status.code();
 
@@ -336,10 +336,10 @@ fn a_run_that_is_under_way_is_followed_to_its_end() {
         "{status}"
     );
     let followed = String::from_utf8([&first[..], &rest[..]].concat()).expect("UTF-8");
-    let story = setting.autonoe(&["log"]).stdout;
+    let log = fixture.autonoe(&["log"]).stdout;
     assert!(
-        !followed.is_empty() && story.starts_with(&followed),
-        "{followed}\n---\n{story}"
+        !followed.is_empty() && log.starts_with(&followed),
+        "{followed}\n---\n{log}"
     );
     for part in [
         "[PENDING] Login",
@@ -353,8 +353,8 @@ fn a_run_that_is_under_way_is_followed_to_its_end() {
 
 #[test]
 fn log_follow_ends_when_the_run_is_killed() {
-    let (setting, mut run) = running();
-    let follow = start(&setting, &["log", "--follow"]);
+    let (fixture, mut run) = running();
+    let follow = start(&fixture, &["log", "--follow"]);
 
     run.kill().expect("it runs");
     ends(run);
@@ -370,13 +370,13 @@ fn log_follow_ends_when_the_run_is_killed() {
 
 #[test]
 fn an_interrupt_ends_the_following_and_not_the_run() {
-    let (setting, run) = running();
-    let (follow, _) = follow(&setting);
+    let (fixture, run) = running();
+    let (follow, _) = follow(&fixture);
 
     let interrupt = format!("kill -INT {}", follow.id());
     let sent = Command::new("/bin/sh").args(["-c", &interrupt]).status();
     let ended = ends(follow);
-    release(&setting);
+    release(&fixture);
     let code = ends(run).status.code();
 
     assert!(sent.expect("it starts").success());
@@ -386,11 +386,11 @@ fn an_interrupt_ends_the_following_and_not_the_run() {
 
 #[test]
 fn a_closed_pipe_ends_the_following() {
-    let (setting, mut run) = running();
-    let mut follow = start(&setting, &["log", "--follow"]);
+    let (fixture, mut run) = running();
+    let mut follow = start(&fixture, &["log", "--follow"]);
 
     drop(follow.stdout.take());
-    release(&setting);
+    release(&fixture);
     let output = ends(follow);
 
     assert_eq!(output.status.code(), Some(0), "{output:?}");

@@ -93,7 +93,7 @@ async fn an_agent_that_knows_only_commands_writes_the_ledger_of_the_run() {
         {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]},
     ]});
     let created = call(&agent, "create", plan.clone()).await;
-    let again = call(&agent, "create", plan).await;
+    let second = call(&agent, "create", plan).await;
     let listed = call(&agent, "list", json!({})).await;
 
     let names: Vec<_> = tools.iter().map(|tool| tool.name.as_ref()).collect();
@@ -107,7 +107,7 @@ async fn an_agent_that_knows_only_commands_writes_the_ledger_of_the_run() {
         created["structuredContent"],
         json!({"success": true, "created": ["DL-001"]})
     );
-    assert_eq!(again["isError"], json!(true));
+    assert_eq!(second["isError"], json!(true));
     assert_eq!(listed["structuredContent"]["total"], json!(1));
     let state = store.read().await.expect("it can be read");
     assert_eq!(state.map(|state| state.ledger.counts().total), Some(1));
@@ -128,8 +128,10 @@ async fn agent_gets_error_after_run_ended() {
     drop(served);
 
     let params = CallToolRequestParams::new("list");
-    let refused = soon(agent.peer().call_tool(params)).await;
-    let refused = refused.expect_err("nobody is there").to_string();
+    let refused = soon(agent.peer().call_tool(params))
+        .await
+        .expect_err("nobody is there")
+        .to_string();
     assert!(refused.contains("the run"), "{refused}");
     let _ = agent.cancel().await;
     soon(child.wait()).await.expect("it ends");
@@ -171,8 +173,8 @@ fn invalid_mcp_arguments_are_usage_errors() {
             "a local one",
         ),
     ] {
-        let setting = Fixture::new();
-        let mut command = setting.command(args);
+        let fixture = Fixture::new();
+        let mut command = fixture.command(args);
         command.envs(token.map(|token| ("AUTONOE_MCP_TOKEN", token)));
 
         let output = command.output().expect("it starts");

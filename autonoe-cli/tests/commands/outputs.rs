@@ -90,9 +90,9 @@ fn with_roadmap() -> Fixture {
 
 /// A finished fleet in which one member failed.
 fn with_fleet() -> Fixture {
-    let setting = with_roadmap();
-    setting.autonoe(FLEET);
-    setting
+    let fixture = with_roadmap();
+    fixture.autonoe(FLEET);
+    fixture
 }
 
 const FLEET: &[&str] = &[
@@ -221,13 +221,13 @@ fn validator(schema: &Value) -> Validator {
     options.build(schema).expect("it is a schema")
 }
 
-fn assert_valid(schema: &Value, value: &Value, what: &str) {
+fn assert_valid(schema: &Value, value: &Value, name: &str) {
     let validator = validator(schema);
     let errors: Vec<_> = validator
         .iter_errors(value)
         .map(|error| format!("{}: {error}", error.instance_path()))
         .collect();
-    assert!(errors.is_empty(), "{what}: {errors:#?}\n{value:#}");
+    assert!(errors.is_empty(), "{name}: {errors:#?}\n{value:#}");
 }
 
 /// Forbids fields that the schema does not define.
@@ -250,8 +250,8 @@ fn close(value: &mut Value) {
 
 #[test]
 fn every_value_is_described_with_all_of_its_fields() {
-    for (name, setting, args) in VALUES {
-        let output = setting().autonoe(args);
+    for (name, fixture, args) in VALUES {
+        let output = fixture().autonoe(args);
 
         let value = serde_json::from_str(&output.stdout)
             .unwrap_or_else(|error| panic!("{args:?}: {error}: {}", output.screen()));
@@ -261,10 +261,10 @@ fn every_value_is_described_with_all_of_its_fields() {
 
 #[test]
 fn every_line_is_described() {
-    for (name, setting, args) in LINES {
+    for (name, fixture, args) in LINES {
         let schema = schema(name);
 
-        let output = setting().autonoe(args);
+        let output = fixture().autonoe(args);
 
         assert!(output.stdout.lines().count() > 5, "{}", output.screen());
         for line in output.stdout.lines() {
@@ -290,9 +290,9 @@ fn every_answer_to_standard_input_is_described() {
 
 #[test]
 fn a_missing_field_would_be_noticed() {
-    for (name, setting, args) in VALUES {
+    for (name, fixture, args) in VALUES {
         let validator = validator(&schema(name));
-        let output = setting().autonoe(args);
+        let output = fixture().autonoe(args);
         let value: Value = serde_json::from_str(&output.stdout).expect("JSON");
         for field in value.as_object().expect("an object").keys() {
             let mut without = value.clone();
@@ -312,8 +312,11 @@ fn every_output_schema_is_tested() {
         ["output.check-line", "output.harness-request"].contains(&name)
             || cases.any(|(tried, ..)| *tried == name)
     };
-    let outputs = listed.lines().filter_map(|line| line.split(' ').next());
-    let outputs: Vec<_> = outputs.filter(|name| name.starts_with("output.")).collect();
+    let outputs: Vec<_> = listed
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .filter(|name| name.starts_with("output."))
+        .collect();
 
     assert_eq!(outputs.len(), 13, "{listed}");
     for name in outputs {

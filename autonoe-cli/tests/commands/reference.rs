@@ -89,8 +89,9 @@ fn the_reference_has_a_section_for_each_command() {
 fn the_reference_lists_the_options_of_each_command() {
     for (name, section) in sections() {
         let help = help(name);
-        let options = help.lines().filter_map(long_option);
-        let options: BTreeSet<_> = options
+        let options: BTreeSet<_> = help
+            .lines()
+            .filter_map(long_option)
             .filter(|option| *option != "--help")
             .map(str::to_owned)
             .collect();

@@ -14,20 +14,20 @@ use serde_json::Value;
 use crate::commands::fixture::Fixture;
 
 #[test]
-fn the_names_are_listed_with_what_they_are() {
+fn schema_lists_names_with_descriptions() {
     insta::assert_snapshot!(Fixture::new().autonoe(&["schema"]).screen());
 }
 
 #[test]
 fn every_name_prints_a_schema_and_committed_ones_are_the_same() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schemas");
     let writes = std::env::var_os("AUTONOE_UPDATE_SCHEMAS").is_some();
     let mut committed = 0;
-    for line in setting.autonoe(&["schema"]).stdout.lines() {
+    for line in fixture.autonoe(&["schema"]).stdout.lines() {
         let name = line.split_whitespace().next().expect("a name");
 
-        let output = setting.autonoe(&["schema", name]);
+        let output = fixture.autonoe(&["schema", name]);
 
         let schema: Value = serde_json::from_str(&output.stdout).expect("JSON");
         assert!(output.code == 0 && schema.is_object(), "{name}");
@@ -54,9 +54,9 @@ fn every_name_prints_a_schema_and_committed_ones_are_the_same() {
 
 #[test]
 fn schema_of_a_backend_has_a_short_name() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     let schema = |name| -> Value {
-        let output = setting.autonoe(&["schema", name]);
+        let output = fixture.autonoe(&["schema", name]);
         serde_json::from_str(&output.stdout).expect("JSON")
     };
 

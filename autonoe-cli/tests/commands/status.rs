@@ -23,9 +23,9 @@ const LEDGER: &str = r#"{
 
 #[test]
 fn the_deliverables_are_a_table_with_progress() {
-    let setting = Fixture::new().file(".autonoe/status.json", LEDGER);
+    let fixture = Fixture::new().file(".autonoe/status.json", LEDGER);
 
-    insta::assert_snapshot!(setting.autonoe(&["status"]).screen());
+    insta::assert_snapshot!(fixture.autonoe(&["status"]).screen());
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_ledger_that_is_missing_beside_its_journal_is_an_error_as_a_broken_one_is() 
 }
 
 #[test]
-fn in_a_pipe_nothing_is_shortened() {
+fn output_in_a_pipe_is_not_truncated() {
     let long = "word ".repeat(200) + "end";
     let id = "DL-".repeat(40) + "1";
     let ledger = serde_json::json!({"deliverables": [
@@ -59,9 +59,9 @@ fn in_a_pipe_nothing_is_shortened() {
         {"id": "DL-2", "description": long, "acceptanceCriteria": ["a"], "passed": false,
             "blocked": false, "deprecatedAt": "2026-01-04"},
     ]});
-    let setting = Fixture::new().file(".autonoe/status.json", ledger.to_string());
+    let fixture = Fixture::new().file(".autonoe/status.json", ledger.to_string());
 
-    let output = setting.autonoe(&["status"]);
+    let output = fixture.autonoe(&["status"]);
 
     assert!(
         output.stdout.contains(&format!("{id}  {long}\n")),
@@ -78,8 +78,8 @@ fn in_a_pipe_nothing_is_shortened() {
 }
 
 /// Holds the run lock in this process, with `pid` as the recorded process.
-fn hold_lock(setting: &Fixture, pid: u32) -> fs::File {
-    let path = setting.project().join(".autonoe/run.lock");
+fn hold_lock(fixture: &Fixture, pid: u32) -> fs::File {
+    let path = fixture.project().join(".autonoe/run.lock");
     let lock = fs::File::create(&path).expect("writable");
     lock.lock().expect("nobody else");
     let holder = json!({"pid": pid, "startedAt": "2026-01-05T18:00:05.123456789Z"});
@@ -89,11 +89,11 @@ fn hold_lock(setting: &Fixture, pid: u32) -> fs::File {
 
 #[test]
 fn a_running_run_is_reported_with_its_start_in_whole_seconds() {
-    let setting = Fixture::new().file(".autonoe/status.json", LEDGER);
+    let fixture = Fixture::new().file(".autonoe/status.json", LEDGER);
     let pid = std::process::id();
-    let _lock = hold_lock(&setting, pid);
+    let _lock = hold_lock(&fixture, pid);
 
-    let output = setting.autonoe(&["status"]);
+    let output = fixture.autonoe(&["status"]);
 
     let note = format!("A run is in progress (process {pid}, since 2026-01-05 18:00:05Z)");
     assert!(output.stdout.contains(&note), "{}", output.screen());
@@ -102,11 +102,11 @@ fn a_running_run_is_reported_with_its_start_in_whole_seconds() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_process_that_a_killed_run_left_behind_is_named() {
-    let setting = Fixture::new().file(".autonoe/status.json", LEDGER);
+    let fixture = Fixture::new().file(".autonoe/status.json", LEDGER);
     // Greater than any process ID.
-    let _lock = hold_lock(&setting, u32::MAX);
+    let _lock = hold_lock(&fixture, u32::MAX);
 
-    let output = setting.autonoe(&["status"]);
+    let output = fixture.autonoe(&["status"]);
 
     let held = format!("is held by process {} (", std::process::id());
     assert!(
@@ -121,9 +121,9 @@ fn a_process_that_a_killed_run_left_behind_is_named() {
 
 #[test]
 fn json_output_matches_snapshot() {
-    let setting = Fixture::new().file(".autonoe/status.json", LEDGER);
+    let fixture = Fixture::new().file(".autonoe/status.json", LEDGER);
 
-    let output = setting.autonoe(&["status", "--json"]);
+    let output = fixture.autonoe(&["status", "--json"]);
 
     assert_eq!(output.code, 0, "{}", output.stderr);
     let json: Value = serde_json::from_str(&output.stdout).expect("JSON");
@@ -132,10 +132,10 @@ fn json_output_matches_snapshot() {
 
 #[test]
 fn a_project_without_a_ledger_is_no_error_and_stays_untouched() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
 
-    let output = setting.autonoe(&["status"]);
-    let json = setting.autonoe(&["status", "--json"]);
+    let output = fixture.autonoe(&["status"]);
+    let json = fixture.autonoe(&["status", "--json"]);
 
     insta::assert_snapshot!(output.screen());
     let json: Value = serde_json::from_str(&json.stdout).expect("JSON");
@@ -143,14 +143,14 @@ fn a_project_without_a_ledger_is_no_error_and_stays_untouched() {
         (&json["exists"], &json["total"]),
         (&false.into(), &0.into())
     );
-    assert_eq!(setting.files(), Vec::<String>::new());
+    assert_eq!(fixture.files(), Vec::<String>::new());
 }
 
 #[test]
 fn empty_ledger_prints_the_next_step() {
-    let setting = Fixture::new().file(".autonoe/status.json", r#"{"deliverables": []}"#);
+    let fixture = Fixture::new().file(".autonoe/status.json", r#"{"deliverables": []}"#);
 
-    insta::assert_snapshot!(setting.autonoe(&["status"]).screen());
+    insta::assert_snapshot!(fixture.autonoe(&["status"]).screen());
 }
 
 #[test]
@@ -169,9 +169,9 @@ fn a_corrupt_ledger_is_an_error_and_stays_as_it_is() {
             r#""DL-\u{202e}100" is not a deliverable id"#,
         ),
     ] {
-        let setting = Fixture::new().file(".autonoe/status.json", text);
+        let fixture = Fixture::new().file(".autonoe/status.json", text);
 
-        let output = setting.autonoe(&["status"]);
+        let output = fixture.autonoe(&["status"]);
 
         assert_eq!((output.code, output.stdout.as_str()), (1, ""), "{text}");
         for part in [
@@ -180,15 +180,15 @@ fn a_corrupt_ledger_is_an_error_and_stays_as_it_is() {
         ] {
             assert!(output.stderr.contains(part), "{text}: {}", output.stderr);
         }
-        assert_eq!(setting.read(".autonoe/status.json"), text);
+        assert_eq!(fixture.read(".autonoe/status.json"), text);
     }
 }
 
 #[test]
 fn a_project_that_is_not_there_or_not_readable_is_an_error() {
-    let setting = Fixture::new();
-    fs::write(setting.project().join("file"), "").expect("writable");
-    let closed = setting.project().join("closed");
+    let fixture = Fixture::new();
+    fs::write(fixture.project().join("file"), "").expect("writable");
+    let closed = fixture.project().join("closed");
     fs::create_dir(&closed).expect("writable");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).expect("ours");
 
@@ -196,14 +196,14 @@ fn a_project_that_is_not_there_or_not_readable_is_an_error() {
         ("missing", "does not exist"),
         ("file", "is a file and not a directory"),
     ] {
-        let output = setting.autonoe(&["status", "--project-dir", directory]);
+        let output = fixture.autonoe(&["status", "--project-dir", directory]);
 
         assert_eq!(output.code, 1);
         assert!(output.stderr.contains(words), "{}", output.stderr);
     }
     // Root can read everything.
     if fs::read_dir(&closed).is_err() {
-        let output = setting.autonoe(&["status", "-p", "closed"]);
+        let output = fixture.autonoe(&["status", "-p", "closed"]);
         assert_eq!(output.code, 1);
         assert!(
             output.stderr.contains("cannot be read"),

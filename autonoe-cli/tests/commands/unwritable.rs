@@ -86,7 +86,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
 ];
 
 /// A project with data for every command.
-fn setting() -> Fixture {
+fn fixture() -> Fixture {
     Fixture::new()
         .file("SPEC.md", "# Shop\n")
         .file(
@@ -118,8 +118,8 @@ fn setting() -> Fixture {
 }
 
 fn writes_to(args: &[&str], input: &str, stdout: impl Into<Stdio>) -> Output {
-    let setting = setting();
-    let mut child = setting
+    let fixture = fixture();
+    let mut child = fixture
         .command(args)
         .stdin(Stdio::piped())
         .stdout(stdout)
@@ -178,8 +178,9 @@ fn a_closed_pipe_is_no_failure_and_is_not_reported() {
             // Each run has its own ID, and each command has its own project.
             let is_name = |word: &&str| word.trim_matches(['(', ')']).len() == 32;
             let lines = text.lines().filter(|line| !line.starts_with("Directory: "));
-            let words = lines.flat_map(str::split_whitespace);
-            let words = words.filter(|word| !is_name(word));
+            let words = lines
+                .flat_map(str::split_whitespace)
+                .filter(|word| !is_name(word));
             words.collect::<Vec<_>>().join(" ")
         };
         assert_eq!(closed.status, whole.status, "{args:?}");
@@ -205,15 +206,15 @@ fn every_command_of_the_help_is_tested_with_unwritable_output() {
 
 #[test]
 fn files_written_before_stdout_error_remain() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     let full = File::options().write(true).open("/dev/full");
 
-    let output = setting
+    let output = fixture
         .command(&["init"])
         .stdout(full.expect("Linux has it"))
         .output()
         .expect("it starts");
 
     assert_eq!(output.status.code(), Some(1));
-    assert!(setting.read("SPEC.md").starts_with('#'));
+    assert!(fixture.read("SPEC.md").starts_with('#'));
 }

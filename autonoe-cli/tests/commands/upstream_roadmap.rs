@@ -26,11 +26,11 @@ fn a_roadmap_of_um_agent_coder_is_done_and_keys_without_effect_are_warnings() {
 ## Growth Mode
 1. More letters.
 ";
-    let setting = Fixture::new()
+    let fixture = Fixture::new()
         .file("agents.json", agents)
         .file("ROADMAP.md", roadmap);
 
-    let output = setting.autonoe(&[
+    let output = fixture.autonoe(&[
         "harness",
         "run",
         "ROADMAP.md",

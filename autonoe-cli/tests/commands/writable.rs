@@ -21,14 +21,14 @@ fn finding(output: &CommandOutput) -> [String; 3] {
 
 /// A project that other users can read, with the command where they can start it.
 fn open_setting() -> (Fixture, PathBuf) {
-    let setting = Fixture::new()
+    let fixture = Fixture::new()
         .file("SPEC.md", "# Shop\n")
         .file(".autonoe/agent.json", "{}");
-    let outer = setting.project().join("..").canonicalize().expect("there");
+    let outer = fixture.project().join("..").canonicalize().expect("there");
     for folder in [
         &outer,
-        &setting.project(),
-        &setting.project().join(".autonoe"),
+        &fixture.project(),
+        &fixture.project().join(".autonoe"),
     ] {
         fs::set_permissions(folder, Permissions::from_mode(0o755)).expect("ours");
     }
@@ -37,12 +37,12 @@ fn open_setting() -> (Fixture, PathBuf) {
     fs::hard_link(own, &program)
         .or_else(|_| fs::copy(own, &program).map(drop))
         .expect("it can be copied");
-    (setting, program)
+    (fixture, program)
 }
 
 /// Returns the command line that runs the doctor with an environment that only this test defines.
-fn doctor(setting: &Fixture, program: &Path) -> Vec<OsString> {
-    let outer = setting.project().join("..").canonicalize().expect("there");
+fn doctor(fixture: &Fixture, program: &Path) -> Vec<OsString> {
+    let outer = fixture.project().join("..").canonicalize().expect("there");
     let place = |name: &str, folder: &str| {
         let mut word = OsString::from(format!("{name}="));
         word.push(outer.join(folder));
@@ -60,41 +60,41 @@ fn doctor(setting: &Fixture, program: &Path) -> Vec<OsString> {
 }
 
 /// Runs the doctor as a user who is not root and does not own the files.
-fn as_another(setting: &Fixture, program: &Path) -> CommandOutput {
-    let is_root = fs::metadata(setting.project()).expect("there").uid() == 0;
+fn as_another(fixture: &Fixture, program: &Path) -> CommandOutput {
+    let is_root = fs::metadata(fixture.project()).expect("there").uid() == 0;
     let mut words: Vec<OsString> = Vec::new();
     if is_root {
-        let as_nobody = "setpriv --reuid 65534 --regid 65534 --clear-groups --";
-        words.extend(as_nobody.split(' ').map(OsString::from));
+        let drop_privileges = "setpriv --reuid 65534 --regid 65534 --clear-groups --";
+        words.extend(drop_privileges.split(' ').map(OsString::from));
     }
-    words.extend(doctor(setting, program));
+    words.extend(doctor(fixture, program));
     let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).current_dir(setting.project());
-    setting.command_output(command.output().expect("it starts"))
+    command.args(&words[1..]).current_dir(fixture.project());
+    fixture.command_output(command.output().expect("it starts"))
 }
 
 #[test]
 fn a_project_that_can_be_written_to_is_left_as_it_was() {
-    let (setting, _) = open_setting();
-    let before = setting.files();
+    let (fixture, _) = open_setting();
+    let before = fixture.files();
 
-    let output = setting.autonoe(&["doctor", "--json"]);
+    let output = fixture.autonoe(&["doctor", "--json"]);
 
     assert_eq!(finding(&output)[0], "good", "{}", output.screen());
-    assert_eq!(setting.files(), before);
+    assert_eq!(fixture.files(), before);
 }
 
 #[test]
 fn a_folder_of_another_user_is_a_problem_with_a_remedy() {
     for closed in ["", ".autonoe"] {
-        let (setting, program) = open_setting();
+        let (fixture, program) = open_setting();
         for folder in ["", ".autonoe"] {
             let mode = if folder == closed { 0o555 } else { 0o777 };
-            let path = setting.project().join(folder);
+            let path = fixture.project().join(folder);
             fs::set_permissions(path, Permissions::from_mode(mode)).expect("ours");
         }
 
-        let output = as_another(&setting, &program);
+        let output = as_another(&fixture, &program);
 
         let [state, found, remedy] = finding(&output);
         assert_eq!(
@@ -112,18 +112,18 @@ fn a_folder_of_another_user_is_a_problem_with_a_remedy() {
 
 #[test]
 fn a_file_of_another_user_in_our_folder_is_a_problem() {
-    let (setting, program) = open_setting();
-    let setting = setting.file(".autonoe/journal.jsonl", "");
+    let (fixture, program) = open_setting();
+    let fixture = fixture.file(".autonoe/journal.jsonl", "");
     for (path, mode) in [
         ("", 0o777),
         (".autonoe", 0o777),
         (".autonoe/journal.jsonl", 0o444),
     ] {
-        let path = setting.project().join(path);
+        let path = fixture.project().join(path);
         fs::set_permissions(path, Permissions::from_mode(mode)).expect("ours");
     }
 
-    let output = as_another(&setting, &program);
+    let output = as_another(&fixture, &program);
 
     let [state, found, _] = finding(&output);
     assert_eq!(state, "problem", "{}", output.screen());
@@ -135,21 +135,21 @@ fn a_file_of_another_user_in_our_folder_is_a_problem() {
 
 #[test]
 fn a_read_only_file_system_is_a_problem_with_a_remedy() {
-    let (setting, program) = open_setting();
+    let (fixture, program) = open_setting();
     let read_only = "mount --bind \"$0\" \"$0\" && mount -o remount,bind,ro \"$0\" \
         && cd \"$0\" && exec \"$@\"";
     let inside = |command: &[OsString]| {
         let mut unshare = Command::new("unshare");
         unshare.args(["--map-root-user", "--mount", "sh", "-c", read_only]);
-        unshare.arg(setting.project()).args(command).output()
+        unshare.arg(fixture.project()).args(command).output()
     };
     if !inside(&["true".into()]).is_ok_and(|raw| raw.status.success()) {
         eprintln!("left out: nobody but root can mount anything on this machine");
         return;
     }
 
-    let raw = inside(&doctor(&setting, &program)).expect("it starts");
-    let output = setting.command_output(raw);
+    let raw = inside(&doctor(&fixture, &program)).expect("it starts");
+    let output = fixture.command_output(raw);
 
     let [state, found, remedy] = finding(&output);
     assert_eq!(state, "problem", "{}", output.screen());

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::backends::backend::Backend;
-use crate::backends::story::{End, Session, Story, runs, sets, uses, writes};
+use crate::backends::run_script::{End, RunScript, Session, runs, sets, uses, writes};
 use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
 use crate::everyday::findings::Findings;
@@ -11,7 +11,7 @@ use crate::everyday::whole_run::{check_commits, commits};
 use crate::everyday::workplace::{Workplace, deliverable_id};
 use crate::runs::support::autonoe::CommandOutput;
 
-const DONE: End = End::Says("Done.");
+const DONE: End = End::Text("Done.");
 
 /// Leaves a background command of Claude Code running, and continues in the next session.
 async fn a_background_command_ends_with_its_session(build: Build) {
@@ -20,7 +20,7 @@ async fn a_background_command_ends_with_its_session(build: Build) {
         "command": "echo serving > served.txt && sleep 3600",
         "description": "Serve the files", "run_in_background": true,
     });
-    let story = Story::new([
+    let run_script = RunScript::new([
         Session::new(
             [
                 uses("Bash", serve),
@@ -43,7 +43,7 @@ async fn a_background_command_ends_with_its_session(build: Build) {
     let workplace = Workplace::new(Backend::Claude(build.version), "project");
     workplace.start_repository();
     workplace.plan(goals);
-    let server = workplace.serve(&story).unverified();
+    let server = workplace.serve(&run_script).unverified();
 
     let ended = CommandOutput::run(workplace.run(&server, &[]));
 

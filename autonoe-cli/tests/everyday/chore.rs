@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::backends::story::{Call, Step};
+use crate::backends::run_script::{Call, Step};
 use crate::everyday::findings::Findings;
 use crate::everyday::workplace::Workplace;
 

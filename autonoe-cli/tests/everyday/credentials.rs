@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::backends::backend::Backend;
-use crate::backends::story::{runs, writes};
+use crate::backends::run_script::{runs, writes};
 use crate::everyday::chore::Chore;
 use crate::everyday::workplace::{GITHUB_TOKEN, MODEL_KEY, NPM_TOKEN};
 
@@ -14,7 +14,7 @@ const ECHO: &str = "echo \"key=[$ANTHROPIC_API_KEY$OPENAI_API_KEY$GEMINI_API_KEY
                     github=[$GITHUB_TOKEN$AWS_SECRET_ACCESS_KEY] npm=[$NPM_TOKEN]\"";
 
 /// Searches the environment of every visible process.
-const LOOK: &str = "import glob
+const SEARCH_SCRIPT: &str = "import glob
 
 seen, found = 0, set()
 for path in glob.glob('/proc/[0-9]*/environ'):
@@ -33,7 +33,7 @@ pub(crate) fn credentials(backend: Backend) -> Chore {
     let secrets = format!("'{MODEL_KEY}', '{GITHUB_TOKEN}', '{AWS_KEY}'");
     let mut calls = vec![
         runs(ECHO).expects_text(format!("key=[] github=[] npm=[{NPM_TOKEN}]")),
-        writes("look.py", LOOK.replace("SECRETS", &secrets)),
+        writes("look.py", SEARCH_SCRIPT.replace("SECRETS", &secrets)),
         runs("python3 look.py").expects_text("some: True, found: []"),
     ];
     // Gemini CLI runs read-only commands without asking the gate.

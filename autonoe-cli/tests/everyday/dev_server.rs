@@ -6,7 +6,7 @@ use autonoe_testkit::model_server::{ModelScript, ReceivedPrompt, Turn};
 use serde_json::json;
 
 use crate::backends::backend::Backend;
-use crate::backends::story::{Call, runs, sets, uses, writes};
+use crate::backends::run_script::{Call, runs, sets, uses, writes};
 use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
 use crate::everyday::findings::Findings;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::backends::story::{edits, reads, runs, uses, writes};
+use crate::backends::run_script::{edits, reads, runs, uses, writes};
 use crate::everyday::chore::Chore;
 
 const GREET: &str = "function greet(name) {

@@ -18,19 +18,19 @@ impl Findings {
     )]
     pub(crate) fn same<A: Debug + PartialEq<E>, E: Debug>(
         &mut self,
-        what: &str,
+        subject: &str,
         actual: A,
         expected: E,
     ) {
         if actual != expected {
-            self.add(format!("{what}: {actual:?} instead of {expected:?}"));
+            self.add(format!("{subject}: {actual:?} instead of {expected:?}"));
         }
     }
 
     /// Records that `text` lacks a part.
-    pub(crate) fn contains(&mut self, what: &str, text: &str, part: &str) {
+    pub(crate) fn contains(&mut self, subject: &str, text: &str, part: &str) {
         if !text.contains(part) {
-            self.add(format!("{what} has no {part:?}: {text}"));
+            self.add(format!("{subject} has no {part:?}: {text}"));
         }
     }
 

@@ -1,7 +1,7 @@
 //! A repository, from its first commit to a rebase.
 
 use crate::backends::backend::Backend;
-use crate::backends::story::{runs, sets, writes};
+use crate::backends::run_script::{runs, sets, writes};
 use crate::everyday::chore::Chore;
 use crate::everyday::findings::Findings;
 use crate::everyday::workplace::{Workplace, deliverable_id};

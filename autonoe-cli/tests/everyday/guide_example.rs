@@ -4,7 +4,7 @@ use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::Value;
 
 use crate::backends::backend::Backend;
-use crate::backends::story::{Call, runs, sets, uses};
+use crate::backends::run_script::{Call, runs, sets, uses};
 use crate::build::{Build, on_newer_build};
 use crate::everyday::findings::Findings;
 use crate::everyday::workplace::{Workplace, deliverable_id};
@@ -22,7 +22,7 @@ fn example() -> Value {
 /// Tools that the example grants beyond the default ones, with both names of `Task`.
 const GRANTED: [&[&str]; 3] = [&["Task", "Agent"], &["WebSearch"], &["WebFetch"]];
 
-async fn the_example_of_the_guide_grants_what_it_names(build: Build) {
+async fn the_example_of_the_guide_grants_the_named_tools(build: Build) {
     let backend = Backend::Claude(build.version);
     let workplace = Workplace::new(backend, "project");
     workplace.configure(&example());
@@ -69,4 +69,4 @@ async fn the_example_of_the_guide_grants_what_it_names(build: Build) {
     findings.report(&format!("{ended:?}\n{}", server.log().render()));
 }
 
-on_newer_build![the_example_of_the_guide_grants_what_it_names];
+on_newer_build![the_example_of_the_guide_grants_the_named_tools];

@@ -1,6 +1,6 @@
 //! Projects in JavaScript, Python and Rust that the agent builds and tests.
 
-use crate::backends::story::{runs, writes};
+use crate::backends::run_script::{runs, writes};
 use crate::everyday::chore::Chore;
 
 const PACKAGE: &str = r#"{

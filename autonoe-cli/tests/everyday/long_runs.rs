@@ -3,13 +3,15 @@
 use serde_json::Value;
 
 use crate::backends::backend::Backend;
-use crate::backends::story::{End, Session, Story, lists, plans_goals, runs, sets, writes};
+use crate::backends::run_script::{
+    End, RunScript, Session, lists, plans_goals, runs, sets, writes,
+};
 use crate::everyday::findings::Findings;
 use crate::everyday::whole_run::{check_commits, commits};
 use crate::everyday::workplace::{Workplace, deliverable_id};
 use crate::runs::support::autonoe::{CommandOutput, RunningCommand};
 
-const DONE: End = End::Says("That is all for now.");
+const DONE: End = End::Text("That is all for now.");
 
 /// Returns the report of the last run from the journal.
 fn report(workplace: &Workplace) -> Value {
@@ -27,10 +29,10 @@ pub(crate) fn each_deliverable_takes_one_session(backend: Backend, count: usize)
         let page = writes(format!("pages/{id}.txt"), format!("page {id}\n"));
         Session::new([lists(), page, commits(goal), sets(&id, "passed")], DONE)
     });
-    let story = Story::new([planning].into_iter().chain(working));
+    let run_script = RunScript::new([planning].into_iter().chain(working));
     let workplace = Workplace::new(backend, "project");
     workplace.start_repository();
-    let server = workplace.serve(&story).unverified();
+    let server = workplace.serve(&run_script).unverified();
 
     let ended = CommandOutput::run(workplace.run(&server, &[]));
 
@@ -59,10 +61,10 @@ pub(crate) fn each_deliverable_takes_one_session(backend: Backend, count: usize)
 pub(crate) fn an_agent_that_stalls_is_stopped(backend: Backend) {
     let planning = Session::new([plans_goals(["There is a greeting"])], DONE);
     let idle = || Session::new([runs("ls -la"), lists()], DONE);
-    let story = Story::new([planning].into_iter().chain((0..5).map(|_| idle())));
+    let run_script = RunScript::new([planning].into_iter().chain((0..5).map(|_| idle())));
     let workplace = Workplace::new(backend, "project");
     workplace.start_repository();
-    let server = workplace.serve(&story).unverified();
+    let server = workplace.serve(&run_script).unverified();
 
     // Without the limit on stalled sessions, this limit ends the run.
     let ended = CommandOutput::run(workplace.run(&server, &["--max-iterations=8"]));
@@ -74,9 +76,9 @@ pub(crate) fn an_agent_that_stalls_is_stopped(backend: Backend) {
     findings.same("sessions", &report["sessions"], 6);
     let pending = (Vec::new(), vec![deliverable_id(0)]);
     findings.same("deliverables", workplace.deliverables(), pending);
-    let why = "the last 5 sessions changed nothing: no deliverable, no commit, no file";
-    findings.contains("standard output", &ended.stdout, why);
-    findings.contains("the log", &workplace.log(), why);
+    let reason = "the last 5 sessions changed nothing: no deliverable, no commit, no file";
+    findings.contains("standard output", &ended.stdout, reason);
+    findings.contains("the log", &workplace.log(), reason);
     let names = [".git", ".gitignore", "SPEC.md"];
     findings.same("entries", workplace.names(), names);
     check_commits(&workplace, [], &mut findings);
@@ -103,8 +105,8 @@ pub(crate) fn an_interrupted_run_is_continued(backend: Backend) {
         ],
         DONE,
     );
-    let story = Story::new([interrupted]);
-    let server = workplace.serve(&story).unverified();
+    let run_script = RunScript::new([interrupted]);
+    let server = workplace.serve(&run_script).unverified();
     let run = workplace.run(&server, &[]);
     let started = workplace.root().join("started.txt");
     let run = RunningCommand::until_file_has(run, &started, "started");
@@ -133,7 +135,7 @@ pub(crate) fn an_interrupted_run_is_continued(backend: Backend) {
         ],
         DONE,
     );
-    let server = workplace.serve(&Story::new([farewell])).unverified();
+    let server = workplace.serve(&RunScript::new([farewell])).unverified();
     let ended = CommandOutput::run(workplace.run(&server, &[]));
 
     findings.same("exit code of the next run", ended.code, Some(0));

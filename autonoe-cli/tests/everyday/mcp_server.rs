@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::backends::story::calls_mcp_tool;
+use crate::backends::run_script::calls_mcp_tool;
 use crate::everyday::chore::Chore;
 
 /// A server on standard input and output that stores notes in a file.

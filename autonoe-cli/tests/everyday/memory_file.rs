@@ -4,7 +4,7 @@ use autonoe_testkit::model_server::{ModelScript, ReceivedPrompt, Turn};
 use serde_json::json;
 
 use crate::backends::backend::Backend;
-use crate::backends::story::{Call, sets, writes};
+use crate::backends::run_script::{Call, sets, writes};
 use crate::everyday::findings::Findings;
 use crate::everyday::whole_run::{check_commits, commits};
 use crate::everyday::workplace::{Workplace, deliverable_id};

@@ -1,7 +1,7 @@
 //! Attempts to write the ledger, hooks and configuration of the repository.
 
 use crate::backends::backend::Backend;
-use crate::backends::story::{edits, reads, runs, writes};
+use crate::backends::run_script::{edits, reads, runs, writes};
 use crate::everyday::chore::Chore;
 
 /// Tries to write protected files with the file tools and with commands. The journal, the log and

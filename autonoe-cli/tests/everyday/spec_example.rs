@@ -5,7 +5,7 @@ use autonoe_testkit::model_server::{ModelScript, Turn};
 use serde_json::{Value, json};
 
 use crate::backends::backend::Backend;
-use crate::backends::story::{Call, calls_mcp_tool, runs, sets, uses, writes};
+use crate::backends::run_script::{Call, calls_mcp_tool, runs, sets, uses, writes};
 use crate::build::Build;
 use crate::everyday::web_site::WebSite;
 use crate::everyday::workplace::Workplace;
@@ -73,8 +73,10 @@ fn play(
     let requests = server.log().main_requests();
     let last = requests.last().expect("the model was asked");
     let result = |call: &Call| {
-        let results = last.tool_results().into_iter();
-        let mut results = results.filter(|result| result.tool_use_id == call.id);
+        let mut results = last
+            .tool_results()
+            .into_iter()
+            .filter(|result| result.tool_use_id == call.id);
         results.next().map(|result| result.text.clone())
     };
     let results = calls.iter().filter_map(result).collect();

@@ -8,7 +8,7 @@ use autonoe_process::SessionParent;
 use serde_json::json;
 
 use crate::backends::backend::Backend;
-use crate::backends::story::{edits, reads, runs, writes};
+use crate::backends::run_script::{edits, reads, runs, writes};
 use crate::everyday::chore::Chore;
 
 const NODE: &str = r#"node -e "

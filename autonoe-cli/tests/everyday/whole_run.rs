@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::backends::backend::Backend;
 use crate::backends::model_server::{CONTINUED, Server};
-use crate::backends::story::{Call, Effect, End, Session, Story, runs, sets};
+use crate::backends::run_script::{Call, Effect, End, RunScript, Session, runs, sets};
 use crate::everyday::chore::Chore;
 use crate::everyday::findings::Findings;
 use crate::everyday::workplace::{Workplace, deliverable_id};
@@ -47,8 +47,8 @@ fn run(workplace: &Workplace, repository: Repository, chores: &[Chore]) {
         workplace.start_repository();
     }
     workplace.plan(chores.iter().map(|chore| chore.goal));
-    let story = story(chores, repository);
-    let server = workplace.serve(&story).unverified();
+    let run_script = run_script(chores, repository);
+    let server = workplace.serve(&run_script).unverified();
     let flags: BTreeSet<_> = chores.iter().flat_map(|chore| &chore.flags).collect();
     let flags: Vec<_> = flags.into_iter().copied().collect();
     let mut command = workplace.run(&server, &flags);
@@ -63,11 +63,11 @@ fn run(workplace: &Workplace, repository: Repository, chores: &[Chore]) {
     for problem in server.problems() {
         findings.add(problem);
     }
-    check_calls(&story, workplace.backend(), &server, &mut findings);
+    check_calls(&run_script, workplace.backend(), &server, &mut findings);
     for text in chores.iter().flat_map(|chore| &chore.prints) {
         findings.contains("standard error", &ended.stderr, text);
     }
-    check_denials(&story, workplace, &ended, &mut findings);
+    check_denials(&run_script, workplace, &ended, &mut findings);
     check_log(chores, workplace, &mut findings);
     let names = chores.iter().flat_map(|chore| &chore.leaves).copied();
     let mut names: Vec<&str> = names.chain(["SPEC.md"]).collect();
@@ -90,8 +90,8 @@ fn run(workplace: &Workplace, repository: Repository, chores: &[Chore]) {
     ));
 }
 
-fn story(chores: &[Chore], repository: Repository) -> Story {
-    let mut working = Session::new([], End::Says("All done."));
+fn run_script(chores: &[Chore], repository: Repository) -> RunScript {
+    let mut working = Session::new([], End::Text("All done."));
     for (index, chore) in chores.iter().enumerate() {
         working.steps.extend(chore.steps.iter().cloned());
         if repository == Repository::Started && !chore.leaves.is_empty() {
@@ -100,7 +100,7 @@ fn story(chores: &[Chore], repository: Repository) -> Story {
         let passes = sets(&deliverable_id(index), "passed");
         working.steps.push(vec![passes]);
     }
-    Story::new([working])
+    RunScript::new([working])
 }
 
 /// Commits everything in the project.
@@ -130,22 +130,22 @@ fn merge(into: &mut Value, other: &Value) {
 }
 
 /// Compares the result of every call with its expectation.
-fn check_calls(story: &Story, backend: Backend, server: &Server, findings: &mut Findings) {
+fn check_calls(run_script: &RunScript, backend: Backend, server: &Server, findings: &mut Findings) {
     let results = results(server);
-    for call in calls(story) {
+    for call in calls(run_script) {
         let Some(result) = result(&call.id, &results) else {
-            findings.add(format!("{:?} has no result", call.what));
+            findings.add(format!("{:?} has no result", call.effect));
             continue;
         };
         let is_failure = backend.dialect().is_failure(&result);
         if is_failure == (call.expect == Expectation::Runs) {
-            let (what, expect) = (&call.what, &call.expect);
+            let (effect, expect) = (&call.effect, &call.expect);
             let text: String = result.text.chars().take(800).collect();
-            findings.add(format!("{what:?}, expected {expect:?}: {text}"));
+            findings.add(format!("{effect:?}, expected {expect:?}: {text}"));
             continue;
         }
         for text in &call.shows {
-            findings.contains(&format!("{:?}", call.what), &result.text, text);
+            findings.contains(&format!("{:?}", call.effect), &result.text, text);
         }
     }
 }
@@ -180,8 +180,11 @@ fn results(server: &Server) -> Vec<PromptToolResult> {
     results
 }
 
-fn calls(story: &Story) -> impl Iterator<Item = &Call> {
-    let steps = story.sessions.iter().flat_map(|session| &session.steps);
+fn calls(run_script: &RunScript) -> impl Iterator<Item = &Call> {
+    let steps = run_script
+        .sessions
+        .iter()
+        .flat_map(|session| &session.steps);
     steps.flatten()
 }
 
@@ -211,7 +214,7 @@ pub(crate) fn check_commits<'a>(
 /// Compares the denials in the journal with the calls that must be denied, and checks that the
 /// screen and the log show each of them.
 fn check_denials(
-    story: &Story,
+    run_script: &RunScript,
     workplace: &Workplace,
     ended: &CommandOutput,
     findings: &mut Findings,
@@ -222,8 +225,8 @@ fn check_denials(
         .iter()
         .filter(|entry| entry["line"] == "denied")
         .collect();
-    for call in calls(story).filter(|call| call.expect == Expectation::Denied) {
-        let target = target(&call.what);
+    for call in calls(run_script).filter(|call| call.expect == Expectation::Denied) {
+        let target = target(&call.effect);
         let is_it = |entry: &&Value| {
             let of_entry = [&entry["tool"], &entry["target"]];
             of_entry
@@ -252,8 +255,8 @@ fn check_denials(
 }
 
 /// Returns the text that identifies a denial of the call in the journal: its target or its tool.
-fn target(what: &Effect) -> String {
-    match what {
+fn target(effect: &Effect) -> String {
+    match effect {
         Effect::Write { file, .. } | Effect::Edit { file, .. } | Effect::Read { file } => {
             file.clone()
         }

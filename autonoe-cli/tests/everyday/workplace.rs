@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::backends::backend::Backend;
 use crate::backends::model_server::{Server, patient_codex_script};
 use crate::backends::programs;
-use crate::backends::story::Story;
+use crate::backends::run_script::RunScript;
 use crate::runs::support::autonoe::CommandOutput;
 
 /// A variable that every process of a run inherits.
@@ -239,14 +239,14 @@ impl Workplace {
         self.backend
     }
 
-    /// Starts the scripted model of a story.
-    pub(crate) fn serve(&self, story: &Story) -> Server {
+    /// Starts the scripted model of a script.
+    pub(crate) fn serve(&self, run_script: &RunScript) -> Server {
         let root = self.root();
         match self.backend {
             Backend::Codex => self
                 .backend
-                .serve_script(patient_codex_script(story, &root)),
-            backend => backend.serve(story, &root),
+                .serve_script(patient_codex_script(run_script, &root)),
+            backend => backend.serve(run_script, &root),
         }
     }
 
@@ -321,22 +321,24 @@ impl Workplace {
     /// A process with a cleared environment is found by its directory or its arguments.
     pub(crate) fn processes(&self) -> Vec<String> {
         let folder = self.folder.to_str().expect("UTF-8");
-        let processes = fs::read_dir("/proc").expect("procfs").flatten();
-        let processes = processes.filter_map(|entry| {
-            let name = entry.file_name();
-            let pid: u32 = name.to_str()?.parse().ok()?;
-            let read = |file: &str| {
-                let text = fs::read(entry.path().join(file)).unwrap_or_default();
-                String::from_utf8_lossy(&text).replace('\0', " ")
-            };
-            let directory = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
-            let arguments = read("cmdline");
-            let is_ours = pid != std::process::id()
-                && (directory.starts_with(folder)
-                    || arguments.contains(folder)
-                    || read("environ").contains(folder));
-            is_ours.then(|| format!("{pid} {arguments}"))
-        });
+        let processes = fs::read_dir("/proc")
+            .expect("procfs")
+            .flatten()
+            .filter_map(|entry| {
+                let name = entry.file_name();
+                let pid: u32 = name.to_str()?.parse().ok()?;
+                let read = |file: &str| {
+                    let text = fs::read(entry.path().join(file)).unwrap_or_default();
+                    String::from_utf8_lossy(&text).replace('\0', " ")
+                };
+                let directory = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
+                let arguments = read("cmdline");
+                let is_left = pid != std::process::id()
+                    && (directory.starts_with(folder)
+                        || arguments.contains(folder)
+                        || read("environ").contains(folder));
+                is_left.then(|| format!("{pid} {arguments}"))
+            });
         processes.collect()
     }
 
@@ -378,7 +380,9 @@ pub(crate) fn deliverable_id(index: usize) -> String {
 /// Returns the Python interpreter behind any shim.
 fn python() -> PathBuf {
     let program = "import sys; print(sys.executable)";
-    let output = Command::new("python3").args(["-c", program]).output();
-    let output = output.expect("Python 3 is installed");
+    let output = Command::new("python3")
+        .args(["-c", program])
+        .output()
+        .expect("Python 3 is installed");
     PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
 }

@@ -64,16 +64,16 @@ impl Command {
     /// Returns the first line of the guide that `output` lacks, in order.
     pub(crate) fn missing_in(&self, output: &str) -> Option<&str> {
         let mut lines = output.lines();
-        let shown = self.printed.iter().map(String::as_str);
-        shown
+        let printed = self.printed.iter().map(String::as_str);
+        printed
             .into_iter()
-            .find(|shown| !lines.any(|line| is_like(line, shown)))
+            .find(|printed| !lines.any(|line| is_like(line, printed)))
     }
 }
 
 /// Returns whether `line` matches the line in the guide, in which `…` matches anything.
-fn is_like(line: &str, shown: &str) -> bool {
-    let parts: Vec<&str> = shown.split('…').collect();
+fn is_like(line: &str, pattern: &str) -> bool {
+    let parts: Vec<&str> = pattern.split('…').collect();
     let (Some(first), Some(last)) = (parts.first(), parts.last()) else {
         return false;
     };
@@ -93,8 +93,8 @@ fn is_like(line: &str, shown: &str) -> bool {
 }
 
 #[test]
-fn a_line_is_shown_with_what_differs_left_out() {
-    for (line, shown, expected) in [
+fn an_ellipsis_matches_any_text() {
+    for (line, pattern, expected) in [
         ("hello", "hello", true),
         ("hello there", "hello", false),
         ("hello there", "hello …", true),
@@ -104,6 +104,6 @@ fn a_line_is_shown_with_what_differs_left_out() {
         ("a b c", "… b …", true),
         ("a c", "… b …", false),
     ] {
-        assert_eq!(is_like(line, shown), expected, "{line:?} {shown:?}");
+        assert_eq!(is_like(line, pattern), expected, "{line:?} {pattern:?}");
     }
 }

@@ -45,11 +45,11 @@ pub(crate) struct CommandOutput {
 impl Fixture {
     /// Creates a project with the roadmap, all of it committed.
     pub(crate) fn new() -> Self {
-        let setting = Self::without_repository();
-        setting.git(&["init", "-q", "-b", "main"]);
-        setting.git(&["add", "."]);
-        setting.git(&["commit", "-q", "-m", "The roadmap"]);
-        setting
+        let fixture = Self::without_repository();
+        fixture.git(&["init", "-q", "-b", "main"]);
+        fixture.git(&["add", "."]);
+        fixture.git(&["commit", "-q", "-m", "The roadmap"]);
+        fixture
     }
 
     pub(crate) fn without_repository() -> Self {
@@ -57,9 +57,9 @@ impl Fixture {
         for name in ["project", "home"] {
             fs::create_dir(folder.path().join(name)).expect("writable");
         }
-        let setting = Self { folder };
-        setting.write("ROADMAP.md", ROADMAP);
-        setting
+        let fixture = Self { folder };
+        fixture.write("ROADMAP.md", ROADMAP);
+        fixture
     }
 
     pub(crate) fn project(&self) -> PathBuf {
@@ -135,9 +135,13 @@ impl Fixture {
 
     /// Prepares `autonoe harness` with a minimal environment.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        self.autonoe(&[&["harness"], arguments].concat())
+    }
+
+    /// Prepares `autonoe` with a minimal environment.
+    pub(crate) fn autonoe(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_autonoe"));
         command
-            .arg("harness")
             .args(arguments)
             .current_dir(self.project())
             .env_clear()
@@ -168,8 +172,10 @@ impl Fixture {
     /// Returns the state of a member, as `status` prints it.
     pub(crate) fn member(&self, name: &str) -> Value {
         let status = self.json(&["status"]);
-        let members = status["fleets"][0]["now"]["members"].as_array();
-        let mut members = members.into_iter().flatten();
+        let mut members = status["fleets"][0]["now"]["members"]
+            .as_array()
+            .into_iter()
+            .flatten();
         let found = members.find(|member| member["id"] == name);
         found.cloned().unwrap_or_default()
     }
@@ -191,8 +197,9 @@ impl Fixture {
 
     /// Returns the number of processes that fleets of the project have left running.
     pub(crate) fn left_processes(&self) -> usize {
-        let folders = MemberFolder::list(&self.project().join(".harness"));
-        let folders = folders.expect("readable").into_iter();
+        let folders = MemberFolder::list(&self.project().join(".harness"))
+            .expect("readable")
+            .into_iter();
         let markers = folders.filter_map(|folder| folder.marker().ok());
         markers.map(|marker| marker.processes().len()).sum()
     }
@@ -220,10 +227,13 @@ pub(crate) fn run<'a>(options: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// Waits until a condition holds. Panics after the time limit.
-pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    let begun = Instant::now();
+pub(crate) fn eventually(condition_name: &str, mut condition: impl FnMut() -> bool) {
+    let started_at = Instant::now();
     while !condition() {
-        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        assert!(
+            started_at.elapsed() < PATIENCE,
+            "waited in vain for {condition_name}"
+        );
         std::thread::sleep(Duration::from_millis(50));
     }
 }

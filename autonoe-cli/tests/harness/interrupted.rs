@@ -4,18 +4,18 @@ use crate::harness::fixture::{Fixture, RunningCommand, eventually, run as run_wi
 
 #[test]
 fn the_same_command_resumes_a_killed_fleet() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[("parser", "go")]);
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[("parser", "go")]);
     let options = ["--backend", &agents, "--json"];
-    let run = setting.run(&options);
-    setting.until_log_has("parser", "Session 1 started");
-    setting.until_member_is("docs", "completed");
+    let run = fixture.run(&options);
+    fixture.until_log_has("parser", "Session 1 started");
+    fixture.until_member_is("docs", "completed");
 
     run.kill();
-    eventually("the end of its members", || setting.left_processes() == 0);
-    let status = setting.harness(&["status"]);
-    setting.release("go");
-    let ended = setting.run(&options).end();
+    eventually("the end of its members", || fixture.left_processes() == 0);
+    let status = fixture.harness(&["status"]);
+    fixture.release("go");
+    let ended = fixture.run(&options).end();
 
     assert!(
         status
@@ -28,28 +28,28 @@ fn the_same_command_resumes_a_killed_fleet() {
     assert_eq!(outcome["success"], true, "{outcome:#}");
     assert_eq!(outcome["results"].as_array().map(Vec::len), Some(3));
     for file in ["src/parser.txt", "src/shell.txt", "docs.md"] {
-        assert!(setting.has(file), "{file}");
+        assert!(fixture.has(file), "{file}");
     }
-    let docs = setting.read(".harness/roadmap.docs/work.jsonl");
+    let docs = fixture.read(".harness/roadmap.docs/work.jsonl");
     assert_eq!(
         docs.matches("\"serving\"").count(),
         1,
         "it was not done twice: {docs}"
     );
     assert_eq!(
-        setting.git(&["branch", "--format=%(refname:short)"]),
+        fixture.git(&["branch", "--format=%(refname:short)"]),
         "main\n"
     );
-    assert_eq!(setting.left_processes(), 0);
+    assert_eq!(fixture.left_processes(), 0);
 }
 
 #[test]
 fn an_interrupted_fleet_can_be_resumed() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[("parser", "go")]);
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[("parser", "go")]);
     let options = ["--backend", &agents];
-    let run = setting.run(&options);
-    setting.until_log_has("parser", "Session 1 started");
+    let run = fixture.run(&options);
+    fixture.until_log_has("parser", "Session 1 started");
 
     run.interrupt();
     let left = run.end();
@@ -64,27 +64,27 @@ fn an_interrupted_fleet_can_be_resumed() {
         left.stderr.contains("run the same command to resume it"),
         "{left:?}"
     );
-    assert_eq!(setting.left_processes(), 0);
-    assert_eq!(setting.member("parser")["status"], "pending");
-    let log = setting.read(".harness/roadmap.parser/harness.log");
+    assert_eq!(fixture.left_processes(), 0);
+    assert_eq!(fixture.member("parser")["status"], "pending");
+    let log = fixture.read(".harness/roadmap.parser/harness.log");
     assert!(
         log.contains("the process ended; the run can be resumed"),
         "{log}"
     );
-    setting.release("go");
-    let ended = setting.run(&options).end();
+    fixture.release("go");
+    let ended = fixture.run(&options).end();
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(setting.has("src/shell.txt"));
+    assert!(fixture.has("src/shell.txt"));
 }
 
 #[test]
 fn a_fleet_with_a_cost_budget_resumes_after_an_interrupt_or_a_kill() {
     for is_killed in [false, true] {
-        let setting = Fixture::new();
-        let agents = setting.usual_agents(&[("parser", "go"), ("docs", "go")]);
+        let fixture = Fixture::new();
+        let agents = fixture.usual_agents(&[("parser", "go"), ("docs", "go")]);
         let options = ["--backend", &agents, "--max-cost", "100"];
-        let run = setting.run(&options);
-        setting.until_log_has("parser", "Session 1 started");
+        let run = fixture.run(&options);
+        fixture.until_log_has("parser", "Session 1 started");
 
         if is_killed {
             run.kill();
@@ -92,35 +92,35 @@ fn a_fleet_with_a_cost_budget_resumes_after_an_interrupt_or_a_kill() {
             run.interrupt();
             assert_eq!(run.end().code, Some(130));
         }
-        eventually("the end of its members", || setting.left_processes() == 0);
-        setting.release("go");
-        let ended = setting.run(&options).end();
+        eventually("the end of its members", || fixture.left_processes() == 0);
+        fixture.release("go");
+        let ended = fixture.run(&options).end();
 
         assert_eq!(ended.code, Some(0), "{ended:?}");
-        assert!(setting.has("src/shell.txt"));
+        assert!(fixture.has("src/shell.txt"));
     }
 }
 
 #[test]
-fn a_journal_that_was_damaged_is_named_and_kept_and_the_fleet_stays_open() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[("parser", "go")]);
+fn a_corrupt_member_journal_is_reported_and_not_changed() {
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[("parser", "go")]);
     let options = ["--backend", &agents];
-    let run = setting.run(&options);
-    setting.until_log_has("parser", "Session 1 started");
+    let run = fixture.run(&options);
+    fixture.until_log_has("parser", "Session 1 started");
     run.interrupt();
     run.end();
     let journal = ".harness/roadmap.parser/work.jsonl";
-    let whole = setting.read(journal);
+    let whole = fixture.read(journal);
     let (_, rest) = whole.split_once('\n').expect("lines");
     let damaged = format!("garbage\n{rest}");
-    setting.write(journal, &damaged);
-    setting.release("go");
+    fixture.write(journal, &damaged);
+    fixture.release("go");
 
-    let refused = setting.run(&options).end();
-    let left = setting.read(journal);
-    setting.write(journal, &whole);
-    let ended = setting.run(&options).end();
+    let refused = fixture.run(&options).end();
+    let left = fixture.read(journal);
+    fixture.write(journal, &whole);
+    let ended = fixture.run(&options).end();
 
     assert_eq!(refused.code, Some(1), "{refused:?}");
     for named in ["roadmap.parser/work.jsonl", "line 1"] {
@@ -131,19 +131,19 @@ fn a_journal_that_was_damaged_is_named_and_kept_and_the_fleet_stays_open() {
 }
 
 #[test]
-fn a_fleet_whose_project_was_moved_resumes() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[("parser", "go")]);
+fn a_fleet_resumes_after_its_project_was_moved() {
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[("parser", "go")]);
     let options = ["--backend", &agents];
-    let run = setting.run(&options);
-    setting.until_log_has("parser", "Session 1 started");
+    let run = fixture.run(&options);
+    fixture.until_log_has("parser", "Session 1 started");
     run.interrupt();
     run.end();
-    let moved = setting.beside("moved");
-    std::fs::rename(setting.project(), &moved).expect("ours");
-    setting.release("go");
+    let moved = fixture.beside("moved");
+    std::fs::rename(fixture.project(), &moved).expect("ours");
+    fixture.release("go");
 
-    let mut command = setting.command(&run_with(&options));
+    let mut command = fixture.command(&run_with(&options));
     command.current_dir(&moved);
     let ended = RunningCommand::start(command).end();
 
@@ -152,70 +152,70 @@ fn a_fleet_whose_project_was_moved_resumes() {
 }
 
 #[test]
-fn stopping_a_fleet_without_a_coordinator_prints_how_it_ends() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[("parser", "never")]);
+fn stopping_a_fleet_without_a_coordinator_prints_its_outcome() {
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[("parser", "never")]);
     let options = ["--backend", &agents];
-    let run = setting.run(&options);
-    setting.until_log_has("parser", "Session 1 started");
+    let run = fixture.run(&options);
+    fixture.until_log_has("parser", "Session 1 started");
     run.interrupt();
     assert_eq!(run.end().code, Some(130));
 
-    let stopped = setting.harness(&["stop"]);
+    let stopped = fixture.harness(&["stop"]);
 
     assert_eq!(stopped.code, Some(0), "{stopped:?}");
     let hint = "this fleet has no coordinator now; the `autonoe harness run` command that started \
                 it ends it";
     assert!(stopped.stderr.contains(hint), "{stopped:?}");
-    let status = setting.harness(&["status"]);
+    let status = fixture.harness(&["status"]);
     let expected = "stopping without a coordinator: run the same command to end it";
     assert!(status.stdout.contains(expected), "{status:?}");
-    assert_eq!(setting.run(&options).end().code, Some(1));
-    let status = setting.harness(&["status"]);
+    assert_eq!(fixture.run(&options).end().code, Some(1));
+    let status = fixture.harness(&["status"]);
     assert!(status.stdout.contains("(graph): stopped"), "{status:?}");
 }
 
 #[test]
 fn a_fleet_is_led_by_one_command_at_a_time() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[("parser", "go")]);
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[("parser", "go")]);
     let options = ["--backend", &agents];
-    let run = setting.run(&options);
-    setting.until_log_has("parser", "Session 1 started");
+    let run = fixture.run(&options);
+    fixture.until_log_has("parser", "Session 1 started");
 
-    let second = setting.run(&options).end();
+    let second = fixture.run(&options).end();
 
     assert_eq!(second.code, Some(1), "{second:?}");
     let led = format!("process {} already runs the fleet roadmap", run.pid());
     assert!(second.stderr.contains(&led), "{second:?}");
-    setting.release("go");
+    fixture.release("go");
     assert_eq!(run.end().code, Some(0));
 }
 
 #[test]
 fn a_second_interrupt_ends_everything_at_once() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[("parser", "never")]);
-    let run = setting.run(&["--backend", &agents]);
-    setting.until_log_has("parser", "Session 1 started");
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[("parser", "never")]);
+    let run = fixture.run(&["--backend", &agents]);
+    fixture.until_log_has("parser", "Session 1 started");
 
     run.interrupt();
     run.interrupt();
     let ended = run.end();
 
     assert_eq!(ended.code, Some(130), "{ended:?}");
-    eventually("the end of its members", || setting.left_processes() == 0);
+    eventually("the end of its members", || fixture.left_processes() == 0);
 }
 
 #[test]
 fn a_roadmap_is_recognised_by_any_path() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[]);
-    let first = setting.run(&["--backend", &agents]).end();
-    let whole = setting.project().join("ROADMAP.md");
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[]);
+    let first = fixture.run(&["--backend", &agents]).end();
+    let whole = fixture.project().join("ROADMAP.md");
 
     let whole = whole.to_str().expect("text");
-    let again = setting.harness(&["run", whole, "--backend", &agents]);
+    let second = fixture.harness(&["run", whole, "--backend", &agents]);
 
-    assert_eq!((first.code, again.code), (Some(0), Some(0)), "{again:?}");
+    assert_eq!((first.code, second.code), (Some(0), Some(0)), "{second:?}");
 }

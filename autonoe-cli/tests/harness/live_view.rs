@@ -4,16 +4,16 @@ use crate::harness::fixture::{Fixture, run};
 use crate::runs::terminal::pty::Terminal;
 
 #[test]
-fn a_fleet_in_a_terminal_is_shown_live_and_its_result_stays() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[("parser", "go")]);
-    let command = setting.command(&run(&["--backend", &agents]));
+fn the_result_of_a_fleet_remains_after_the_live_view() {
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[("parser", "go")]);
+    let command = fixture.command(&run(&["--backend", &agents]));
     let terminal = Terminal::start(&command, 120);
 
     let screen = terminal.wait_for("the members", |screen| {
         screen.contains("docs") && screen.contains("completed") && screen.contains("running")
     });
-    setting.release("go");
+    fixture.release("go");
     let (code, screen_at_end) = terminal.end();
 
     assert!(
@@ -30,15 +30,15 @@ fn a_fleet_in_a_terminal_is_shown_live_and_its_result_stays() {
 
 #[test]
 fn a_key_pauses_a_member_and_control_c_leaves_the_fleet() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[("parser", "go")]);
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[("parser", "go")]);
     let options = ["--backend", &agents];
-    let mut terminal = Terminal::start(&setting.command(&run(&options)), 120);
-    setting.until_log_has("parser", "Session 1 started");
+    let mut terminal = Terminal::start(&fixture.command(&run(&options)), 120);
+    fixture.until_log_has("parser", "Session 1 started");
     terminal.wait_for_text("running");
 
     terminal.press(b"p");
-    setting.until_member_is("parser", "paused");
+    fixture.until_member_is("parser", "paused");
     terminal.wait_for_text("paused");
     terminal.interrupt();
     let (code, screen) = terminal.end();
@@ -48,14 +48,14 @@ fn a_key_pauses_a_member_and_control_c_leaves_the_fleet() {
         screen.contains("run the same command to resume it"),
         "{screen}"
     );
-    assert_eq!(setting.left_processes(), 0);
+    assert_eq!(fixture.left_processes(), 0);
 }
 
 #[test]
 fn without_the_view_there_are_lines_in_a_terminal_too() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[]);
-    let command = setting.command(&run(&["--backend", &agents, "--no-view"]));
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[]);
+    let command = fixture.command(&run(&["--backend", &agents, "--no-view"]));
 
     let (code, written) = Terminal::start(&command, 120).end_with_output();
 

@@ -7,13 +7,13 @@ use crate::harness::fixture::Fixture;
 
 #[test]
 fn every_mistake_in_a_roadmap_is_reported_with_its_line() {
-    let setting = Fixture::new();
-    setting.write(
+    let fixture = Fixture::new();
+    fixture.write(
         "ROADMAP.md",
         "## Objective\nX.\n## Tasks\n- [ ] **a**: One.\n  - depends: nobody\n- [ ] **a**: Two.\n",
     );
 
-    let ended = setting.run(&[]).end();
+    let ended = fixture.run(&[]).end();
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(
@@ -24,16 +24,16 @@ fn every_mistake_in_a_roadmap_is_reported_with_its_line() {
         ended.stderr.contains("ROADMAP.md:6:1: the task a"),
         "{ended:?}"
     );
-    assert!(!setting.has(".harness"));
+    assert!(!fixture.has(".harness"));
 }
 
 #[test]
 fn a_check_that_cannot_run_is_reported_before_the_start() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     let roadmap = |command: &str| {
         let task = format!("- [ ] **a**: One.\n  - success: `{command}`\n");
-        setting.write("ROADMAP.md", &format!("## Objective\nX.\n## Tasks\n{task}"));
-        setting.git(&["commit", "-qam", "A roadmap"]);
+        fixture.write("ROADMAP.md", &format!("## Objective\nX.\n## Tasks\n{task}"));
+        fixture.git(&["commit", "-qam", "A roadmap"]);
     };
 
     for (command, expected) in [
@@ -47,21 +47,21 @@ fn a_check_that_cannot_run_is_reported_before_the_start() {
         ),
     ] {
         roadmap(command);
-        let refused = setting.run(&[]).end();
+        let refused = fixture.run(&[]).end();
 
         assert_eq!(refused.code, Some(1), "{refused:?}");
         assert!(refused.stderr.contains(expected), "{refused:?}");
-        assert!(!setting.has(".harness"), "{command}");
+        assert!(!fixture.has(".harness"), "{command}");
     }
     roadmap("made-by-an-agent");
-    let agents = setting.agents(
+    let agents = fixture.agents(
         "agents",
         &[crate::harness::fixture::session(
             "a",
             [crate::harness::fixture::ends()],
         )],
     );
-    let odd = setting
+    let odd = fixture
         .run(&["--backend", &agents, "--max-iterations", "1"])
         .end();
     let expected =
@@ -71,13 +71,13 @@ fn a_check_that_cannot_run_is_reported_before_the_start() {
 
 #[test]
 fn an_unknown_backend_of_a_task_is_reported_with_its_line() {
-    let setting = Fixture::new();
-    setting.write(
+    let fixture = Fixture::new();
+    fixture.write(
         "ROADMAP.md",
         "## Objective\nX.\n## Tasks\n- [ ] **a**: One.\n  - cli: nobody\n",
     );
 
-    let ended = setting.run(&[]).end();
+    let ended = fixture.run(&[]).end();
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     let expected = "ROADMAP.md:4: the task a names the backend \"nobody\"";
@@ -90,56 +90,56 @@ fn an_unknown_backend_of_a_task_is_reported_with_its_line() {
 
 #[test]
 fn a_symlink_in_the_place_of_all_fleets_is_refused_and_not_followed() {
-    let setting = Fixture::new();
-    let elsewhere = setting.beside("elsewhere");
-    fs::create_dir(&elsewhere).expect("writable");
-    symlink(&elsewhere, setting.project().join(".harness")).expect("writable");
+    let fixture = Fixture::new();
+    let target = fixture.beside("elsewhere");
+    fs::create_dir(&target).expect("writable");
+    symlink(&target, fixture.project().join(".harness")).expect("writable");
 
-    let agents = setting.agents(
+    let agents = fixture.agents(
         "agents",
         &[crate::harness::fixture::session(
             "a",
             [crate::harness::fixture::ends()],
         )],
     );
-    let run = setting.run(&["--backend", &agents]).end();
+    let run = fixture.run(&["--backend", &agents]).end();
 
-    for refused in [run, setting.harness(&["status"])] {
+    for refused in [run, fixture.harness(&["status"])] {
         assert_eq!(refused.code, Some(1), "{refused:?}");
         assert!(refused.stderr.contains(".harness"), "{refused:?}");
         assert!(refused.stderr.contains("a symlink"), "{refused:?}");
     }
 
-    let left = fs::read_dir(&elsewhere).expect("it is there").count();
+    let left = fs::read_dir(&target).expect("it is there").count();
     assert_eq!(left, 0);
 }
 
 #[test]
-fn a_file_in_the_place_of_all_fleets_is_named_and_kept() {
-    let setting = Fixture::new();
-    setting.write(".harness", "mine\n");
+fn a_file_in_place_of_the_fleet_directory_is_reported_and_not_changed() {
+    let fixture = Fixture::new();
+    fixture.write(".harness", "mine\n");
 
-    let status = setting.harness(&["status"]);
+    let status = fixture.harness(&["status"]);
 
     assert_eq!(status.code, Some(1), "{status:?}");
     let expected = ".harness\" is a file, not the folder of fleets";
     assert!(status.stderr.contains(expected), "{status:?}");
-    assert_eq!(setting.read(".harness"), "mine\n");
+    assert_eq!(fixture.read(".harness"), "mine\n");
 }
 
 #[test]
 fn members_without_a_fleet_are_reported() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[]);
-    assert_eq!(setting.run(&["--backend", &agents]).end().code, Some(0));
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[]);
+    assert_eq!(fixture.run(&["--backend", &agents]).end().code, Some(0));
     for file in ["meta_state.db-wal", "meta_state.db-shm"] {
         // These files may disappear with the last process that had the database open.
-        let _ = fs::remove_file(setting.project().join(".harness").join(file));
+        let _ = fs::remove_file(fixture.project().join(".harness").join(file));
     }
-    setting.write(".harness/meta_state.db", "");
+    fixture.write(".harness/meta_state.db", "");
 
     for arguments in [vec!["status"], vec!["status", "--json"], vec!["logs"]] {
-        let ended = setting.harness(&arguments);
+        let ended = fixture.harness(&arguments);
 
         assert_eq!(ended.code, Some(1), "{ended:?}");
         assert!(ended.stderr.contains("roadmap.parser"), "{ended:?}");
@@ -148,37 +148,37 @@ fn members_without_a_fleet_are_reported() {
 }
 
 #[test]
-fn without_a_repository_members_are_isolated_or_nothing_begins() {
-    let setting = Fixture::without_repository();
-    let agents = setting.usual_agents(&[]);
+fn a_fleet_without_a_repository_requires_no_worktrees() {
+    let fixture = Fixture::without_repository();
+    let agents = fixture.usual_agents(&[]);
 
-    let refused = setting.run(&["--backend", &agents]).end();
+    let refused = fixture.run(&["--backend", &agents]).end();
 
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.stderr.contains("--no-worktrees"), "{refused:?}");
-    assert!(!setting.has("docs.md"));
-    let shared = setting.run(&["--backend", &agents, "--no-worktrees"]).end();
+    assert!(!fixture.has("docs.md"));
+    let shared = fixture.run(&["--backend", &agents, "--no-worktrees"]).end();
     assert_eq!(shared.code, Some(0), "{shared:?}");
-    assert!(setting.has("src/shell.txt"));
-    setting.git(&["init", "-q", "-b", "main"]);
-    let left = setting.git(&["status", "--porcelain", ".autonoe", ".harness"]);
+    assert!(fixture.has("src/shell.txt"));
+    fixture.git(&["init", "-q", "-b", "main"]);
+    let left = fixture.git(&["status", "--porcelain", ".autonoe", ".harness"]);
     assert_eq!(left, "", "nothing of ours is to be committed");
 }
 
 #[test]
 fn a_member_with_another_name_than_its_task_is_reported() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     let tasks = "- [ ] **../x**: One.\n- [ ] **plain**: Two.\n";
-    setting.write(
+    fixture.write(
         "ROADMAP.md",
         &format!("## Objective\nX.\n## Tasks\n{tasks}"),
     );
-    setting.git(&["commit", "-qam", "A roadmap"]);
+    fixture.git(&["commit", "-qam", "A roadmap"]);
     let session =
         |name: &str| crate::harness::fixture::session(name, [crate::harness::fixture::ends()]);
-    let agents = setting.agents("agents", &[session("../x"), session("plain")]);
+    let agents = fixture.agents("agents", &[session("../x"), session("plain")]);
 
-    let ended = setting.run(&["--backend", &agents]).end();
+    let ended = fixture.run(&["--backend", &agents]).end();
 
     assert!(
         ended
@@ -192,21 +192,21 @@ fn a_member_with_another_name_than_its_task_is_reported() {
         "{ended:?}"
     );
     // Tasks without dependencies do not change the strategy.
-    let status = setting.harness(&["status"]);
+    let status = fixture.harness(&["status"]);
     assert!(status.stdout.starts_with("roadmap (graph)"), "{status:?}");
 }
 
 #[test]
-fn a_repository_that_nothing_can_be_merged_into_is_refused_and_no_order_is_kept() {
-    let setting = Fixture::without_repository();
-    let agents = setting.usual_agents(&[]);
-    setting.git(&["init", "-q", "-b", "main"]);
+fn a_repository_that_cannot_be_merged_into_is_refused_and_no_order_is_saved() {
+    let fixture = Fixture::without_repository();
+    let agents = fixture.usual_agents(&[]);
+    fixture.git(&["init", "-q", "-b", "main"]);
 
-    let empty = setting.run(&["--backend", &agents]).end();
-    setting.git(&["add", "."]);
-    setting.git(&["commit", "-q", "-m", "The roadmap"]);
-    setting.git(&["checkout", "-q", "--detach"]);
-    let detached = setting.run(&["--backend", &agents]).end();
+    let empty = fixture.run(&["--backend", &agents]).end();
+    fixture.git(&["add", "."]);
+    fixture.git(&["commit", "-q", "-m", "The roadmap"]);
+    fixture.git(&["checkout", "-q", "--detach"]);
+    let detached = fixture.run(&["--backend", &agents]).end();
 
     for (ended, expected, hint) in [
         (
@@ -225,16 +225,16 @@ fn a_repository_that_nothing_can_be_merged_into_is_refused_and_no_order_is_kept(
         assert!(ended.stderr.contains(hint), "{ended:?}");
         assert!(!ended.stderr.contains("started"), "{ended:?}");
     }
-    assert!(!setting.has(".harness/meta_state.db"));
-    setting.git(&["switch", "-q", "main"]);
-    let ended = setting.run(&["--backend", &agents]).end();
+    assert!(!fixture.has(".harness/meta_state.db"));
+    fixture.git(&["switch", "-q", "main"]);
+    let ended = fixture.run(&["--backend", &agents]).end();
     assert_eq!(ended.code, Some(0), "{ended:?}");
 }
 
 #[test]
 fn wrong_usage_is_reported_before_the_start() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[]);
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[]);
     for (options, expected) in [
         (
             &["--strategy", "swarm"][..],
@@ -271,13 +271,13 @@ fn wrong_usage_is_reported_before_the_start() {
         ),
         (&["--max-cost", "0"], "the budget must be more than 0"),
     ] {
-        let ended = setting.run(options).end();
+        let ended = fixture.run(options).end();
 
         assert!(matches!(ended.code, Some(1 | 2)), "{options:?} {ended:?}");
         assert!(ended.stderr.contains(expected), "{options:?} {ended:?}");
-        assert!(!setting.has(".harness/meta_state.db"), "{options:?}");
+        assert!(!fixture.has(".harness/meta_state.db"), "{options:?}");
     }
-    let missing = setting.harness(&["run", "PLAN.md"]);
+    let missing = fixture.harness(&["run", "PLAN.md"]);
     assert!(
         missing
             .stderr
@@ -288,18 +288,18 @@ fn wrong_usage_is_reported_before_the_start() {
 
 #[test]
 fn unknown_names_are_reported_with_the_known_ones() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     for command in [&["status", "x"][..], &["pause"], &["logs"], &["serve"]] {
-        let ended = setting.harness(command);
+        let ended = fixture.harness(command);
         assert!(matches!(ended.code, Some(1 | 2)), "{command:?} {ended:?}");
         assert!(
             ended.stderr.contains("autonoe harness run ROADMAP"),
             "{ended:?}"
         );
     }
-    assert!(!setting.has(".harness"), "to look makes no files");
-    let agents = setting.usual_agents(&[]);
-    assert_eq!(setting.run(&["--backend", &agents]).end().code, Some(0));
+    assert!(!fixture.has(".harness"), "to look makes no files");
+    let agents = fixture.usual_agents(&[]);
+    assert_eq!(fixture.run(&["--backend", &agents]).end().code, Some(0));
 
     for (command, expected) in [
         (&["status", "nobody"][..], "fleets of this project: roadmap"),
@@ -313,7 +313,7 @@ fn unknown_names_are_reported_with_the_known_ones() {
         (&["stop"], "the fleet roadmap has ended"),
         (&["kill", "parser"], "the fleet roadmap has ended"),
     ] {
-        let ended = setting.harness(command);
+        let ended = fixture.harness(command);
 
         assert!(matches!(ended.code, Some(1 | 2)), "{command:?} {ended:?}");
         assert!(ended.stderr.contains(expected), "{command:?} {ended:?}");
@@ -322,15 +322,15 @@ fn unknown_names_are_reported_with_the_known_ones() {
 
 #[test]
 fn another_roadmap_under_the_name_of_a_fleet_is_refused() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[]);
-    assert_eq!(setting.run(&["--backend", &agents]).end().code, Some(0));
-    let roadmap = setting
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[]);
+    assert_eq!(fixture.run(&["--backend", &agents]).end().code, Some(0));
+    let roadmap = fixture
         .read("ROADMAP.md")
         .replace("Read sums.", "Read products.");
-    setting.write("ROADMAP.md", &roadmap);
+    fixture.write("ROADMAP.md", &roadmap);
 
-    let refused = setting.run(&["--backend", &agents]).end();
+    let refused = fixture.run(&["--backend", &agents]).end();
 
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(
@@ -343,10 +343,10 @@ fn another_roadmap_under_the_name_of_a_fleet_is_refused() {
 }
 
 #[test]
-fn a_corrupt_file_is_reported_with_its_path_and_kept() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[]);
-    assert_eq!(setting.run(&["--backend", &agents]).end().code, Some(0));
+fn a_corrupt_file_is_reported_with_its_path_and_not_changed() {
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[]);
+    assert_eq!(fixture.run(&["--backend", &agents]).end().code, Some(0));
 
     for (file, command) in [
         (".harness/roadmap.parser/order.json", &["status"][..]),
@@ -356,29 +356,29 @@ fn a_corrupt_file_is_reported_with_its_path_and_kept() {
             &["run", "ROADMAP.md", "--backend", &agents],
         ),
     ] {
-        let path = setting.project().join(file);
+        let path = fixture.project().join(file);
         fs::write(&path, "this is something else\n").expect("writable");
 
-        let ended = setting.harness(command);
+        let ended = fixture.harness(command);
 
         assert_eq!(ended.code, Some(1), "{command:?} {ended:?}");
         assert!(ended.stderr.contains(file), "{command:?} {ended:?}");
-        assert_eq!(setting.read(file), "this is something else\n");
+        assert_eq!(fixture.read(file), "this is something else\n");
     }
 }
 
 #[test]
 fn the_process_of_a_member_is_not_started_by_hand() {
-    let setting = Fixture::new();
-    let help = setting.harness(&["--help"]);
+    let fixture = Fixture::new();
+    let help = fixture.harness(&["--help"]);
     assert!(!help.stdout.contains("\n  work"), "{help:?}");
 
-    let ended = setting.harness(&["work", ".harness/a.b"]);
+    let ended = fixture.harness(&["work", ".harness/a.b"]);
 
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert!(
         ended.stderr.contains("`autonoe harness run` starts this"),
         "{ended:?}"
     );
-    assert!(!setting.has(".harness"));
+    assert!(!fixture.has(".harness"));
 }

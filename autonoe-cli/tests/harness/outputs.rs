@@ -20,28 +20,28 @@ fn assert_valid(name: &str, value: &Value) {
 
 #[test]
 fn json_outputs_match_their_schemas() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[("parser", "go")]);
-    assert_valid("output.harness-status", &setting.json(&["status"]));
-    let run = setting.run(&["--backend", &agents, "--json"]);
-    setting.until_log_has("parser", "Session 1 started");
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[("parser", "go")]);
+    assert_valid("output.harness-status", &fixture.json(&["status"]));
+    let run = fixture.run(&["--backend", &agents, "--json"]);
+    fixture.until_log_has("parser", "Session 1 started");
 
-    assert_valid("output.harness-status", &setting.json(&["status"]));
+    assert_valid("output.harness-status", &fixture.json(&["status"]));
     assert_valid(
         "output.harness-request",
-        &setting.json(&["send", "parser", "Hello."]),
+        &fixture.json(&["send", "parser", "Hello."]),
     );
     assert_valid(
         "output.harness-request",
-        &setting.json(&["pause", "parser"]),
+        &fixture.json(&["pause", "parser"]),
     );
-    assert_valid("output.harness-request", &setting.json(&["resume"]));
-    setting.release("go");
+    assert_valid("output.harness-request", &fixture.json(&["resume"]));
+    fixture.release("go");
     let ended = run.end();
     let outcome: Value = serde_json::from_str(&ended.stdout).expect("JSON");
     assert_valid("output.harness-run", &outcome);
-    assert_valid("output.harness-status", &setting.json(&["status"]));
-    let logs = RunningCommand::start(setting.command(&["logs", "--json"])).end();
+    assert_valid("output.harness-status", &fixture.json(&["status"]));
+    let logs = RunningCommand::start(fixture.command(&["logs", "--json"])).end();
     assert!(logs.stdout.lines().count() > 3, "{logs:?}");
     for line in logs.stdout.lines() {
         assert_valid(
@@ -52,12 +52,12 @@ fn json_outputs_match_their_schemas() {
 }
 
 #[test]
-fn options_that_take_protection_away_are_warned_of_once() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[]);
+fn a_fleet_warns_once_about_options_that_remove_protection() {
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[]);
     let options = ["--allow-destructive", "--no-sandbox", "--backend", &agents];
 
-    let ended = setting.run(&options).end();
+    let ended = fixture.run(&options).end();
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let start = ended.stderr.split("parser started").next();

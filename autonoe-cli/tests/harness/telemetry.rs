@@ -31,10 +31,10 @@ A calculator for the terminal.
   - success: `test -f bad.txt`
 ";
 
-fn setting(roadmap: &str) -> Fixture {
-    let setting = Fixture::new();
-    setting.write("ROADMAP.md", roadmap);
-    setting.git(&[
+fn fixture(roadmap: &str) -> Fixture {
+    let fixture = Fixture::new();
+    fixture.write("ROADMAP.md", roadmap);
+    fixture.git(&[
         "commit",
         "-q",
         "-a",
@@ -42,12 +42,12 @@ fn setting(roadmap: &str) -> Fixture {
         "-m",
         "Another roadmap",
     ]);
-    setting
+    fixture
 }
 
 /// Prepares `autonoe harness run` with an export to `receiver`.
-fn exported(setting: &Fixture, receiver: &Receiver, options: &[&str]) -> Command {
-    let mut command = setting.command(&run_with(options));
+fn exported(fixture: &Fixture, receiver: &Receiver, options: &[&str]) -> Command {
+    let mut command = fixture.command(&run_with(options));
     command
         .env("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url())
         .envs([EXPORT_LIMIT]);
@@ -87,8 +87,8 @@ fn total(metrics: &[Metrics], metric: &str, attribute: &str, value: &str) -> f64
 // Shows: framework/models/export-to-receiver
 #[test]
 fn a_fleet_is_received_as_one_tree_and_its_metrics_add_up() {
-    let (setting, receiver) = (setting(ROADMAP), Receiver::start());
-    let agents = setting.agents(
+    let (fixture, receiver) = (fixture(ROADMAP), Receiver::start());
+    let agents = fixture.agents(
         "agents",
         &[
             session(
@@ -104,7 +104,7 @@ fn a_fleet_is_received_as_one_tree_and_its_metrics_add_up() {
     );
     let options = ["--backend", &agents, "--max-iterations", "1"];
 
-    let ended = RunningCommand::start(exported(&setting, &receiver, &options)).end();
+    let ended = RunningCommand::start(exported(&fixture, &receiver, &options)).end();
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(!ended.stderr.contains("telemetry"), "{ended:?}");
@@ -166,12 +166,12 @@ fn a_fleet_is_received_as_one_tree_and_its_metrics_add_up() {
 }
 
 #[test]
-fn a_member_whose_process_is_killed_is_one_span_with_the_work_of_the_next_process() {
-    let (setting, receiver) = (Fixture::new(), Receiver::start());
-    let agents = setting.usual_agents(&[("parser", "go")]);
-    let run = RunningCommand::start(exported(&setting, &receiver, &["--backend", &agents]));
-    setting.until_log_has("parser", "Session 1 started");
-    let folder = setting.project().join(".harness");
+fn a_restarted_member_has_one_span_for_both_processes() {
+    let (fixture, receiver) = (Fixture::new(), Receiver::start());
+    let agents = fixture.usual_agents(&[("parser", "go")]);
+    let run = RunningCommand::start(exported(&fixture, &receiver, &["--backend", &agents]));
+    fixture.until_log_has("parser", "Session 1 started");
+    let folder = fixture.project().join(".harness");
     let folder = MemberFolder::new(&folder, &MemberId::new("roadmap.parser")).expect("a folder");
     let pid = folder.view().expect("readable").pid.expect("it is served");
     let pid = i32::try_from(pid)
@@ -180,7 +180,7 @@ fn a_member_whose_process_is_killed_is_one_span_with_the_work_of_the_next_proces
 
     rustix::process::kill_process(pid.expect("a process"), rustix::process::Signal::KILL)
         .expect("it is ours");
-    setting.release("go");
+    fixture.release("go");
     let ended = run.end();
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -197,17 +197,17 @@ fn a_member_whose_process_is_killed_is_one_span_with_the_work_of_the_next_proces
 
 #[test]
 fn a_resumed_fleet_is_in_the_trace_of_the_first_coordinator_and_below_its_span() {
-    let (setting, receiver) = (Fixture::new(), Receiver::start());
-    let agents = setting.usual_agents(&[("parser", "go")]);
+    let (fixture, receiver) = (Fixture::new(), Receiver::start());
+    let agents = fixture.usual_agents(&[("parser", "go")]);
     let options = ["--backend", &agents];
-    let run = RunningCommand::start(exported(&setting, &receiver, &options));
-    setting.until_log_has("parser", "Session 1 started");
-    setting.until_member_is("docs", "completed");
+    let run = RunningCommand::start(exported(&fixture, &receiver, &options));
+    fixture.until_log_has("parser", "Session 1 started");
+    fixture.until_member_is("docs", "completed");
     run.interrupt();
     assert_eq!(run.end().code, Some(130));
-    setting.release("go");
+    fixture.release("go");
 
-    let ended = RunningCommand::start(exported(&setting, &receiver, &options)).end();
+    let ended = RunningCommand::start(exported(&fixture, &receiver, &options)).end();
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let spans = spans(&receiver);
@@ -232,8 +232,8 @@ fn a_resumed_fleet_is_in_the_trace_of_the_first_coordinator_and_below_its_span()
 
 #[test]
 fn members_get_the_headers_of_the_exporter_and_agents_do_not() {
-    let (setting, receiver) = (setting(ROADMAP), Receiver::start());
-    let (program, seen) = (setting.beside("claude"), setting.beside("seen"));
+    let (fixture, receiver) = (fixture(ROADMAP), Receiver::start());
+    let (program, seen) = (fixture.beside("claude"), fixture.beside("seen"));
     let script = format!(
         "#!/bin/sh\ncase \"$1\" in --version) echo '2.1.325 (Claude Code)'; exit 0;; esac\n\
          env > '{}'\nexit 1\n",
@@ -244,7 +244,7 @@ fn members_get_the_headers_of_the_exporter_and_agents_do_not() {
     let backend = json!({"type": "claude", "program": program}).to_string();
     let telemetry =
         json!({"headers": {"x-token": {"env": "THE_TOKEN"}}, "endpoint": receiver.url()});
-    setting.write(
+    fixture.write(
         ".autonoe/models.json",
         &json!({"telemetry": telemetry}).to_string(),
     );
@@ -255,7 +255,7 @@ fn members_get_the_headers_of_the_exporter_and_agents_do_not() {
         "--max-iterations",
         "1",
     ];
-    let mut command = setting.command(&run_with(&options));
+    let mut command = fixture.command(&run_with(&options));
     command
         .envs([EXPORT_LIMIT])
         .env("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20it")
@@ -288,9 +288,9 @@ fn members_get_the_headers_of_the_exporter_and_agents_do_not() {
 
 #[test]
 fn a_missing_receiver_causes_one_warning_and_no_other_change() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[]);
-    let mut command = setting.command(&run_with(&["--backend", &agents]));
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[]);
+    let mut command = fixture.command(&run_with(&["--backend", &agents]));
     command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9");
 
     let ended = RunningCommand::start(command).end();
@@ -298,6 +298,6 @@ fn a_missing_receiver_causes_one_warning_and_no_other_change() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let warnings = ended.stderr.matches("telemetry: ").count();
     assert_eq!(warnings, 1, "{ended:?}");
-    let log = setting.read(".harness/roadmap.docs/harness.log");
+    let log = fixture.read(".harness/roadmap.docs/harness.log");
     assert!(log.contains("telemetry: "), "{log}");
 }

@@ -13,8 +13,8 @@ const BYTES: [u8; 32] = [7; 32];
 
 #[test]
 fn a_webhook_receives_alerts_with_a_valid_signature() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[]);
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[]);
     let service = Receiver::start();
     let address = format!("{}/hooks/fleet", service.url());
     let options = [
@@ -25,7 +25,7 @@ fn a_webhook_receives_alerts_with_a_valid_signature() {
         "--notify-key",
         "ops-hook",
     ];
-    let mut command = setting.command(&run(&options));
+    let mut command = fixture.command(&run(&options));
     let key = format!("whsec_{}", STANDARD.encode(BYTES));
     command.env("AUTONOE_SIGNING_KEY_OPS_HOOK", &key);
 
@@ -42,7 +42,7 @@ fn a_webhook_receives_alerts_with_a_valid_signature() {
         .map(|received| received["data"]["type"].as_str())
         .collect();
     assert!(kinds.contains(&Some("task_done")), "{received:?}");
-    assert_eq!(kinds.last(), Some(&Some("fleet_ended")), "{received:?}");
+    assert_eq!(kinds.last(), Some(&Some("finished")), "{received:?}");
     for (request, received) in requests.iter().zip(&received) {
         let header = |name: &str| request.headers[name].as_str();
         let mut mac = Hmac::<Sha256>::new_from_slice(&BYTES).expect("any length");
@@ -53,8 +53,8 @@ fn a_webhook_receives_alerts_with_a_valid_signature() {
         assert_eq!(header("webhook-signature"), format!("v1,{signature}"));
         assert_eq!(received["type"], "harness.alert");
     }
-    let again = setting.run(&["--backend", &agents]).end();
-    assert_eq!(again.code, Some(0));
+    let second = fixture.run(&["--backend", &agents]).end();
+    assert_eq!(second.code, Some(0));
     assert_eq!(
         service.at("/hooks/fleet").len(),
         requests.len(),
@@ -64,11 +64,11 @@ fn a_webhook_receives_alerts_with_a_valid_signature() {
 
 #[test]
 fn a_failing_webhook_causes_a_warning_and_no_delay() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[]);
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[]);
     let service = Receiver::answering(crate::runs::telemetry::receiver::Answer::Status(410));
 
-    let ended = setting
+    let ended = fixture
         .run(&["--backend", &agents, "--notify", &service.url()])
         .end();
 
@@ -81,10 +81,10 @@ fn a_failing_webhook_causes_a_warning_and_no_delay() {
 
 #[test]
 fn a_webhook_that_hangs_delays_neither_the_fleet_nor_other_channels() {
-    let setting = Fixture::new();
-    let agents = setting.usual_agents(&[]);
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[]);
     let service = Receiver::answering(crate::runs::telemetry::receiver::Answer::Nothing);
-    let seen = setting.beside("seen");
+    let seen = fixture.beside("seen");
     let line = format!("echo $AUTONOE_ALERT_TYPE >> '{}'", seen.display());
     let options = [
         "--backend",
@@ -97,25 +97,25 @@ fn a_webhook_that_hangs_delays_neither_the_fleet_nor_other_channels() {
         &line,
     ];
 
-    let ended = setting.run(&options).end();
+    let ended = fixture.run(&options).end();
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let expected = "the last notifications were not delivered in time (webhook)";
     assert!(ended.stderr.contains(expected), "{ended:?}");
     let seen = std::fs::read_to_string(seen).expect("the command ran");
     let kinds: Vec<_> = seen.lines().collect();
-    assert_eq!(kinds.last(), Some(&"fleet_ended"), "{kinds:?}");
+    assert_eq!(kinds.last(), Some(&"finished"), "{kinds:?}");
     let nearly = kinds.iter().filter(|kind| **kind == "budget_nearly_spent");
     assert_eq!(nearly.count(), 1, "{kinds:?}");
 }
 
 #[test]
 fn a_fleet_that_cannot_run_sends_its_error() {
-    let setting = Fixture::without_repository();
-    let agents = setting.usual_agents(&[]);
+    let fixture = Fixture::without_repository();
+    let agents = fixture.usual_agents(&[]);
     let service = Receiver::start();
 
-    let ended = setting
+    let ended = fixture
         .run(&["--backend", &agents, "--notify", &service.url()])
         .end();
 

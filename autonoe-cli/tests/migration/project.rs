@@ -40,15 +40,15 @@ fn passes(ids: &[&str]) -> Value {
 }
 
 /// Runs on agents that play these sessions.
-fn run(setting: Fixture, sessions: &[Value], more: &[&str]) -> (Fixture, CommandOutput) {
-    let setting = setting.file("../agents.json", json!({"sessions": sessions}).to_string());
+fn run(fixture: Fixture, sessions: &[Value], more: &[&str]) -> (Fixture, CommandOutput) {
+    let fixture = fixture.file("../agents.json", json!({"sessions": sessions}).to_string());
     let args = ["run", "--backend=scripted:../agents.json", "--pause=0s"];
-    let output = setting.autonoe(&[&args[..], more].concat());
-    (setting, output)
+    let output = fixture.autonoe(&[&args[..], more].concat());
+    (fixture, output)
 }
 
-fn ledger(setting: &Fixture) -> Value {
-    serde_json::from_str(&setting.read(".autonoe/status.json")).expect("JSON")
+fn ledger(fixture: &Fixture) -> Value {
+    serde_json::from_str(&fixture.read(".autonoe/status.json")).expect("JSON")
 }
 
 fn retain_fields(object: &Value, fields: &[&str]) -> Value {
@@ -64,8 +64,9 @@ fn retain_fields(object: &Value, fields: &[&str]) -> Value {
 /// Returns a ledger as the first Autonoe writes it after reading ours.
 fn as_upstream_writes(ledger: &Value) -> Value {
     let mut written = retain_fields(ledger, &LEDGER_FIELDS);
-    let deliverables = ledger["deliverables"].as_array().expect("a list");
-    let deliverables = deliverables
+    let deliverables = ledger["deliverables"]
+        .as_array()
+        .expect("a list")
         .iter()
         .map(|it| retain_fields(it, &DELIVERABLE_FIELDS))
         .collect();
@@ -74,10 +75,10 @@ fn as_upstream_writes(ledger: &Value) -> Value {
 }
 
 #[test]
-fn a_run_continues_with_what_has_not_passed_and_keeps_everything_else() {
+fn a_run_works_on_pending_deliverables_and_leaves_the_rest_unchanged() {
     let sessions = [passes(&["DL-003", "DL-004"])];
 
-    let (setting, output) = run(project(), &sessions, &[]);
+    let (fixture, output) = run(project(), &sessions, &[]);
 
     let screen = output.screen();
     assert_eq!(output.code, 0, "{screen}");
@@ -88,36 +89,36 @@ fn a_run_continues_with_what_has_not_passed_and_keeps_everything_else() {
     for index in [2, 3] {
         expected["deliverables"][index]["passed"] = json!(true);
     }
-    let mut found = as_upstream_writes(&ledger(&setting));
+    let mut found = as_upstream_writes(&ledger(&fixture));
     assert_ne!(found["updatedAt"], expected["updatedAt"]);
     found["updatedAt"] = expected["updatedAt"].clone();
     assert_eq!(found, expected);
-    assert_eq!(setting.read(".autonoe/agent.json"), AGENT);
-    assert_eq!(setting.read(".autonoe-note.md"), NOTE);
+    assert_eq!(fixture.read(".autonoe/agent.json"), AGENT);
+    assert_eq!(fixture.read(".autonoe-note.md"), NOTE);
 }
 
 #[test]
-fn a_ledger_that_went_back_to_upstream_and_returns_is_accepted() {
+fn a_ledger_edited_by_the_typescript_version_is_accepted() {
     for is_interrupted in [false, true] {
-        let (setting, output) = run(project(), &[passes(&["DL-003"])], &["-n", "1"]);
+        let (fixture, output) = run(project(), &[passes(&["DL-003"])], &["-n", "1"]);
         assert_eq!(output.code, 4, "{}", output.screen());
-        let ours = ledger(&setting);
-        assert_eq!(ours["epoch"], 1, "{ours}");
-        let setting = if is_interrupted {
-            let journal = setting.read(".autonoe/journal.jsonl");
-            let (begun, _) = journal.split_once("\"session_ended\"").expect("it ended");
-            let (begun, _) = begun.rsplit_once('\n').expect("lines before it");
-            setting.file(".autonoe/journal.jsonl", format!("{begun}\n"))
+        let written_by_us = ledger(&fixture);
+        assert_eq!(written_by_us["epoch"], 1, "{written_by_us}");
+        let fixture = if is_interrupted {
+            let journal = fixture.read(".autonoe/journal.jsonl");
+            let (before_end, _) = journal.split_once("\"session_ended\"").expect("it ended");
+            let (before_end, _) = before_end.rsplit_once('\n').expect("lines before it");
+            fixture.file(".autonoe/journal.jsonl", format!("{before_end}\n"))
         } else {
-            setting
+            fixture
         };
-        let mut written = as_upstream_writes(&ours);
+        let mut written = as_upstream_writes(&written_by_us);
         written["deliverables"][1]["passed"] = json!(true);
         written["deliverables"][1]["blocked"] = json!(false);
         let text = serde_json::to_string_pretty(&written).expect("JSON");
 
-        let setting = setting.file(".autonoe/status.json", text);
-        let (setting, output) = run(setting, &[passes(&["DL-004"])], &["-n", "5"]);
+        let fixture = fixture.file(".autonoe/status.json", text);
+        let (fixture, output) = run(fixture, &[passes(&["DL-004"])], &["-n", "5"]);
 
         let screen = output.screen();
         assert_eq!(output.code, 0, "{is_interrupted}: {screen}");
@@ -127,20 +128,20 @@ fn a_ledger_that_went_back_to_upstream_and_returns_is_accepted() {
         assert_eq!(resumed, is_interrupted, "{screen}");
         let edited = "the ledger was edited between runs";
         assert!(screen.contains(edited), "{is_interrupted}: {screen}");
-        let log = setting.autonoe(&["log"]);
+        let log = fixture.autonoe(&["log"]);
         assert!(log.stdout.contains(edited), "{}", log.screen());
-        let again = ledger(&setting);
-        assert_eq!(again["epoch"], 1, "{again}");
+        let final_ledger = ledger(&fixture);
+        assert_eq!(final_ledger["epoch"], 1, "{final_ledger}");
         written["deliverables"][3]["passed"] = json!(true);
-        let kept = as_upstream_writes(&again);
-        assert_eq!(kept["deliverables"], written["deliverables"]);
+        let retained = as_upstream_writes(&final_ledger);
+        assert_eq!(retained["deliverables"], written["deliverables"]);
     }
 }
 
 /// The page warns about this file, because the first Autonoe would not plan again.
 #[test]
-fn a_plan_that_failed_leaves_an_empty_ledger_which_is_planned_again() {
-    let setting = Fixture::new()
+fn an_empty_ledger_of_a_failed_plan_is_planned_on_the_next_run() {
+    let fixture = Fixture::new()
         .file("SPEC.md", "# Shop\n")
         .file(".autonoe/agent.json", r#"{"mcpServers": {}}"#);
     let plans_nothing = json!({"name": "plans nothing", "steps": [{"says": "Hm."}, "ends"]});
@@ -149,13 +150,13 @@ fn a_plan_that_failed_leaves_an_empty_ledger_which_is_planned_again() {
     let plans =
         json!({"name": "plans", "instruction": "initializer", "steps": [{"uses": create}, "ends"]});
 
-    let (setting, output) = run(setting, &[plans_nothing], &["--max-retries=0"]);
+    let (fixture, output) = run(fixture, &[plans_nothing], &["--max-retries=0"]);
 
     assert_eq!(output.code, 7, "{}", output.screen());
-    assert_eq!(ledger(&setting)["deliverables"], json!([]));
+    assert_eq!(ledger(&fixture)["deliverables"], json!([]));
 
-    let (setting, output) = run(setting, &[plans, passes(&["DL-001"])], &[]);
+    let (fixture, output) = run(fixture, &[plans, passes(&["DL-001"])], &[]);
 
     assert_eq!(output.code, 0, "{}", output.screen());
-    assert_eq!(ledger(&setting)["deliverables"][0]["passed"], json!(true));
+    assert_eq!(ledger(&fixture)["deliverables"][0]["passed"], json!(true));
 }

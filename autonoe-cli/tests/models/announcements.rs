@@ -29,8 +29,8 @@ fn run_with(more: &Value, turns: Vec<Turn>) -> (CommandOutput, Vec<String>) {
     for (name, value) in more.as_object().expect("fields") {
         models[name] = value.clone();
     }
-    let setting = Fixture::with_file(&models);
-    let mut command = setting.run_command(VENDOR, &[]);
+    let fixture = Fixture::with_file(&models);
+    let mut command = fixture.run_command(VENDOR, &[]);
     command.env("OTHER_SECRET", "it").env("DATABASE_URL", "x");
     let output = CommandOutput::from(command.output().expect("it starts"));
     let warnings = output.stderr.lines().map(|line| {
@@ -90,17 +90,17 @@ fn network_variables_and_key_recipients_are_announced() {
     let (_, quiet) = warned(&json!({}));
 
     assert_eq!(output.code, Some(0), "{output:?}");
-    let is_said = |begins: &str| warnings.iter().any(|line| line.starts_with(begins));
+    let is_announced = |begins: &str| warnings.iter().any(|line| line.starts_with(begins));
     assert!(
-        is_said("commands of agents can use the network of this machine"),
+        is_announced("commands of agents can use the network of this machine"),
         "{output:?}"
     );
     assert!(
-        is_said("commands of agents receive the variable DATABASE_URL"),
+        is_announced("commands of agents receive the variable DATABASE_URL"),
         "{output:?}"
     );
     assert!(
-        is_said("scripted receives the variable THE_KEY at http://127.0.0.1:"),
+        is_announced("scripted receives the variable THE_KEY at http://127.0.0.1:"),
         "{output:?}"
     );
     assert!(
@@ -111,13 +111,13 @@ fn network_variables_and_key_recipients_are_announced() {
 
 #[test]
 fn a_key_of_telemetry_in_a_file_of_the_project_is_refused_by_every_backend() {
-    let setting = Fixture::with_file(&json!({
+    let fixture = Fixture::with_file(&json!({
         "telemetry": {"endpoint": RECEIVER, "headers": {"x-any": {"file": "secret/key"}}},
     }));
-    setting.write("secret/key", KEY);
-    setting.write("agents.json", "{\"sessions\": []}");
+    fixture.write("secret/key", KEY);
+    fixture.write("agents.json", "{\"sessions\": []}");
     for backend in ["model:openai/gpt-5", "scripted:agents.json"] {
-        let mut command = setting.command(&["run", "--backend", backend]);
+        let mut command = fixture.command(&["run", "--backend", backend]);
         let output = CommandOutput::from(
             command
                 .env("OPENAI_API_KEY", "x")
@@ -141,21 +141,21 @@ fn a_key_of_telemetry_is_hidden_from_commands_as_that_of_a_provider_is() {
         passes(),
         Turn::text("Done."),
     ]);
-    let setting = Fixture::with_file(&json!({
+    let fixture = Fixture::with_file(&json!({
         "providers": {"scripted": VENDOR.spec(&server)},
         "tools": {"variables": ["COPY"]},
         "telemetry": {"endpoint": RECEIVER, "headers": {
             "x-any": {"file": "../home/key"}, "x-other": {"env": "OTHER_SECRET"},
         }},
     }));
-    setting.write("../home/key", "held-in-a-file");
-    setting.write("requirements.txt", "");
+    fixture.write("../home/key", "held-in-a-file");
+    fixture.write("requirements.txt", "");
     let reads = "import os\n\
                  try: print(open('../home/key').read())\n\
                  except OSError: print('hidden')\n\
                  print(os.environ.get('COPY'))\n";
-    setting.write("read.py", reads);
-    let mut command = setting.run_command(VENDOR, &[]);
+    fixture.write("read.py", reads);
+    let mut command = fixture.run_command(VENDOR, &[]);
     command.env("OTHER_SECRET", "other").env("COPY", "an other");
 
     let output = CommandOutput::from(command.output().expect("it starts"));

@@ -6,8 +6,8 @@ use serde_json::json;
 use crate::models::fixture::{CommandOutput, Fixture, KEY};
 use crate::models::vendor::{Server, Vendor};
 
-fn run_ask(setting: &Fixture, vendor: Vendor, arguments: &[&str]) -> CommandOutput {
-    let mut command = setting.command(&["ask"]);
+fn run_ask(fixture: &Fixture, vendor: Vendor, arguments: &[&str]) -> CommandOutput {
+    let mut command = fixture.command(&["ask"]);
     let backend = format!("--backend=model:scripted/{}", vendor.model());
     command.arg(backend).args(arguments);
     command.output().expect("it starts").into()
@@ -33,10 +33,10 @@ fn a_question_is_answered_and_continued_on_every_provider() {
             Turn::text("The greeting is missing."),
             Turn::text("In greeting.txt."),
         ]);
-        let setting = Fixture::on(vendor, &server);
+        let fixture = Fixture::on(vendor, &server);
 
-        let first = run_ask(&setting, vendor, &["why does", "the build fail?"]);
-        let second = run_ask(&setting, vendor, &["--continue", "where?"]);
+        let first = run_ask(&fixture, vendor, &["why does", "the build fail?"]);
+        let second = run_ask(&fixture, vendor, &["--continue", "where?"]);
 
         assert_eq!(first.code, Some(0), "{vendor:?}: {first:?}");
         assert_eq!(first.stdout, "The greeting is missing.\n", "{vendor:?}");
@@ -71,9 +71,9 @@ fn the_limit_of_model_calls_ends_an_answer_with_its_own_exit_code() {
             Turn::text("never said"),
         ])
         .unverified();
-    let setting = Fixture::on(vendor, &server);
+    let fixture = Fixture::on(vendor, &server);
 
-    let output = run_ask(&setting, vendor, &["--max-turns=1", "why?"]);
+    let output = run_ask(&fixture, vendor, &["--max-turns=1", "why?"]);
 
     assert_eq!(output.code, Some(4), "{output:?}");
     assert_eq!(server.log().main_requests().len(), 1);
@@ -87,16 +87,16 @@ fn no_key_is_in_any_output_or_file() {
         Turn::tool("Bash", json!({"command": "echo \"key=[$THE_KEY]\""})),
         Turn::text("There is no key."),
     ]);
-    let setting = Fixture::on(vendor, &server);
+    let fixture = Fixture::on(vendor, &server);
 
-    let output = run_ask(&setting, vendor, &["--debug", "which key is set?"]);
+    let output = run_ask(&fixture, vendor, &["--debug", "which key is set?"]);
 
     assert_eq!(output.code, Some(0), "{output:?}");
     assert!(output.stderr.contains("key=[]"), "{output:?}");
     for text in [&output.stdout, &output.stderr] {
         assert!(!text.contains(KEY), "{output:?}");
     }
-    for (path, content) in setting.files() {
+    for (path, content) in fixture.files() {
         let content = String::from_utf8_lossy(&content);
         assert!(!content.contains(KEY), "{path:?}");
     }
@@ -106,8 +106,8 @@ fn no_key_is_in_any_output_or_file() {
 fn a_missing_key_is_an_error_with_the_name_of_its_variable() {
     let vendor = Vendor::Anthropic;
     let server = vendor.serve([Turn::text("never said")]).unverified();
-    let setting = Fixture::on(vendor, &server);
-    let mut command = setting.command(&["ask", "hello"]);
+    let fixture = Fixture::on(vendor, &server);
+    let mut command = fixture.command(&["ask", "hello"]);
     command
         .arg(format!("--backend=model:scripted/{}", vendor.model()))
         .env_remove("THE_KEY");

@@ -18,10 +18,10 @@ fn every_command_reports_the_place_of_a_mistake_in_the_file() {
         &["sync", ON_CLAUDE],
         &["doctor", ON_CLAUDE],
     ] {
-        let setting = Fixture::new();
-        setting.write(".autonoe/models.json", text);
+        let fixture = Fixture::new();
+        fixture.write(".autonoe/models.json", text);
 
-        let output = setting.autonoe(arguments);
+        let output = fixture.autonoe(arguments);
 
         assert_eq!(output.code, Some(1), "{arguments:?}: {output:?}");
         let all = format!("{}{}", output.stdout, output.stderr);
@@ -29,17 +29,17 @@ fn every_command_reports_the_place_of_a_mistake_in_the_file() {
             all.contains("models.json:3:5: /providers/team/baseURL: unknown field `baseURL`"),
             "{arguments:?}: {output:?}"
         );
-        assert!(!setting.root().join(".autonoe/journal.jsonl").exists());
+        assert!(!fixture.root().join(".autonoe/journal.jsonl").exists());
     }
 }
 
 #[test]
 fn unknown_provider_error_lists_known_providers() {
-    let setting = Fixture::with_file(&json!({
+    let fixture = Fixture::with_file(&json!({
         "providers": {"team": {"type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1"}},
     }));
 
-    let output = setting.autonoe(&["run", "--backend=model:claude/sonnet"]);
+    let output = fixture.autonoe(&["run", "--backend=model:claude/sonnet"]);
 
     assert_eq!(output.code, Some(1), "{output:?}");
     assert!(
@@ -75,13 +75,13 @@ fn a_missing_key_is_reported_with_its_variable() {
             "autonoe schema models",
         ),
     ] {
-        let setting = Fixture::with_file(&json!({
+        let fixture = Fixture::with_file(&json!({
             "providers": {"team": {"type": "openai", "key": {"env": "TEAM_KEY"}}},
         }));
         let backend = format!("--backend=model:{name}");
 
-        let output = setting.autonoe(&["run", &backend]);
-        let doctor = setting.autonoe(&["doctor", &backend]);
+        let output = fixture.autonoe(&["run", &backend]);
+        let doctor = fixture.autonoe(&["doctor", &backend]);
 
         assert_eq!(output.code, Some(1), "{output:?}");
         assert!(
@@ -93,7 +93,7 @@ fn a_missing_key_is_reported_with_its_variable() {
             doctor.stdout.contains(expected) && doctor.stdout.contains(hint),
             "{doctor:?}"
         );
-        assert!(!setting.root().join(".autonoe/journal.jsonl").exists());
+        assert!(!fixture.root().join(".autonoe/journal.jsonl").exists());
     }
 }
 
@@ -112,24 +112,24 @@ fn a_name_that_is_no_model_is_wrong_usage() {
 
 #[test]
 fn doctor_checks_a_model_without_a_request() {
-    let setting = Fixture::with_file(&json!({
+    let fixture = Fixture::with_file(&json!({
         "providers": {"team": {
             "type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1", "key": {"env": "THE_KEY"},
         }},
     }));
 
-    let known = setting.autonoe(&["doctor", "--backend=model:team/gpt-5"]);
-    let unknown = setting.autonoe(&["doctor", "--backend=model:team/unheard-of"]);
+    let known = fixture.autonoe(&["doctor", "--backend=model:team/gpt-5"]);
+    let unknown = fixture.autonoe(&["doctor", "--backend=model:team/unheard-of"]);
 
     assert_eq!(known.code, Some(0), "{known:?}");
-    for shown in [
+    for expected in [
         "models.json",
         "valid",
         "team (from ",
         "bwrap is installed and works",
         "A run can",
     ] {
-        assert!(known.stdout.contains(shown), "{shown}: {known:?}");
+        assert!(known.stdout.contains(expected), "{expected}: {known:?}");
     }
     // Claude Code is not probed, except in the list of all backends.
     let (findings, _) = known
@@ -148,14 +148,14 @@ fn doctor_checks_a_model_without_a_request() {
 }
 
 #[test]
-fn the_doctor_looks_at_the_model_that_a_run_would_take() {
-    let setting = Fixture::new();
+fn doctor_checks_the_model_of_a_run() {
+    let fixture = Fixture::new();
     let spec = json!({
         "type": "model", "model": "gpt-5",
         "provider": {"type": "openai", "key": {"env": "THE_KEY"}},
     })
     .to_string();
-    for (backend, model, shown) in [
+    for (backend, model, expected) in [
         (&*spec, None, "gpt-5, with"),
         (&*spec, Some("gpt-5-mini"), "gpt-5-mini, with"),
         (&*spec, Some("unheard-of"), "its price is unknown"),
@@ -169,19 +169,22 @@ fn the_doctor_looks_at_the_model_that_a_run_would_take() {
     ] {
         let provider = json!({"type": "openai", "key": {"env": "THE_KEY"}});
         let models = json!({"providers": {"team": provider}}).to_string();
-        setting.write(".autonoe/models.json", &models);
+        fixture.write(".autonoe/models.json", &models);
         let model = model.map(|model| format!("--model={model}"));
         let mut arguments = vec!["doctor", "--backend", backend];
         arguments.extend(model.as_deref());
 
-        let output = setting.autonoe(&arguments);
+        let output = fixture.autonoe(&arguments);
 
         assert_eq!(output.code, Some(0), "{arguments:?}: {output:?}");
-        assert!(output.stdout.contains(shown), "{arguments:?}: {output:?}");
+        assert!(
+            output.stdout.contains(expected),
+            "{arguments:?}: {output:?}"
+        );
         let knows_price = !output.stdout.contains("its price is unknown");
         assert_eq!(
             knows_price,
-            shown.contains("with"),
+            expected.contains("with"),
             "{arguments:?}: {output:?}"
         );
     }
@@ -191,7 +194,7 @@ fn the_doctor_looks_at_the_model_that_a_run_would_take() {
 fn money_is_not_limited_where_a_model_of_any_phase_has_no_price() {
     let vendor = Vendor::Responses;
     let server = vendor.serve(Vec::<Turn>::new());
-    let setting = Fixture::on(vendor, &server);
+    let fixture = Fixture::on(vendor, &server);
     let named = "--backend=model:scripted/gpt-5".to_owned();
     let spec = json!({"type": "model", "provider": vendor.spec(&server), "model": "gpt-5"});
     let spec = format!("--backend={spec}");
@@ -201,7 +204,7 @@ fn money_is_not_limited_where_a_model_of_any_phase_has_no_price() {
         (&spec, "--model=unheard-of"),
         (&spec, "--plan-model=unheard-of"),
     ] {
-        let output = setting.autonoe(&["run", backend, model, "--max-cost=1"]);
+        let output = fixture.autonoe(&["run", backend, model, "--max-cost=1"]);
 
         assert_eq!(output.code, Some(1), "{model}: {output:?}");
         assert!(
@@ -221,16 +224,16 @@ fn google_key_is_read_from_either_variable() {
         ("GOOGLE_API_KEY", "k", true),
         ("GEMINI_API_KEY", "", false),
     ] {
-        let setting = Fixture::new();
-        let mut command = setting.command(&["doctor", "--backend=model:google/gemini-2.5-pro"]);
+        let fixture = Fixture::new();
+        let mut command = fixture.command(&["doctor", "--backend=model:google/gemini-2.5-pro"]);
 
         let done = command.env(variable, value).output().expect("it starts");
 
-        let shown = String::from_utf8(done.stdout).expect("text");
+        let output_text = String::from_utf8(done.stdout).expect("text");
         assert_eq!(
-            shown.contains("a key is configured, or none"),
+            output_text.contains("a key is configured, or none"),
             is_found,
-            "{variable}: {shown}"
+            "{variable}: {output_text}"
         );
     }
 }
@@ -239,7 +242,7 @@ fn google_key_is_read_from_either_variable() {
 fn a_dry_run_shows_the_model_and_starts_nothing() {
     let vendor = Vendor::Responses;
     let server = vendor.serve(Vec::<Turn>::new());
-    let setting = Fixture::on(vendor, &server).without_settings();
+    let fixture = Fixture::on(vendor, &server).without_settings();
     let arguments = [
         "run",
         "--dry-run",
@@ -247,23 +250,23 @@ fn a_dry_run_shows_the_model_and_starts_nothing() {
         "--backend=model:scripted/gpt-5",
     ];
 
-    let output = setting.autonoe(&arguments);
-    let other = setting.autonoe(&[&arguments[..], &["--model=gpt-5-mini"]].concat());
+    let output = fixture.autonoe(&arguments);
+    let other = fixture.autonoe(&[&arguments[..], &["--model=gpt-5-mini"]].concat());
 
     assert_eq!(output.code, Some(0), "{output:?}");
     let plan: Value = serde_json::from_str(&output.stdout).expect("JSON");
     assert_eq!(plan["next"]["model"], "gpt-5");
-    let setting = |key: &str| {
+    let fixture = |key: &str| {
         let mut settings = plan["settings"].as_array().expect("a list").iter();
-        let found = settings.find(|setting| setting["key"] == key);
-        found.map(|setting| setting["value"].as_str().unwrap_or_default().to_owned())
+        let found = settings.find(|fixture| fixture["key"] == key);
+        found.map(|fixture| fixture["value"].as_str().unwrap_or_default().to_owned())
     };
-    assert_eq!(setting("backend").as_deref(), Some("model:scripted/gpt-5"));
+    assert_eq!(fixture("backend").as_deref(), Some("model:scripted/gpt-5"));
     assert_eq!(
-        setting("provider").as_deref(),
+        fixture("provider").as_deref(),
         Some("scripted (type openai)")
     );
-    let browser = setting("mcpServers.playwright").expect("it is named");
+    let browser = fixture("mcpServers.playwright").expect("it is named");
     assert!(browser.starts_with("npx @playwright/mcp"), "{browser}");
     let plan: Value = serde_json::from_str(&other.stdout).expect("JSON");
     assert_eq!(plan["next"]["model"], "gpt-5-mini");
@@ -275,9 +278,9 @@ fn a_built_in_name_with_another_target_is_reported() {
     let vendor = Vendor::Anthropic;
     let server = vendor.serve(shortest_run());
     let spec = vendor.spec(&server);
-    let setting = Fixture::with_file(&json!({"providers": {"anthropic": spec}}));
+    let fixture = Fixture::with_file(&json!({"providers": {"anthropic": spec}}));
 
-    let output = setting.autonoe(&["run", "--pause=0s", ON_CLAUDE]);
+    let output = fixture.autonoe(&["run", "--pause=0s", ON_CLAUDE]);
 
     assert_eq!(output.code, Some(0), "{output:?}");
     let address = spec["baseUrl"].as_str().expect("a text");
@@ -289,10 +292,10 @@ fn a_built_in_name_with_another_target_is_reported() {
 fn a_backend_in_json_needs_no_file() {
     let vendor = Vendor::Responses;
     let server = vendor.serve(shortest_run());
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     let backend = json!({"type": "model", "provider": vendor.spec(&server), "model": "gpt-5"});
 
-    let output = setting.autonoe(&["run", "--pause=0s", "--backend", &backend.to_string()]);
+    let output = fixture.autonoe(&["run", "--pause=0s", "--backend", &backend.to_string()]);
 
     assert_eq!(output.code, Some(0), "{output:?}");
 }

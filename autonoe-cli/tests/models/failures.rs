@@ -16,9 +16,9 @@ const PATIENCE: Duration = Duration::from_secs(300);
 fn a_refused_key_ends_the_run_at_once_with_a_hint() {
     for vendor in Vendor::ALL {
         let server = vendor.serve([Refusal::unauthorized()]);
-        let setting = Fixture::on(vendor, &server);
+        let fixture = Fixture::on(vendor, &server);
 
-        let output = setting.run(vendor, &[]);
+        let output = fixture.run(vendor, &[]);
 
         assert_eq!(output.code, Some(1), "{vendor:?}: {output:?}");
         assert!(
@@ -35,9 +35,9 @@ fn a_refused_key_ends_the_run_at_once_with_a_hint() {
 fn a_model_that_is_not_there_ends_the_run_at_once_with_a_hint() {
     for vendor in Vendor::ALL {
         let server = vendor.serve([Refusal::model_not_found(vendor.model())]);
-        let setting = Fixture::on(vendor, &server);
+        let fixture = Fixture::on(vendor, &server);
 
-        let output = setting.run(vendor, &[]);
+        let output = fixture.run(vendor, &[]);
 
         assert_eq!(output.code, Some(1), "{vendor:?}: {output:?}");
         assert!(
@@ -48,12 +48,12 @@ fn a_model_that_is_not_there_ends_the_run_at_once_with_a_hint() {
 }
 
 #[test]
-fn a_long_wait_that_a_provider_asks_for_is_a_spent_quota() {
+fn a_long_retry_after_counts_as_a_spent_quota() {
     for vendor in Vendor::ALL {
         let server = vendor.serve([Refusal::rate_limited().retry_after(7200)]);
-        let setting = Fixture::on(vendor, &server);
+        let fixture = Fixture::on(vendor, &server);
 
-        let output = setting.run(vendor, &[]);
+        let output = fixture.run(vendor, &[]);
 
         assert_eq!(output.code, Some(5), "{vendor:?}: {output:?}");
         assert_eq!(server.log().exchanges().len(), 1, "{vendor:?}");
@@ -66,12 +66,12 @@ fn a_run_waits_for_a_quota_if_configured_and_continues() {
     let mut turns = vec![Turn::from(Refusal::rate_limited().retry_after(2))];
     turns.extend(shortest_run());
     let server = vendor.serve(turns);
-    let setting = Fixture::with_file(&json!({
+    let fixture = Fixture::with_file(&json!({
         "providers": {"scripted": vendor.spec(&server)}, "retry": {"maxRetryAfterMs": 500},
     }));
-    let begun = Instant::now();
+    let started_at = Instant::now();
 
-    let output = setting.run(vendor, &["--wait-for-quota"]);
+    let output = fixture.run(vendor, &["--wait-for-quota"]);
 
     assert_eq!(output.code, Some(0), "{output:?}");
     assert!(
@@ -80,14 +80,14 @@ fn a_run_waits_for_a_quota_if_configured_and_continues() {
         "{output:?}"
     );
     assert!(
-        begun.elapsed() >= Duration::from_secs(1),
+        started_at.elapsed() >= Duration::from_secs(1),
         "{:?}",
-        begun.elapsed()
+        started_at.elapsed()
     );
 }
 
 #[test]
-fn a_stream_that_is_cut_is_asked_for_again() {
+fn a_truncated_stream_is_requested_again() {
     for vendor in Vendor::ALL {
         let cut = ScriptedMessage::new()
             .says("I was about to")
@@ -95,9 +95,9 @@ fn a_stream_that_is_cut_is_asked_for_again() {
         let mut turns = vec![Turn::from(cut), Turn::from(Refusal::overloaded())];
         turns.extend(shortest_run());
         let server = vendor.serve(turns);
-        let setting = Fixture::on(vendor, &server);
+        let fixture = Fixture::on(vendor, &server);
 
-        let output = setting.run(vendor, &[]);
+        let output = fixture.run(vendor, &[]);
 
         assert_eq!(output.code, Some(0), "{vendor:?}: {output:?}");
         assert!(
@@ -108,12 +108,12 @@ fn a_stream_that_is_cut_is_asked_for_again() {
 }
 
 #[test]
-fn a_provider_that_stays_away_fails_as_often_as_it_is_allowed_to() {
+fn an_unavailable_provider_gets_only_the_allowed_requests() {
     let vendor = Vendor::Gemini;
     let server = vendor.serve((0..6).map(|_| Refusal::server_error()));
-    let setting = Fixture::on(vendor, &server);
+    let fixture = Fixture::on(vendor, &server);
 
-    let output = setting.run(vendor, &["--max-retries=1"]);
+    let output = fixture.run(vendor, &["--max-retries=1"]);
 
     assert_eq!(output.code, Some(7), "{output:?}");
     assert_eq!(server.log().exchanges().len(), 6);
@@ -123,16 +123,16 @@ fn a_provider_that_stays_away_fails_as_often_as_it_is_allowed_to() {
 fn an_interrupt_in_a_call_of_a_model_ends_the_run_with_a_report() {
     for vendor in Vendor::ALL {
         let server = vendor.serve([Turn::hang()]).unverified();
-        let setting = Fixture::on(vendor, &server);
-        let mut run = setting.run_command(vendor, &[]);
+        let fixture = Fixture::on(vendor, &server);
+        let mut run = fixture.run_command(vendor, &[]);
         let child = run
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .expect("it starts");
-        let begun = Instant::now();
+        let started_at = Instant::now();
         while server.log().exchanges().is_empty() {
-            assert!(begun.elapsed() < PATIENCE, "{vendor:?}: nobody asks");
+            assert!(started_at.elapsed() < PATIENCE, "{vendor:?}: nobody asks");
             std::thread::sleep(Duration::from_millis(10));
         }
 

@@ -47,13 +47,13 @@ impl Fixture {
         for name in ["project", "home", "bin"] {
             fs::create_dir(folder.path().join(name)).expect("writable");
         }
-        let setting = Self { folder };
-        setting.write(
+        let fixture = Self { folder };
+        fixture.write(
             "SPEC.md",
             "# A greeting\n\nThere is a file with a greeting.\n",
         );
-        setting.write(".autonoe/agent.json", "{\"mcpServers\": {}}");
-        setting
+        fixture.write(".autonoe/agent.json", "{\"mcpServers\": {}}");
+        fixture
     }
 
     /// Removes the settings, so that the built-in ones apply.
@@ -70,9 +70,9 @@ impl Fixture {
     }
 
     pub(crate) fn with_file(models: &Value) -> Self {
-        let setting = Self::new();
-        setting.write(".autonoe/models.json", &models.to_string());
-        setting
+        let fixture = Self::new();
+        fixture.write(".autonoe/models.json", &models.to_string());
+        fixture
     }
 
     pub(crate) fn root(&self) -> PathBuf {

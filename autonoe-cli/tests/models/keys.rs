@@ -7,8 +7,8 @@ use crate::models::fixture::{CommandOutput, Fixture, KEY, passes, plans};
 use crate::models::vendor::Vendor;
 
 /// Panics if a file or an output contains the key.
-fn assert_key_is_nowhere(setting: &Fixture, outputs: &[&CommandOutput]) {
-    for (path, content) in setting.files() {
+fn assert_key_is_nowhere(fixture: &Fixture, outputs: &[&CommandOutput]) {
+    for (path, content) in fixture.files() {
         let text = String::from_utf8_lossy(&content);
         assert!(!text.contains(KEY), "the key is in {}", path.display());
     }
@@ -38,15 +38,15 @@ fn a_key_is_in_no_file_and_on_no_screen_after_a_run() {
             passes(),
             Turn::text("Done."),
         ]);
-        let setting = Fixture::on(vendor, &server);
+        let fixture = Fixture::on(vendor, &server);
 
-        let run = setting.run(vendor, &["--debug"]);
-        let log = setting.autonoe(&["log"]);
-        let json_log = setting.autonoe(&["log", "--json"]);
-        let report = setting.autonoe(&["report"]);
+        let run = fixture.run(vendor, &["--debug"]);
+        let log = fixture.autonoe(&["log"]);
+        let json_log = fixture.autonoe(&["log", "--json"]);
+        let report = fixture.autonoe(&["report"]);
 
         assert_eq!(run.code, Some(0), "{vendor:?}: {run:?}");
-        assert_eq!(setting.read("said.txt"), "[]\n", "{vendor:?}");
+        assert_eq!(fixture.read("said.txt"), "[]\n", "{vendor:?}");
         assert_eq!(log.code, Some(0), "{log:?}");
         assert_eq!(
             (json_log.code, report.code),
@@ -54,12 +54,12 @@ fn a_key_is_in_no_file_and_on_no_screen_after_a_run() {
             "{report:?}"
         );
         assert!(
-            setting
+            fixture
                 .files()
                 .iter()
                 .any(|(path, _)| path.ends_with("journal.jsonl"))
         );
-        assert_key_is_nowhere(&setting, &[&run, &log, &json_log, &report]);
+        assert_key_is_nowhere(&fixture, &[&run, &log, &json_log, &report]);
         let log = server.log().render();
         let results = server.log().main_requests();
         assert!(!format!("{results:?}{log}").contains(KEY), "{vendor:?}");
@@ -71,12 +71,12 @@ fn a_key_that_the_provider_repeats_is_not_printed() {
     for vendor in Vendor::ALL {
         let refusal = Refusal::unauthorized().with_message(format!("invalid key {KEY}"));
         let server = vendor.serve([refusal]);
-        let setting = Fixture::on(vendor, &server);
+        let fixture = Fixture::on(vendor, &server);
 
-        let output = setting.run(vendor, &["--debug", "--output=json"]);
+        let output = fixture.run(vendor, &["--debug", "--output=json"]);
 
         assert_eq!(output.code, Some(1), "{vendor:?}: {output:?}");
-        assert_key_is_nowhere(&setting, &[&output]);
+        assert_key_is_nowhere(&fixture, &[&output]);
     }
 }
 
@@ -84,11 +84,11 @@ fn a_key_that_the_provider_repeats_is_not_printed() {
 fn passing_the_variable_of_a_provider_key_to_commands_is_refused() {
     let vendor = Vendor::Chat;
     let server = vendor.serve(Vec::<Turn>::new());
-    let setting = Fixture::with_file(&json!({
+    let fixture = Fixture::with_file(&json!({
         "providers": {"scripted": vendor.spec(&server)}, "tools": {"variables": ["THE_KEY"]},
     }));
 
-    let output = setting.run(vendor, &[]);
+    let output = fixture.run(vendor, &[]);
 
     assert_eq!(output.code, Some(1), "{output:?}");
     assert!(
@@ -100,7 +100,7 @@ fn passing_the_variable_of_a_provider_key_to_commands_is_refused() {
 }
 
 #[test]
-fn a_copy_under_another_name_is_kept_from_commands() {
+fn commands_do_not_get_a_copy_of_a_key_under_another_name() {
     let vendor = Vendor::Chat;
     let server = vendor.serve([
         plans(),
@@ -109,11 +109,11 @@ fn a_copy_under_another_name_is_kept_from_commands() {
         passes(),
         Turn::text("Done."),
     ]);
-    let setting = Fixture::with_file(&json!({
+    let fixture = Fixture::with_file(&json!({
         "providers": {"scripted": vendor.spec(&server)},
         "tools": {"variables": ["COPY", "PLAIN"]},
     }));
-    let mut command = setting.run_command(vendor, &[]);
+    let mut command = fixture.run_command(vendor, &[]);
     command
         .env("COPY", format!("Bearer {KEY}"))
         .env("PLAIN", "seen");
@@ -127,7 +127,7 @@ fn a_copy_under_another_name_is_kept_from_commands() {
 }
 
 #[test]
-fn a_key_in_a_file_of_the_project_is_refused_and_one_elsewhere_is_hidden() {
+fn a_key_file_in_the_project_is_refused_and_one_outside_is_hidden() {
     let vendor = Vendor::Chat;
     let server = vendor.serve([
         plans(),
@@ -141,10 +141,10 @@ fn a_key_in_a_file_of_the_project_is_refused_and_one_elsewhere_is_hidden() {
         spec["key"] = json!({"file": file});
         json!({"providers": {"scripted": spec}})
     };
-    let setting = Fixture::with_file(&models("secret/key"));
-    setting.write("secret/key", KEY);
+    let fixture = Fixture::with_file(&models("secret/key"));
+    fixture.write("secret/key", KEY);
 
-    let refused = setting.run(vendor, &[]);
+    let refused = fixture.run(vendor, &[]);
 
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(
@@ -152,9 +152,9 @@ fn a_key_in_a_file_of_the_project_is_refused_and_one_elsewhere_is_hidden() {
         "{refused:?}"
     );
 
-    let setting = Fixture::with_file(&models("../home/key"));
-    setting.write("../home/key", KEY);
-    let output = setting.run(vendor, &[]);
+    let fixture = Fixture::with_file(&models("../home/key"));
+    fixture.write("../home/key", KEY);
+    let output = fixture.run(vendor, &[]);
 
     assert_eq!(output.code, Some(0), "{output:?}");
     let requests = server.log().main_requests();

@@ -15,12 +15,12 @@ const FORBIDDEN: &str = "echo 'bwrap: No permissions to create new namespace' >&
 fn missing_sandbox_prevents_run_and_prints_hint() {
     let vendor = Vendor::Chat;
     let server = vendor.serve(Vec::<Turn>::new());
-    let setting = Fixture::on(vendor, &server);
-    setting.program("bwrap", FORBIDDEN);
+    let fixture = Fixture::on(vendor, &server);
+    fixture.program("bwrap", FORBIDDEN);
 
-    let output = setting.run(vendor, &[]);
+    let output = fixture.run(vendor, &[]);
     let backend = format!("--backend=model:scripted/{}", vendor.model());
-    let doctor = setting.autonoe(&["doctor", &backend]);
+    let doctor = fixture.autonoe(&["doctor", &backend]);
 
     assert_eq!(output.code, Some(1), "{output:?}");
     assert!(
@@ -53,13 +53,13 @@ fn no_sandbox_option_runs_without_bubblewrap() {
         passes(),
         Turn::text("Done."),
     ]);
-    let setting = Fixture::on(vendor, &server);
-    setting.program("bwrap", FORBIDDEN);
+    let fixture = Fixture::on(vendor, &server);
+    fixture.program("bwrap", FORBIDDEN);
 
-    let output = setting.run(vendor, &["--no-sandbox"]);
+    let output = fixture.run(vendor, &["--no-sandbox"]);
 
     assert_eq!(output.code, Some(0), "{output:?}");
-    assert_eq!(setting.read("made.txt"), "here\n");
+    assert_eq!(fixture.read("made.txt"), "here\n");
 }
 
 #[test]
@@ -87,22 +87,22 @@ fn a_command_leaves_no_trace_outside_and_has_no_network() {
             passes(),
             Turn::text("Done."),
         ]);
-        let setting = Fixture::with_file(&json!({
+        let fixture = Fixture::with_file(&json!({
             "providers": {"scripted": vendor.spec(&server)}, "tools": {"network": network},
         }));
-        setting.write("attempts.py", &script);
-        setting.write("requirements.txt", "");
+        fixture.write("attempts.py", &script);
+        fixture.write("requirements.txt", "");
 
-        let output = setting.run(vendor, &[]);
+        let output = fixture.run(vendor, &[]);
 
         assert_eq!(output.code, Some(0), "{output:?}");
         let requests = server.log().main_requests();
         let results = requests.last().expect("somebody asked").tool_results();
         let expected = format!("inside worked\noutside failed\nhome failed\nnetwork {worked}\n");
         assert_eq!(results[0].text, expected);
-        assert!(setting.root().join("inside.txt").exists());
-        assert!(!setting.root().join("../outside.txt").exists());
-        assert!(!setting.root().join("../home/made.txt").exists());
+        assert!(fixture.root().join("inside.txt").exists());
+        assert!(!fixture.root().join("../outside.txt").exists());
+        assert!(!fixture.root().join("../home/made.txt").exists());
         assert_eq!(listener.accept().is_ok(), network == "shared");
     }
 }

@@ -20,27 +20,27 @@ const SCRIPT: &str = concat!(
 /// A variable that identifies the processes of servers.
 const MARKER: &str = "AUTONOE_TEST_SERVER";
 
-/// Writes settings with two servers: `web`, which behaves as `how` demands, and another one in
+/// Writes settings with two servers: `web`, which behaves as `behaviour` demands, and another one in
 /// place of the built-in browser.
-fn configure(setting: &Fixture, how: &str) {
-    setting.program(
+fn configure(fixture: &Fixture, behaviour: &str) {
+    fixture.program(
         "browser",
         &format!("cd \"$HOME\" && exec python3 {SCRIPT} good"),
     );
-    let env = json!({MARKER: setting.root()});
+    let env = json!({MARKER: fixture.root()});
     let config = json!({
         "allowedTools": ["mcp__web__echo", "mcp__web__environment"],
         "mcpServers": {
-            "web": {"command": "python3", "args": [SCRIPT, how], "env": env},
+            "web": {"command": "python3", "args": [SCRIPT, behaviour], "env": env},
             "playwright": {"command": "browser", "env": env},
         },
     });
-    setting.write(".autonoe/agent.json", &config.to_string());
+    fixture.write(".autonoe/agent.json", &config.to_string());
 }
 
 /// Waits until no process of a server is left. Panics after a time limit.
-fn nothing_is_left(setting: &Fixture) {
-    let place = setting.root().display().to_string();
+fn nothing_is_left(fixture: &Fixture) {
+    let place = fixture.root().display().to_string();
     let marker = Marker::new(MARKER, place).expect("a marker");
     let deadline = Instant::now() + Duration::from_secs(30);
     while !marker.processes().is_empty() {
@@ -68,9 +68,9 @@ fn a_run_on_every_provider_calls_the_tools_of_its_servers() {
             passes(),
             Turn::text("Done."),
         ]);
-        let setting = Fixture::on(vendor, &server);
-        configure(&setting, "good");
-        let mut command = setting.run_command(vendor, &[]);
+        let fixture = Fixture::on(vendor, &server);
+        configure(&fixture, "good");
+        let mut command = fixture.run_command(vendor, &[]);
         command
             .env("PLAYWRIGHT_MCP_BROWSER", "chromium")
             .env("HTTPS_PROXY", format!("http://{KEY}@127.0.0.1:1"))
@@ -97,22 +97,22 @@ fn a_run_on_every_provider_calls_the_tools_of_its_servers() {
         let offered = prompts[0].tools.iter().map(|tool| tool.name.as_str());
         let of_the_browser = offered.filter(|name| name.starts_with("mcp__playwright__"));
         assert!(of_the_browser.count() > 0, "{vendor:?}");
-        nothing_is_left(&setting);
+        nothing_is_left(&fixture);
         // The servers got a request to end before they were killed.
         for place in ["closed", "../home/closed"] {
-            assert!(setting.root().join(place).exists(), "{vendor:?} {place}");
+            assert!(fixture.root().join(place).exists(), "{vendor:?} {place}");
         }
     }
 }
 
 #[test]
-fn a_server_that_breaks_off_at_its_start_fails_the_session_with_what_it_wrote() {
+fn a_server_that_crashes_at_its_start_fails_the_session_with_its_stderr() {
     let vendor = Vendor::Chat;
     let server = vendor.serve(Vec::<Turn>::new());
-    let setting = Fixture::on(vendor, &server);
-    configure(&setting, "crash");
+    let fixture = Fixture::on(vendor, &server);
+    configure(&fixture, "crash");
 
-    let output = setting.run(vendor, &["--max-retries=1"]);
+    let output = fixture.run(vendor, &["--max-retries=1"]);
 
     // The server may be available in the next session. Claude Code behaves in the same way.
     assert_eq!(output.code, Some(7), "{output:?}");
@@ -130,7 +130,7 @@ fn a_server_that_breaks_off_at_its_start_fails_the_session_with_what_it_wrote() 
         "{output:?}"
     );
     assert!(server.log().exchanges().is_empty(), "a model was asked");
-    nothing_is_left(&setting);
+    nothing_is_left(&fixture);
 }
 
 #[test]
@@ -154,32 +154,32 @@ fn a_server_that_cannot_start_is_reported_before_the_run() {
     ] {
         let vendor = Vendor::Chat;
         let server = vendor.serve(Vec::<Turn>::new());
-        let setting = Fixture::on(vendor, &server);
+        let fixture = Fixture::on(vendor, &server);
         let browser = r#""playwright": {"command": "sh"}"#;
         let text = format!("{{\"mcpServers\": {{\n  \"web\": {servers}, {browser}}}}}");
-        setting.write(".autonoe/agent.json", &text);
+        fixture.write(".autonoe/agent.json", &text);
         let backend = format!("--backend=model:scripted/{}", vendor.model());
 
-        let run = setting.run(vendor, &[]);
-        let doctor = setting.autonoe(&["doctor", &backend]);
+        let run = fixture.run(vendor, &[]);
+        let doctor = fixture.autonoe(&["doctor", &backend]);
 
         assert_eq!(run.code, Some(1), "{run:?}");
         assert!(
             run.stderr.contains(place) && run.stderr.contains(message),
             "{message}: {run:?}"
         );
-        assert!(!setting.root().join(".autonoe/journal.jsonl").exists());
+        assert!(!fixture.root().join(".autonoe/journal.jsonl").exists());
         assert_eq!(doctor.code, Some(1), "{doctor:?}");
         // The output wraps lines.
-        let shown = doctor.stdout.split_whitespace().collect::<Vec<_>>();
-        assert!(shown.join(" ").contains(message), "{message}: {doctor:?}");
+        let words = doctor.stdout.split_whitespace().collect::<Vec<_>>();
+        assert!(words.join(" ").contains(message), "{message}: {doctor:?}");
     }
 }
 
 /// Links the programs that a run needs, and no others, into a folder of the home.
-fn few_programs(setting: &Fixture) -> String {
+fn few_programs(fixture: &Fixture) -> String {
     let path = std::env::var_os("PATH").expect("there is one");
-    let folder = setting.root().join("../few");
+    let folder = fixture.root().join("../few");
     std::fs::create_dir(&folder).expect("writable");
     for name in ["bash", "git"] {
         let program = find_program(name, &path).expect(name);
@@ -193,11 +193,11 @@ fn few_programs(setting: &Fixture) -> String {
 fn without_node_a_run_warns_once_and_has_no_browser() {
     let vendor = Vendor::Chat;
     let server = vendor.serve(shortest_run());
-    let setting = Fixture::on(vendor, &server).without_settings();
-    let path = few_programs(&setting);
+    let fixture = Fixture::on(vendor, &server).without_settings();
+    let path = few_programs(&fixture);
     let backend = format!("--backend=model:scripted/{}", vendor.model());
-    let say = |arguments: &[&str]| {
-        let mut command = setting.command(arguments);
+    let run_command = |arguments: &[&str]| {
+        let mut command = fixture.command(arguments);
         // The sandbox hides programs in a folder for temporary files.
         command.arg("--no-sandbox").env("PATH", &path);
         CommandOutput::from(command.output().expect("it starts"))
@@ -205,8 +205,8 @@ fn without_node_a_run_warns_once_and_has_no_browser() {
     let warning = "agents work without a browser: the MCP server \"playwright\" cannot be started: \
                    there is no program \"npx\"";
 
-    let run = say(&["run", "--pause=0s", &backend]);
-    let doctor = say(&["doctor", &backend]);
+    let run = run_command(&["run", "--pause=0s", &backend]);
+    let doctor = run_command(&["doctor", &backend]);
 
     assert_eq!(run.code, Some(0), "{run:?}");
     assert_eq!(run.stderr.matches(warning).count(), 1, "{run:?}");
@@ -218,9 +218,9 @@ fn without_node_a_run_warns_once_and_has_no_browser() {
     assert_eq!(doctor.code, Some(0), "{doctor:?}");
     assert!(doctor.stdout.contains("install Node.js 18"), "{doctor:?}");
 
-    setting.write(".autonoe/agent.json", "{\"mcpServers\": {}}");
-    let run = say(&["run", "--pause=0s", &backend]);
-    let doctor = say(&["doctor", &backend]);
+    fixture.write(".autonoe/agent.json", "{\"mcpServers\": {}}");
+    let run = run_command(&["run", "--pause=0s", &backend]);
+    let doctor = run_command(&["doctor", &backend]);
 
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(!run.stderr.contains("browser"), "{run:?}");
@@ -233,20 +233,20 @@ fn without_node_a_run_warns_once_and_has_no_browser() {
 fn a_built_in_browser_that_does_not_start_is_left_out_with_one_warning() {
     let vendor = Vendor::Chat;
     let server = vendor.serve(shortest_run());
-    let setting = Fixture::on(vendor, &server).without_settings();
-    setting.program(
+    let fixture = Fixture::on(vendor, &server).without_settings();
+    fixture.program(
         "npx",
         "echo started >> ../calls; echo 'npm error network' >&2; exit 1",
     );
 
-    let run = setting.run(vendor, &[]);
+    let run = fixture.run(vendor, &[]);
 
     assert_eq!(run.code, Some(0), "{run:?}");
     let warning = "sessions start without the MCP server \"playwright\"";
     assert_eq!(run.stderr.matches(warning).count(), 1, "{run:?}");
     assert!(run.stderr.contains("npm error network"), "{run:?}");
     // There are two sessions, and only the first one waits for the server.
-    let calls = std::fs::read_to_string(setting.root().join("../calls"));
+    let calls = std::fs::read_to_string(fixture.root().join("../calls"));
     assert_eq!(calls.expect("it was started"), "started\n");
     server.verify();
 }
@@ -255,21 +255,21 @@ fn a_built_in_browser_that_does_not_start_is_left_out_with_one_warning() {
 fn doctor_and_dry_run_list_servers_without_starting_them() {
     let vendor = Vendor::Responses;
     let server = vendor.serve(Vec::<Turn>::new());
-    let setting = Fixture::on(vendor, &server);
-    configure(&setting, "good");
+    let fixture = Fixture::on(vendor, &server);
+    configure(&fixture, "good");
     let backend = format!("--backend=model:scripted/{}", vendor.model());
 
-    let doctor = setting.autonoe(&["doctor", &backend]);
-    let dry_run = setting.autonoe(&["run", "--dry-run", "--output=json", &backend]);
+    let doctor = fixture.autonoe(&["doctor", &backend]);
+    let dry_run = fixture.autonoe(&["run", "--dry-run", "--output=json", &backend]);
 
     assert_eq!(doctor.code, Some(0), "{doctor:?}");
-    for shown in ["web: found python3", "playwright: found browser"] {
-        assert!(doctor.stdout.contains(shown), "{shown}: {doctor:?}");
+    for line in ["web: found python3", "playwright: found browser"] {
+        assert!(doctor.stdout.contains(line), "{line}: {doctor:?}");
     }
     let plan: Value = serde_json::from_str(&dry_run.stdout).expect("JSON");
     let mut settings = plan["settings"].as_array().expect("a list").iter();
-    let web = settings.find(|setting| setting["key"] == "mcpServers.web");
+    let web = settings.find(|fixture| fixture["key"] == "mcpServers.web");
     let expected = format!("python3 {SCRIPT} good");
     assert_eq!(web.expect("it is named")["value"], expected);
-    assert!(!setting.root().join("listed").exists(), "it was started");
+    assert!(!fixture.root().join("listed").exists(), "it was started");
 }

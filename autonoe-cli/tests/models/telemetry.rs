@@ -18,7 +18,7 @@ fn exported(vendor: Vendor, receiver: &Receiver, content: bool) -> (CommandOutpu
         passes(),
         Turn::text("A private end."),
     ]);
-    let setting = Fixture::with_file(&json!({
+    let fixture = Fixture::with_file(&json!({
         "providers": {"scripted": vendor.spec(&server)},
         "telemetry": {
             "endpoint": receiver.url(),
@@ -27,7 +27,7 @@ fn exported(vendor: Vendor, receiver: &Receiver, content: bool) -> (CommandOutpu
             "content": content,
         },
     }));
-    let mut command = setting.run_command(vendor, &[]);
+    let mut command = fixture.run_command(vendor, &[]);
     command.env("THE_TOKEN", "Bearer it").envs([EXPORT_LIMIT]);
     let output = CommandOutput::from(command.output().expect("it starts"));
     (output, spans(receiver))
@@ -129,12 +129,12 @@ fn the_file_can_ask_for_content_but_never_for_keys() {
 fn a_header_with_a_missing_secret_is_reported_and_the_run_continues() {
     let (vendor, receiver) = (Vendor::Chat, Receiver::start());
     let server = vendor.serve(crate::models::fixture::shortest_run());
-    let setting = Fixture::with_file(&json!({
+    let fixture = Fixture::with_file(&json!({
         "providers": {"scripted": vendor.spec(&server)},
         "telemetry": {"endpoint": receiver.url(), "headers": {"a": {"env": "NOT_SET"}}},
     }));
 
-    let output = setting.run(vendor, &[]);
+    let output = fixture.run(vendor, &[]);
 
     assert_eq!(output.code, Some(0), "{output:?}");
     assert!(

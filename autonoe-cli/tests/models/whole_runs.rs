@@ -46,12 +46,12 @@ fn results(prompts: &[ReceivedPrompt]) -> Vec<(bool, String)> {
 fn a_run_on_every_provider_plans_works_is_guarded_and_passes() {
     for vendor in Vendor::ALL {
         // The folder must exist before the server, because the model's turns contain its path.
-        let setting = Fixture::new();
-        let server = vendor.serve(turns(&setting.root().display().to_string()));
+        let fixture = Fixture::new();
+        let server = vendor.serve(turns(&fixture.root().display().to_string()));
         let models = json!({"providers": {"scripted": vendor.spec(&server)}}).to_string();
-        setting.write(".autonoe/models.json", &models);
+        fixture.write(".autonoe/models.json", &models);
 
-        let output = setting.run(vendor, &[]);
+        let output = fixture.run(vendor, &[]);
 
         assert_eq!(output.code, Some(0), "{vendor:?}: {output:?}");
         let lines: Vec<_> = output.stdout.lines().collect();
@@ -63,7 +63,7 @@ fn a_run_on_every_provider_plans_works_is_guarded_and_passes() {
             lines[1].starts_with("1 of 1 deliverables passed; 2 iterations"),
             "{vendor:?}: {output:?}"
         );
-        for shown in [
+        for expected in [
             "Session 1 started (initializer)",
             "Session 2 started (coding)",
             "Denied Bash: curl",
@@ -72,17 +72,17 @@ fn a_run_on_every_provider_plans_works_is_guarded_and_passes() {
             "[PASS] The greeting (DL-001)",
         ] {
             assert!(
-                output.stderr.contains(shown),
-                "{vendor:?} {shown}: {output:?}"
+                output.stderr.contains(expected),
+                "{vendor:?} {expected}: {output:?}"
             );
         }
         assert_eq!(
-            setting.read("greeting.txt"),
+            fixture.read("greeting.txt"),
             "Hello, world.\n",
             "{vendor:?}"
         );
-        assert_eq!(setting.read("made.txt"), "made\n", "{vendor:?}");
-        assert_eq!(setting.read(".autonoe/models.json"), models, "{vendor:?}");
+        assert_eq!(fixture.read("made.txt"), "made\n", "{vendor:?}");
+        assert_eq!(fixture.read(".autonoe/models.json"), models, "{vendor:?}");
         server.verify();
         let prompts = server.log().main_requests();
         let results = results(&prompts);
@@ -117,9 +117,9 @@ fn run_reports_its_cost_and_models() {
         passes(),
         Turn::text("Done."),
     ]);
-    let setting = Fixture::on(vendor, &server);
+    let fixture = Fixture::on(vendor, &server);
 
-    let output = setting.run(vendor, &["--output=json", "--plan-model=claude-opus-4-5"]);
+    let output = fixture.run(vendor, &["--output=json", "--plan-model=claude-opus-4-5"]);
 
     assert_eq!(output.code, Some(0), "{output:?}");
     let events: Vec<Value> = output
@@ -153,10 +153,10 @@ fn a_sync_runs_on_a_model_too() {
         passes(),
         Turn::text("Verified."),
     ]);
-    let setting = Fixture::on(vendor, &server);
+    let fixture = Fixture::on(vendor, &server);
     let backend = format!("--backend=model:scripted/{}", vendor.model());
 
-    let output = setting.autonoe(&["sync", "--pause=0s", &backend]);
+    let output = fixture.autonoe(&["sync", "--pause=0s", &backend]);
 
     assert_eq!(output.code, Some(0), "{output:?}");
     assert!(!output.stderr.contains("browser"), "{output:?}");

@@ -26,13 +26,13 @@ async fn two_runs() -> (Sample, Vec<String>) {
     let runs = journal
         .run_histories()
         .iter()
-        .map(|story| story.run.to_string())
+        .map(|history| history.run.to_string())
         .collect();
     (sample, runs)
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_newest_run_is_shown_unless_another_is_named() {
+async fn the_report_is_about_the_newest_run_or_the_named_one() {
     let (sample, runs) = two_runs().await;
 
     let (newest, older) = (sample.page(&[]), sample.page(&["--run", &runs[0]]));
@@ -192,17 +192,13 @@ async fn a_read_only_place_is_reported() {
 #[tokio::test(start_paused = true)]
 async fn a_symlink_is_not_followed() {
     let sample = Sample::shop().await;
-    let elsewhere = tempfile::tempdir().expect("a folder");
-    let mine = elsewhere.path().join("mine");
-    fs::write(&mine, "mine").expect("writable");
+    let folder = tempfile::tempdir().expect("a folder");
+    let own_file = folder.path().join("mine");
+    fs::write(&own_file, "mine").expect("writable");
     for (name, target, output) in [
-        ("autonoe-report.html", &*mine, "autonoe-report.html"),
-        (
-            "nowhere.html",
-            &elsewhere.path().join("new"),
-            "nowhere.html",
-        ),
-        ("docs", elsewhere.path(), "docs/report.html"),
+        ("autonoe-report.html", &*own_file, "autonoe-report.html"),
+        ("nowhere.html", &folder.path().join("new"), "nowhere.html"),
+        ("docs", folder.path(), "docs/report.html"),
     ] {
         symlink(target, sample.path().join(name)).expect("writable");
 
@@ -217,24 +213,24 @@ async fn a_symlink_is_not_followed() {
     }
 
     assert!(!sample.report(&[]).status.success());
-    assert_eq!(fs::read(&mine).expect("it is there"), b"mine");
-    let left = fs::read_dir(elsewhere.path()).expect("it is there").count();
+    assert_eq!(fs::read(&own_file).expect("it is there"), b"mine");
+    let left = fs::read_dir(folder.path()).expect("it is there").count();
     assert_eq!(left, 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_name_of_a_file_keeps_what_it_holds() {
+async fn a_hard_linked_output_file_keeps_the_content_of_its_other_name() {
     let sample = Sample::shop().await;
-    let (mine, page) = (
+    let (own_file, page) = (
         sample.path().join("mine"),
         sample.path().join("autonoe-report.html"),
     );
-    fs::write(&mine, "mine").expect("writable");
-    fs::hard_link(&mine, &page).expect("writable");
+    fs::write(&own_file, "mine").expect("writable");
+    fs::hard_link(&own_file, &page).expect("writable");
 
     sample.page_file();
 
-    assert_eq!(fs::read(&mine).expect("it is there"), b"mine");
+    assert_eq!(fs::read(&own_file).expect("it is there"), b"mine");
 }
 
 #[tokio::test(start_paused = true)]

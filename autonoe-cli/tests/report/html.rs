@@ -103,7 +103,7 @@ async fn foreign_text_stays_text() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_in_the_page_comes_from_elsewhere() {
+async fn the_page_loads_nothing_from_other_origins() {
     let page = Sample::shop().await.page(&[]);
 
     for reference in [
@@ -147,7 +147,7 @@ fn never_ends() -> Vec<SessionScript> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_interrupted_run_is_shown_as_such() {
+async fn a_killed_run_is_labelled_as_unfinished() {
     let sample = Sample::new();
     let control = RunControl::new();
     let run = sample.project_run(ScriptedBackend::new(never_ends()).unverified(), 7);
@@ -167,7 +167,7 @@ async fn an_interrupted_run_is_shown_as_such() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_under_way_is_shown_as_such() {
+async fn a_run_in_progress_is_labelled_as_in_progress() {
     let sample = Sample::new();
     let control = RunControl::new();
     let run = sample.project_run(ScriptedBackend::new(never_ends()).unverified(), 7);

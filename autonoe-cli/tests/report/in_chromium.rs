@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
+use autonoe_testkit::SessionScript;
 use serde_json::{Value, json};
 
 use crate::report::chromium::{Chromium, Scheme};
-use crate::report::sample::Sample;
+use crate::report::sample::{Sample, create, deliverable, sets};
 use crate::report::scale::large;
 
 /// Window widths: a phone and a desktop.
@@ -20,7 +21,7 @@ fn pictures() -> PathBuf {
 }
 
 /// Checks a page in all windows and colour schemes.
-fn assert_looks_right(name: &str, sample: &Sample, texts: &[&str]) {
+fn assert_renders(name: &str, sample: &Sample, texts: &[&str]) {
     let file = sample.page_file();
     let mut browser = Chromium::start();
     let mut page = browser.page();
@@ -38,12 +39,12 @@ fn assert_looks_right(name: &str, sample: &Sample, texts: &[&str]) {
             "{case}"
         );
         assert_eq!(page.logged_errors(), Vec::<&Value>::new(), "{case}");
-        let shown = page.evaluate("document.body.innerText");
-        let shown = shown.as_str().expect("it is text");
+        let visible_text = page.evaluate("document.body.innerText");
+        let visible_text = visible_text.as_str().expect("it is text");
         for text in texts {
             assert!(
-                shown.contains(text),
-                "{case} does not show {text:?}: {shown}"
+                visible_text.contains(text),
+                "{case} does not show {text:?}: {visible_text}"
             );
         }
         assert_eq!(
@@ -104,7 +105,7 @@ const PALE: &str = r#"
 async fn report_is_readable_on_mobile_and_desktop_in_light_and_dark_mode() {
     let sample = Sample::shop().await;
 
-    assert_looks_right(
+    assert_renders(
         "shop",
         &sample,
         &[
@@ -128,7 +129,7 @@ async fn report_is_readable_on_mobile_and_desktop_in_light_and_dark_mode() {
 async fn a_large_run_is_readable_too() {
     let sample = large().await;
 
-    assert_looks_right(
+    assert_renders(
         "large",
         &sample,
         &["1000 of 1000", "200", "more characters"],
@@ -136,20 +137,37 @@ async fn a_large_run_is_readable_too() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn runs_of_any_size_are_readable() {
+    for count in [1, 30, 500] {
+        let sample = Sample::new();
+        let ids: Vec<String> = (1..=count).map(|n| format!("DL-{n:03}")).collect();
+        let description = "Customers sign up and sign in with an e-mail address";
+        let planned: Vec<Value> = ids.iter().map(|id| deliverable(id, description)).collect();
+        let passes = SessionScript::new("passes all");
+        let passes = ids
+            .iter()
+            .fold(passes, |script, id| sets(script, id, "passed"));
+        sample
+            .run(vec![create(&planned).ends(), passes.ends()])
+            .await;
+
+        let counts = format!("{count} of {count}");
+        let last = format!("DL-{count:03}");
+        assert_renders(&format!("{count}-deliverables"), &sample, &[&counts, &last]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn nothing_that_an_agent_wrote_runs_in_the_browser() {
     let sample = Sample::new();
     let evil = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>";
-    let plan =
-        crate::report::sample::create(&[crate::report::sample::deliverable("DL-001", evil)]).ends();
-    let passes = autonoe_testkit::SessionScript::new("passes");
+    let plan = create(&[deliverable("DL-001", evil)]).ends();
+    let passes = SessionScript::new("passes");
     sample
-        .run(vec![
-            plan,
-            crate::report::sample::sets(passes, "DL-001", "passed").ends(),
-        ])
+        .run(vec![plan, sets(passes, "DL-001", "passed").ends()])
         .await;
 
-    assert_looks_right("evil", &sample, &[evil]);
+    assert_renders("evil", &sample, &[evil]);
 
     let mut browser = Chromium::start();
     let mut page = browser.page();

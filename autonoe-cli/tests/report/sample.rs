@@ -121,8 +121,8 @@ fn shell(command: &str) -> Value {
 fn works(name: &str, passes: &[(&str, u64)]) -> SessionScript {
     let script = SessionScript::new(name);
     let works = passes.iter();
-    works.fold(script, |script, (id, took)| {
-        sets(script.waits(minutes(*took)), id, "passed")
+    works.fold(script, |script, (id, duration)| {
+        sets(script.waits(minutes(*duration)), id, "passed")
     })
 }
 

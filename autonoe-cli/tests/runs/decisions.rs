@@ -68,7 +68,7 @@ mod project_directory {
 
     // Shows: spec/8.2/specification
     #[test]
-    fn without_a_specification_nothing_is_begun() {
+    fn a_run_without_a_specification_starts_nothing() {
         let project = Project::new();
         std::fs::remove_file(project.path("SPEC.md")).expect("ours");
 
@@ -85,7 +85,7 @@ mod session_loop {
     use super::*;
 
     #[test]
-    fn without_a_ledger_the_initializer_comes_first() {
+    fn a_run_without_a_ledger_starts_with_the_initializer() {
         let project = Project::new();
         let script = Script::new().plans(&["DL-001"]).passes(&["DL-001"]);
 
@@ -104,7 +104,7 @@ mod session_loop {
 
     // Shows: spec/9.1/none-passed-any, spec/9.1/partly-passed-any
     #[test]
-    fn with_a_ledger_what_has_not_passed_is_worked_on() {
+    fn a_run_with_a_ledger_works_on_pending_deliverables() {
         for passed in [false, true] {
             let project = Project::new();
             project.write_ledger(&[("DL-001", passed, false), ("DL-002", false, false)]);
@@ -197,7 +197,7 @@ mod session_loop {
 
     // Shows: spec/8.1/wait-for-quota
     #[test]
-    fn a_quota_that_comes_back_is_waited_for() {
+    fn a_run_waits_for_the_quota_to_reset() {
         let project = Project::new();
         let script = Script::new()
             .session([hits_short_quota()])
@@ -223,8 +223,8 @@ mod session_loop {
         let ended = scripted(&project, &script, &arguments);
 
         assert_eq!(ended.code, Some(5), "{ended:?}");
-        let why = "the quota resets at 2199-01-31 12:00:00Z; the next session would start after the end of the time budget";
-        assert!(ended.stdout.contains(why), "{ended:?}");
+        let reason = "the quota resets at 2199-01-31 12:00:00Z; the next session would start after the end of the time budget";
+        assert!(ended.stdout.contains(reason), "{ended:?}");
         assert!(!ended.stderr.contains("budget is spent"), "{ended:?}");
     }
 
@@ -289,8 +289,8 @@ mod session_loop {
         let ended = scripted(&project, &script, &["run"]);
 
         assert_eq!(ended.code, Some(8), "{ended:?}");
-        let why = "the last 5 sessions changed nothing: no deliverable, no commit, no file";
-        assert!(ended.stdout.contains(why), "{ended:?}");
+        let reason = "the last 5 sessions changed nothing: no deliverable, no commit, no file";
+        assert!(ended.stdout.contains(reason), "{ended:?}");
         assert_eq!(
             ended.stderr.matches(", no progress)").count(),
             5,
@@ -299,7 +299,7 @@ mod session_loop {
         assert!(ended.stderr.contains("hint: `autonoe log`"), "{ended:?}");
         assert!(ended.stderr.contains("--max-stalled-sessions"), "{ended:?}");
         let log = CommandOutput::run(autonoe(&project, &["log"]));
-        assert!(log.stdout.contains(why), "{log:?}");
+        assert!(log.stdout.contains(reason), "{log:?}");
         assert_eq!(log.stdout.matches(", no progress)").count(), 5, "{log:?}");
         let page = CommandOutput::run(autonoe(&project, &["report", "-o", "-"]));
         assert!(
@@ -310,7 +310,7 @@ mod session_loop {
     }
 
     #[test]
-    fn notes_and_ignored_files_do_not_hide_that_nothing_changes() {
+    fn notes_and_ignored_files_do_not_count_as_changes() {
         let project = Project::new();
         project.write(".gitignore", "target/\n");
         let writes = |path: &str, text: String| json!({"writes": {"path": path, "text": text}});
@@ -351,8 +351,8 @@ mod session_loop {
         let ended = scripted(&project, &script, &["sync", "--max-stalled-sessions=2"]);
 
         assert_eq!(ended.code, Some(8), "{ended:?}");
-        let why = "the last 2 sessions changed nothing: no deliverable was verified or updated";
-        assert!(ended.stdout.contains(why), "{ended:?}");
+        let reason = "the last 2 sessions changed nothing: no deliverable was verified or updated";
+        assert!(ended.stdout.contains(reason), "{ended:?}");
     }
 }
 

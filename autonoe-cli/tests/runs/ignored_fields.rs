@@ -47,8 +47,11 @@ fn ignored_fields_do_not_disable_the_sandbox() {
 
     let ended = CommandOutput::run(autonoe(&project, &["run", "--dry-run"]));
 
-    let sandbox = ended.stdout.lines().find(|line| line.contains("sandbox "));
-    let sandbox = sandbox.expect("it is a setting");
+    let sandbox = ended
+        .stdout
+        .lines()
+        .find(|line| line.contains("sandbox "))
+        .expect("it is a setting");
     assert!(
         sandbox.contains("required") && sandbox.contains("default"),
         "{ended:?}"

@@ -53,7 +53,7 @@ fn wrong_values_are_wrong_usage_and_list_the_valid_ones() {
 }
 
 #[test]
-fn a_missing_backend_is_reported_with_what_to_install() {
+fn a_missing_backend_is_reported_with_an_install_hint() {
     let project = Project::new();
     let mut command = autonoe(&project, &["run"]);
     command.env("PATH", "/nowhere");
@@ -163,7 +163,7 @@ fn deleting_files_requires_allow_destructive() {
 // Shows: spec/8.1/model, spec/8.1/model-defaults
 #[test]
 fn sessions_use_the_backends_own_model_unless_one_is_named() {
-    for (flags, shown, planning, coding) in [
+    for (flags, models, planning, coding) in [
         (&[][..], "the backend's default", "", ""),
         (&["--model=sonnet"], "sonnet", ", sonnet", ", sonnet"),
         (
@@ -186,12 +186,12 @@ fn sessions_use_the_backends_own_model_unless_one_is_named() {
         let ended = scripted(&project, &script, &arguments);
 
         for line in [
-            format!("Models: {shown}"),
+            format!("Models: {models}"),
             format!("Session 1 started (initializer{planning})"),
             format!("Session 2 started (coding{coding})"),
         ] {
-            let is_shown = ended.stderr.lines().any(|shown| shown == line);
-            assert!(is_shown, "{flags:?}: {line}: {ended:?}");
+            let is_printed = ended.stderr.lines().any(|printed| printed == line);
+            assert!(is_printed, "{flags:?}: {line}: {ended:?}");
         }
     }
 }

@@ -83,7 +83,7 @@ fn new_limits_apply_and_the_counts_continue() {
 }
 
 #[test]
-fn limits_that_are_not_given_now_are_those_that_it_was_started_with() {
+fn a_resumed_run_keeps_its_limits_unless_others_are_passed() {
     let project = killed_in_session_3(&["run", "-n", "3"]);
 
     let ended = scripted(&project, &whole(), &["run", "--max-retries=1"]);
@@ -115,7 +115,7 @@ fn retries_that_are_used_up_under_the_new_limit_end_the_run() {
 }
 
 #[test]
-fn a_run_that_is_killed_again_keeps_the_limits_that_it_was_given_then() {
+fn a_run_killed_twice_keeps_the_limits_of_its_resumption() {
     let project = killed_in_session_3(&["run"]);
     let command = scripted_command(&project, &hanging(), &["run", "-n", "3"]);
     RunningCommand::until_journal_has(command, &project, "session_lost").kill();
@@ -132,7 +132,7 @@ fn a_run_that_is_killed_again_keeps_the_limits_that_it_was_given_then() {
 }
 
 #[test]
-fn the_model_is_the_one_that_is_given_now() {
+fn a_resumed_run_uses_the_passed_model() {
     let project = killed_in_session_3(&["run", "--model=sonnet"]);
 
     let ended = scripted(&project, &whole(), &["run", "--model=opus"]);
@@ -145,21 +145,21 @@ fn the_model_is_the_one_that_is_given_now() {
 }
 
 #[test]
-fn a_dry_run_shows_what_would_count() {
+fn a_dry_run_of_a_killed_run_prints_the_effective_limits() {
     let project = killed_in_session_3(&["run", "--max-retries=7"]);
 
-    let goes_on = scripted(&project, &whole(), &["run", "--dry-run", "-n", "3"]);
+    let dry_run = scripted(&project, &whole(), &["run", "--dry-run", "-n", "3"]);
     let ends = scripted(&project, &whole(), &["run", "--dry-run", "-n", "2"]);
 
     let row = |name: &str| {
-        let mut lines = goes_on.stdout.lines();
+        let mut lines = dry_run.stdout.lines();
         let line = lines.find(|line| line.trim_start().starts_with(name));
         let words = line.unwrap_or_default().split_whitespace();
         words.skip(1).map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(row("maxIterations"), ["3", "flag"], "{goes_on:?}");
-    assert_eq!(row("maxRetries"), ["7", "journal"], "{goes_on:?}");
-    assert_eq!(row("session"), ["3"], "{goes_on:?}");
+    assert_eq!(row("maxIterations"), ["3", "flag"], "{dry_run:?}");
+    assert_eq!(row("maxRetries"), ["7", "journal"], "{dry_run:?}");
+    assert_eq!(row("session"), ["3"], "{dry_run:?}");
     assert!(ends.stdout.contains("ends immediately"), "{ends:?}");
 }
 

@@ -38,12 +38,12 @@ fn lines_are_plain_and_the_result_alone_is_on_standard_output() {
     assert_eq!(passed, "1 of 1 deliverables passed; 2 iterations");
     assert_eq!(cost, "$0.50");
     assert_eq!(lines.len(), 2, "{ended:?}");
-    for shown in [
+    for expected in [
         "Session 2 started (coding)",
         "[PASS] The thing DL-001 (DL-001)",
         "Denied Bash: curl",
     ] {
-        assert!(ended.stderr.contains(shown), "{shown}: {ended:?}");
+        assert!(ended.stderr.contains(expected), "{expected}: {ended:?}");
     }
     let is_plain = |text: &str| !text.contains(['\u{1b}', '\r', '⚡']);
     assert!(
@@ -155,7 +155,7 @@ fn quiet_shows_warnings_of_the_command_but_not_of_the_run() {
 }
 
 #[test]
-fn a_reader_that_goes_away_does_not_end_the_run() {
+fn a_closed_output_pipe_does_not_end_the_run() {
     let project = Project::new();
     let command = scripted_command(&project, &script(), &["run", "--output=json"]);
     let mut shell = std::process::Command::new("bash");

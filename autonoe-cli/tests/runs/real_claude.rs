@@ -80,11 +80,14 @@ fn run(project: &Project, build: Build, model: &AnthropicServer) -> Command {
 
 /// Waits until no process has the home of the project in its environment.
 fn wait_for_processes(project: &Project) {
-    let home = Marker::new("HOME", project.home().display().to_string());
-    let home = home.expect("a marker");
-    let begun = Instant::now();
+    let home = Marker::new("HOME", project.home().display().to_string()).expect("a marker");
+    let started_at = Instant::now();
     while !home.processes().is_empty() {
-        assert!(begun.elapsed() < PATIENCE, "left: {:?}", home.processes());
+        assert!(
+            started_at.elapsed() < PATIENCE,
+            "left: {:?}",
+            home.processes()
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -134,8 +137,8 @@ fn an_agent_that_changes_nothing_is_stopped() {
     let ended = CommandOutput::run(command);
 
     assert_eq!(ended.code, Some(8), "{ended:?}");
-    let why = "the last 2 sessions changed nothing";
-    assert!(ended.stdout.contains(why), "{ended:?}");
+    let reason = "the last 2 sessions changed nothing";
+    assert!(ended.stdout.contains(reason), "{ended:?}");
     model.verify();
     wait_for_processes(&project);
 }

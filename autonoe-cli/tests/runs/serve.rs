@@ -1,7 +1,8 @@
 //! `autonoe serve` on a project with runs, in a real browser.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -201,6 +202,74 @@ fn a_question_does_not_continue_an_interrupted_run() {
     assert_eq!(code, Some(0), "{written}");
     assert!(written.contains("It is a typo."), "{written}");
     assert_eq!(requests.pending().expect("readable").len(), 1);
+}
+
+#[test]
+fn a_server_beyond_this_machine_warns_and_checks_the_host() {
+    let project = Project::new();
+    let arguments = ["serve", "--listen=0.0.0.0", "--host=watch.example"];
+    let mut command = autonoe(&project, &arguments);
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut server = Server(command.spawn().expect("it starts"));
+    let notes = BufReader::new(server.0.stderr.take().expect("it is piped"));
+    let output = server.0.stdout.take().expect("it is piped");
+    let mut address = String::new();
+    let read = BufReader::new(output).read_line(&mut address);
+    read.expect("it prints its address");
+
+    let mut notes = notes.lines().map_while(Result::ok);
+    let warning = notes.find(|line| line.starts_with("warning: "));
+    let warning = warning.expect("a warning");
+    assert!(
+        warning.contains("the connection is not encrypted"),
+        "{warning}"
+    );
+    let rest = address.trim().strip_prefix("http://watch.example:");
+    let (port, token) = rest
+        .and_then(|rest| rest.split_once("/?token="))
+        .expect("the name, a port and a token");
+    for (host, expected) in [
+        ("watch.example", "HTTP/1.1 200 "),
+        ("localhost", "HTTP/1.1 200 "),
+        ("evil.example", "HTTP/1.1 403 "),
+    ] {
+        let request = format!(
+            "GET /api/run HTTP/1.1\r\nHost: {host}:{port}\r\nAuthorization: Bearer {token}\r\n\
+             Connection: close\r\n\r\n"
+        );
+        let connection = TcpStream::connect(format!("127.0.0.1:{port}"));
+        let mut connection = connection.expect("it listens");
+        connection.write_all(request.as_bytes()).expect("it reads");
+        let mut response = String::new();
+        connection
+            .read_to_string(&mut response)
+            .expect("it answers");
+        assert!(response.starts_with(expected), "{host}: {response}");
+    }
+}
+
+#[test]
+fn a_server_on_this_machine_has_no_other_names_and_no_warning() {
+    let project = Project::new();
+
+    let refused = autonoe(&project, &["serve", "--host=watch.example"]).output();
+    let mut command = autonoe(&project, &["serve"]);
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut server = Server(command.spawn().expect("it starts"));
+    let mut notes = BufReader::new(server.0.stderr.take().expect("it is piped"));
+    let mut first = String::new();
+    notes.read_line(&mut first).expect("a note");
+    let process = rustix::process::Pid::from_child(&server.0);
+    rustix::process::kill_process(process, rustix::process::Signal::INT).expect("it is ours");
+    let mut rest = String::new();
+    notes.read_to_string(&mut rest).expect("text");
+
+    let refused = refused.expect("it starts");
+    let message = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{message}");
+    assert!(message.contains("--host needs --listen"), "{message}");
+    assert!(first.contains("press Ctrl-C"), "{first}");
+    assert_eq!(rest, "");
 }
 
 #[test]

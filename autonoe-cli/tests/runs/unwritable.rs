@@ -29,8 +29,9 @@ fn journal(project: &Project) -> Vec<Value> {
     let text = project.read(".autonoe/journal.jsonl");
     let lines = text.lines().map(|line| {
         let line: Value = serde_json::from_str(line).expect("JSON");
-        let kind = line.as_object().expect("an object");
-        let kind = kind
+        let kind = line
+            .as_object()
+            .expect("an object")
             .iter()
             .find(|(name, _)| !["v", "run", "at"].contains(&name.as_str()));
         kind.map(|(name, _)| json!(name))

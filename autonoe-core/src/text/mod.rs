@@ -82,6 +82,18 @@ pub fn is_deceptive(character: char) -> bool {
     )
 }
 
+/// Replaces control characters and deceptive characters, so that a terminal or a reader shows the
+/// text as it is. Line breaks stay.
+pub fn sanitize(text: &str) -> String {
+    let replace = |character: char| match character {
+        '\n' => '\n',
+        character if character.is_control() => ' ',
+        character if is_deceptive(character) => '\u{fffd}',
+        character => character,
+    };
+    text.chars().map(replace).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -122,6 +134,16 @@ mod tests {
                 prop_assert!(cut.len() > MAX_TEXT_LEN - NOTICE_LEN);
             }
         }
+    }
+
+    #[test]
+    fn control_and_deceptive_characters_are_replaced() {
+        assert_eq!(sanitize("a\u{1b}[2Jb\r\nc\u{9b}d"), "a [2Jb \nc d");
+        assert_eq!(
+            sanitize("DL\u{202e}3\u{200b}\u{61c}"),
+            "DL\u{fffd}3\u{fffd}\u{fffd}"
+        );
+        assert_eq!(sanitize("日本 ü 👩\u{200d}💻"), "日本 ü 👩\u{200d}💻");
     }
 
     #[test]

@@ -76,12 +76,12 @@ pub(super) fn fleet_alert(event: &FleetEvent, members: &[Member]) -> Option<Aler
                 "the fleet {fleet} has ended: {done} of {} succeeded",
                 pluralize(members.len(), "member")
             );
-            let severity = if *success {
-                Severity::Success
+            let (kind, severity) = if *success {
+                ("finished", Severity::Success)
             } else {
-                Severity::Error
+                ("failed", Severity::Error)
             };
-            new_alert("fleet_ended", severity, message)
+            new_alert(kind, severity, message)
         }
         _ => None,
     }
@@ -177,7 +177,7 @@ impl MemberMessages {
             } => {
                 let alert = match &step.change {
                     RecoveryChange::Ask { question } => {
-                        new_alert("asks_person", Severity::Warning, question.clone())
+                        new_alert("needs_person", Severity::Warning, question.clone())
                     }
                     _ => {
                         let message = format!("{task}: {}", step.description);
@@ -191,7 +191,7 @@ impl MemberMessages {
             }
             WorkEvent::Waiting { task, until } => {
                 let message = format!("{task}: the quota of its backend is spent until {until}");
-                new_alert("quota", Severity::Info, message).detail("task", task.as_str())
+                new_alert("quota_wait", Severity::Info, message).detail("task", task.as_str())
             }
             WorkEvent::Ended {
                 task,
@@ -332,14 +332,14 @@ mod tests {
             (
                 None,
                 recovered(RecoveryChange::Ask { question }),
-                Some(("asks_person", Severity::Warning)),
+                Some(("needs_person", Severity::Warning)),
             ),
             (
                 None,
                 recovered(RecoveryChange::Prompt { goal }),
                 Some(("stuck_recovery", Severity::Info)),
             ),
-            (None, waiting, Some(("quota", Severity::Info))),
+            (None, waiting, Some(("quota_wait", Severity::Info))),
             (None, ended(true), Some(("task_done", Severity::Success))),
             (None, ended(false), Some(("task_failed", Severity::Error))),
             (
@@ -388,8 +388,8 @@ mod tests {
                 end(MemberReport::failure(id(), "it broke")),
                 Some(("member_failed", Severity::Error)),
             ),
-            (finished(true), Some(("fleet_ended", Severity::Success))),
-            (finished(false), Some(("fleet_ended", Severity::Error))),
+            (finished(true), Some(("finished", Severity::Success))),
+            (finished(false), Some(("failed", Severity::Error))),
         ] {
             let event = fleet_event(event);
 

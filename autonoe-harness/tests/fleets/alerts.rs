@@ -36,7 +36,7 @@ async fn a_finished_task_is_in_the_alert_logs_of_the_member_and_of_all() {
     let member = home.member_folder("f", &MemberId::new("a")).expect("an id");
     let done = ("task_done".to_owned(), Severity::Success);
     assert_eq!(kinds(&member.alert_log()), std::slice::from_ref(&done));
-    let ended = ("fleet_ended".to_owned(), Severity::Success);
+    let ended = ("finished".to_owned(), Severity::Success);
     let shared = project.path().join(".harness/alerts.log");
     assert_eq!(home.shared_alert_log(), shared);
     assert_eq!(kinds(&AlertLog::new(shared)), [done, ended]);

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
 use autonoe_app::AppError;
-use autonoe_app::text::sanitize;
+use autonoe_core::sanitize;
 use serde::Serialize;
 
 /// State of the reader of the results.

@@ -36,7 +36,7 @@ const OF_METRICS: &str = "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT";
 
 #[test]
 fn variables_and_the_section_set_the_endpoints() {
-    let ours = || json!({"endpoint": "http://file:1/"});
+    let section_endpoint = || json!({"endpoint": "http://file:1/"});
     for (variables, section, traces, metrics) in [
         (&[][..], json!({}), None, None),
         (&[(ENDPOINT, " ")], json!({}), None, None),
@@ -72,13 +72,13 @@ fn variables_and_the_section_set_the_endpoints() {
         ),
         (
             &[],
-            ours(),
+            section_endpoint(),
             Some("http://file:1/v1/traces"),
             Some("http://file:1/v1/metrics"),
         ),
         (
             &[(ENDPOINT, "http://a")],
-            ours(),
+            section_endpoint(),
             Some("http://a/v1/traces"),
             Some("http://a/v1/metrics"),
         ),
@@ -102,7 +102,7 @@ fn variables_and_the_section_set_the_endpoints() {
         ),
         (
             &[(ENDPOINT, "http://a"), ("OTEL_SDK_DISABLED", "True")],
-            ours(),
+            section_endpoint(),
             None,
             None,
         ),
@@ -180,7 +180,7 @@ fn protocol_and_time_limit_are_those_of_the_signal_first() {
 }
 
 #[test]
-fn the_end_of_a_run_waits_as_long_as_a_request_may_take() {
+fn the_end_of_a_run_waits_for_the_request_timeout() {
     for (variable, expected) in [
         (None, 2000),
         (Some(("OTEL_EXPORTER_OTLP_TIMEOUT", "60000")), 60_000),
@@ -224,20 +224,29 @@ fn headers_of_the_section_are_for_its_receiver_alone() {
         || json!({"endpoint": "http://file", "headers": {"k": {"env": "TOKEN"}, "x-team": "blue"}});
     let token = ("TOKEN", "a-secret");
 
-    let ours = settings(&[token], section())
+    let from_section = settings(&[token], section())
         .expect("they can be done")
         .expect("something");
-    let theirs = settings(&[token, (ENDPOINT, "http://a")], section())
+    let from_variable = settings(&[token, (ENDPOINT, "http://a")], section())
         .expect("they can be done")
         .expect("something");
 
-    assert!(!format!("{ours:?}").contains("a-secret"), "{ours:?}");
-    let headers = ours.traces.expect("it is exported").headers;
+    assert!(
+        !format!("{from_section:?}").contains("a-secret"),
+        "{from_section:?}"
+    );
+    let headers = from_section.traces.expect("it is exported").headers;
     assert_eq!(
         (headers["k"].as_str(), headers["x-team"].as_str()),
         ("a-secret", "blue")
     );
-    assert!(theirs.traces.expect("it is exported").headers.is_empty());
+    assert!(
+        from_variable
+            .traces
+            .expect("it is exported")
+            .headers
+            .is_empty()
+    );
 }
 
 #[test]

@@ -94,8 +94,8 @@ impl ConversationFiles {
 
     fn load(&self) -> Result<LastConversation, CliError> {
         let path = self.record();
-        let unreadable = |why: String| {
-            CliError::failure(format!("{path:?} cannot be read: {why}"))
+        let unreadable = |reason: String| {
+            CliError::failure(format!("{path:?} cannot be read: {reason}"))
                 .with_hint("omit --continue to start a new conversation")
         };
         let text =
@@ -186,7 +186,7 @@ mod tests {
         fs::create_dir_all(&files.folder).expect("writable");
         let later = r#"{"version": 2, "backend": "model", "conversation": "a",
             "cost": {"knownUsd": "0", "unknownParts": 0}}"#;
-        for (text, why) in [
+        for (text, reason) in [
             ("no JSON", "expected"),
             (r#"{"version": 1}"#, "missing field"),
             (later, "version 2 is not supported"),
@@ -199,7 +199,10 @@ mod tests {
 
             let error = files.load().expect_err("it is not understood").to_string();
 
-            assert!(error.contains("ask.json") && error.contains(why), "{error}");
+            assert!(
+                error.contains("ask.json") && error.contains(reason),
+                "{error}"
+            );
             assert_eq!(fs::read_to_string(files.record()).expect("it stays"), text);
         }
     }

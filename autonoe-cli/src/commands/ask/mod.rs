@@ -40,8 +40,8 @@ pub(crate) fn ask_agent(args: &AskArgs, env: &CliEnv) -> Result<ExitCode, CliErr
     load_last()?;
     let prompt = prompt(args, env)?;
     let models = ModelsFile::load(&project)?.unwrap_or_default();
-    let wanted = agent.requirements(env);
-    let built = backend.build(&project, &config, Mode::Run, wanted, &models, env)?;
+    let requested = agent.requirements(env);
+    let built = backend.build(&project, &config, Mode::Run, requested, &models, env)?;
     let mut run_ui = RunUi::open(&agent, &args.output, &project, &models, env);
     run_ui.print_warnings(args.destructive(), &built.warnings);
     let presenter = run_ui.start_conversation();

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use autonoe_app::text::shorten;
 use autonoe_core::gate::policy::{Denial, Explanation, Finding, Layer};
+use autonoe_core::is_deceptive;
 use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthChar;
@@ -41,27 +42,28 @@ pub(crate) enum LineAnswer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    pub(super) fn new(command: &'a str, found: &'a Explanation) -> Self {
+    pub(super) fn new(command: &'a str, explanation: &'a Explanation) -> Self {
         Self {
             command,
-            allowed: found.verdict.is_allowed(),
-            denial: found.verdict.denial(),
-            commands: &found.commands,
+            allowed: explanation.verdict.is_allowed(),
+            denial: explanation.verdict.denial(),
+            commands: &explanation.commands,
         }
     }
 }
 
 /// Formats the verdict on a command and the reason for a denial, as text.
-pub(super) fn format_verdict(command: &str, found: &Explanation) -> String {
-    let Some(denial) = found.verdict.denial() else {
-        return format!("allowed{}\n", names(&found.commands));
+pub(super) fn format_verdict(command: &str, explanation: &Explanation) -> String {
+    let Some(denial) = explanation.verdict.denial() else {
+        return format!("allowed{}\n", names(&explanation.commands));
     };
     let mut text = format!("denied: {}\n\n", shorten(&denial.reason));
     text.push_str(&underline(command, denial.span.as_ref()));
     text.push('\n');
     text.push_str(&columns(2, &details(denial)));
-    let others = found.commands.iter();
-    let others: Vec<_> = others
+    let others: Vec<_> = explanation
+        .commands
+        .iter()
         .filter_map(|finding| finding.verdict.denial())
         .filter(|other| *other != denial)
         .map(|other| {
@@ -106,8 +108,8 @@ fn layer(layer: Layer) -> &'static str {
 }
 
 /// Lists the names of the simple commands that were judged.
-fn names(found: &[Finding]) -> String {
-    let names: Vec<_> = found
+fn names(findings: &[Finding]) -> String {
+    let names: Vec<_> = findings
         .iter()
         .filter_map(|finding| finding.name.as_deref())
         .map(shorten)
@@ -224,12 +226,9 @@ fn visible_form(character: char) -> char {
         '\t' => ' ',
         '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(character)).unwrap_or('\u{fffd}'),
         '\x7f' => '␡',
-        // Bidirectional controls and invisible characters.
-        '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{2069}'
-        | '\u{feff}' => '\u{fffd}',
-        character if character.is_control() => '\u{fffd}',
+        // Zero-width joiners are shown, too: they can hide a part of a command.
+        '\u{200c}' | '\u{200d}' => '\u{fffd}',
+        character if character.is_control() || is_deceptive(character) => '\u{fffd}',
         character => character,
     }
 }
@@ -242,7 +241,7 @@ mod tests {
 
     #[test]
     fn the_part_is_underlined() {
-        for (command, span, shown) in [
+        for (command, span, expected) in [
             (
                 "ls && curl x",
                 Some(6..10),
@@ -258,8 +257,8 @@ mod tests {
         ] {
             let underlined = underline(command, span.as_ref());
             // The indent of an empty line is trimmed.
-            let shown = shown.replace("  \n  ^", "\n  ^");
-            assert_eq!(underlined, shown, "{command:?}");
+            let expected = expected.replace("  \n  ^", "\n  ^");
+            assert_eq!(underlined, expected, "{command:?}");
         }
     }
 
@@ -285,7 +284,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_control_character_is_shown(
+        fn no_control_character_is_printed(
             command in any::<String>(),
             start in 0_usize..40,
             length in 0_usize..40,

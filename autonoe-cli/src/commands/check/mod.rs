@@ -49,13 +49,13 @@ fn judge(args: &CheckArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
         }
         Some(command) => command,
     };
-    let found = validator.explain(command);
+    let explanation = validator.explain(command);
     if args.json {
-        env.print_json(&Answer::new(command, &found))?;
+        env.print_json(&Answer::new(command, &explanation))?;
     } else {
-        env.print(&format_verdict(command, &found))?;
+        env.print(&format_verdict(command, &explanation))?;
     }
-    Ok(if found.verdict.is_allowed() {
+    Ok(if explanation.verdict.is_allowed() {
         ExitCode::SUCCESS
     } else {
         DENIED.into()
@@ -81,18 +81,18 @@ fn judge_lines(validator: &GatedValidator) -> Result<ExitCode, CliError> {
             continue;
         }
         answers += 1;
-        let found = parse_command(line).map(|command| {
-            let found = validator.explain(&command);
-            (command, found)
+        let explanation = parse_command(line).map(|command| {
+            let explanation = validator.explain(&command);
+            (command, explanation)
         });
-        let (answer, code) = match &found {
-            Ok((command, found)) => {
-                let code = if found.verdict.is_allowed() {
+        let (answer, code) = match &explanation {
+            Ok((command, explanation)) => {
+                let code = if explanation.verdict.is_allowed() {
                     0
                 } else {
                     DENIED
                 };
-                (LineAnswer::Answer(Answer::new(command, found)), code)
+                (LineAnswer::Answer(Answer::new(command, explanation)), code)
             }
             Err(error) => {
                 let error = error.clone();
@@ -182,13 +182,13 @@ impl GatedValidator {
 
     /// Judges `command`. The verdict is the decision of the gate.
     fn explain(&self, command: &str) -> Explanation {
-        let mut found = self.validator.explain(command);
+        let mut explanation = self.validator.explain(command);
         let call = ToolCall::new("Bash", json!({ "command": command }))
             .in_dir(&self.project)
             .in_mode(self.mode);
         let decision = self.runtime.block_on(self.gate.decide(&call));
         if let (GateDecision::Deny { by, reason, remedy }, true) =
-            (decision, found.verdict.is_allowed())
+            (decision, explanation.verdict.is_allowed())
         {
             let layer = if GUARDS.contains(&by.as_str()) {
                 Layer::Baseline
@@ -197,8 +197,8 @@ impl GatedValidator {
             };
             let mut denial = Denial::new(by, layer, reason);
             denial.remedy = remedy.map(Into::into);
-            found.verdict = Verdict::Deny(denial);
+            explanation.verdict = Verdict::Deny(denial);
         }
-        found
+        explanation
     }
 }

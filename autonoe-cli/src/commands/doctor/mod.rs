@@ -29,17 +29,21 @@ use crate::error::CliError;
 pub(crate) fn doctor(args: &DoctorArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     let runtime = runtime()?;
     let switch = sandbox_switch(args.no_sandbox, env);
-    let found = runtime.block_on(examine(args, switch, env));
-    let can_run = !found.findings.iter().any(ProbeFinding::is_problem);
+    let examination = runtime.block_on(examine(args, switch, env));
+    let can_run = !examination.findings.iter().any(ProbeFinding::is_problem);
     if args.json {
         env.print_json(&DoctorReport {
             can_run,
-            backend: found.backend,
-            findings: &found.findings,
-            backends: &found.backends,
+            backend: examination.backend,
+            findings: &examination.findings,
+            backends: &examination.backends,
         })?;
     } else {
-        env.print(&format_findings(&found.findings, &found.backends, can_run))?;
+        env.print(&format_findings(
+            &examination.findings,
+            &examination.backends,
+            can_run,
+        ))?;
     }
     Ok(if can_run {
         ExitCode::SUCCESS
@@ -63,23 +67,24 @@ pub(super) struct DoctorReport<'a> {
 }
 
 /// Results of all checks.
-struct Found {
+struct Examination {
     backend: String,
     findings: Vec<ProbeFinding>,
     backends: Vec<BackendProbe>,
 }
 
-async fn examine(args: &DoctorArgs, switch: SandboxSwitch, env: &CliEnv) -> Found {
+async fn examine(args: &DoctorArgs, switch: SandboxSwitch, env: &CliEnv) -> Examination {
     let project = args.project.find(env);
-    let found = project.as_ref().ok();
-    let (backend, unusable) = match ChosenBackend::find(args.backend.as_ref(), found) {
+    let known_project = project.as_ref().ok();
+    let (backend, unusable) = match ChosenBackend::find(args.backend.as_ref(), known_project) {
         Ok(backend) => (backend, None),
         Err(error) => (ChosenBackend::default(), Some(error)),
     };
     let model = args.model.as_deref();
-    let on_model = backend.on_model(model, found, env);
+    let on_model = backend.on_model(model, known_project, env);
     let spec = backend.spec(env).ok().flatten();
-    let (mut findings, backends) = probe(&backend, on_model.as_ref(), found, switch, env).await;
+    let (mut findings, backends) =
+        probe(&backend, on_model.as_ref(), known_project, switch, env).await;
     let misread = invalid_sandbox_warning(args.no_sandbox, env);
     findings.extend(misread.map(backend::unrecognised_value));
     findings.push(programs::git(env));
@@ -90,12 +95,14 @@ async fn examine(args: &DoctorArgs, switch: SandboxSwitch, env: &CliEnv) -> Foun
                 examine_project(&project, switch, on_model, unusable.as_ref(), env);
             findings.extend(of_project);
             let model = args.model.as_ref().map(|_| SessionField::Model);
-            let fields = effective.iter().flat_map(EffectiveConfig::session_fields);
-            let fields = fields.chain(model);
+            let fields = effective
+                .iter()
+                .flat_map(EffectiveConfig::session_fields)
+                .chain(model);
             findings.extend(spec.and_then(|spec| backend::unclaimed_field(&*spec, fields)));
         }
     }
-    Found {
+    Examination {
         backend: backend.choice.to_string(),
         findings,
         backends,
@@ -182,8 +189,12 @@ fn examine_project(
 fn policy(effective: &EffectiveConfig) -> ProbeFinding {
     debug_assert_eq!(effective.mode(), Mode::Run);
     let bash = effective.bash();
-    let profiles = bash.profiles.iter().flatten();
-    let profiles: Vec<_> = profiles.map(|profile| profile.name()).collect();
+    let profiles: Vec<_> = bash
+        .profiles
+        .iter()
+        .flatten()
+        .map(|profile| profile.name())
+        .collect();
     let mut parts = vec![if profiles.is_empty() {
         "no language profiles".to_owned()
     } else {

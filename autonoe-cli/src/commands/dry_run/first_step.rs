@@ -19,7 +19,7 @@ pub(crate) struct First {
     /// The counts of the ledger, if there is one.
     ledger: Option<LedgerCounts>,
     /// The holder of the run lock, which would prevent the run.
-    held: Option<String>,
+    lock: Option<String>,
     /// The interrupted run that would be resumed.
     resumes: Option<String>,
     /// The next step.
@@ -51,13 +51,13 @@ enum Next {
         until: Timestamp,
     },
     /// Nothing, until the run is resumed.
-    Hold,
+    Paused,
     /// The end of the run.
     Finish {
         /// The reason as a stable name.
         exit: &'static str,
         /// The reason as text.
-        why: String,
+        reason: String,
     },
     /// A step that this version does not know.
     Unknown,
@@ -72,7 +72,7 @@ impl First {
         Self {
             mode: work.mode,
             ledger: preview.ledger.map(|ledger| ledger.counts),
-            held: preview.lock_held.as_ref().map(ToString::to_string),
+            lock: preview.lock_held.as_ref().map(ToString::to_string),
             resumes: preview.resumes.as_ref().map(|run| run.run.to_string()),
             next: Next::new(work, &preview.next, on_model),
         }
@@ -87,7 +87,7 @@ impl First {
             }
         };
         let mut rows = vec![("mode", self.mode.to_string()), ("ledger", ledger)];
-        rows.extend(self.held.clone().map(|held| ("blocked by", held)));
+        rows.extend(self.lock.clone().map(|lock| ("blocked by", lock)));
         rows.extend(self.resumes.as_ref().map(|run| {
             let value =
                 format!("run {run}; limits that you do not pass keep their original values");
@@ -123,10 +123,10 @@ impl Next {
                 }
             }
             NextAction::Wait { until } => Self::Wait { until: *until },
-            NextAction::Hold => Self::Hold,
+            NextAction::Hold => Self::Paused,
             NextAction::Finish { exit } => Self::Finish {
                 exit: exit.code(),
-                why: exit.to_string(),
+                reason: exit.to_string(),
             },
             _ => Self::Unknown,
         }
@@ -152,8 +152,8 @@ impl Next {
                 ]
             }
             Self::Wait { until } => vec![("waits until", format_time(*until))],
-            Self::Hold => vec![("paused", "until it is resumed".to_owned())],
-            Self::Finish { why, .. } => vec![("ends immediately", why.clone())],
+            Self::Paused => vec![("paused", "until it is resumed".to_owned())],
+            Self::Finish { reason, .. } => vec![("ends immediately", reason.clone())],
             Self::Unknown => Vec::new(),
         }
     }

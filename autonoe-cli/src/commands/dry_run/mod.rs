@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use self::first_step::First;
 use self::settings::{ModelChoice, settings};
-pub(super) use self::settings::{Setting, flow_settings, given_limits};
+pub(super) use self::settings::{Setting, flow_settings, overridden_limits};
 use crate::args::{OutputFormat, RunRequest};
 use crate::cli_env::CliEnv;
 use crate::columns::columns;
@@ -37,8 +37,8 @@ pub(super) fn dry_run(
         env.print_note(&format!("warning: {}", sanitize_line(line)));
     }
     let chosen = ModelChoice::find(&backend, work, project, env)?;
-    let (given, now) = (work.agent.limits.overrides(), Timestamp::now());
-    let preview = RunPreview::with_limits(project, work.mode, sandbox, &given, now)?;
+    let (overrides, now) = (work.agent.limits.overrides(), Timestamp::now());
+    let preview = RunPreview::with_limits(project, work.mode, sandbox, &overrides, now)?;
     backend.check_config(&preview.config)?;
     for warning in preview.config.warnings() {
         env.print_note(&format!("warning: {}", sanitize_line(warning)));

@@ -61,13 +61,15 @@ pub(in crate::commands) fn flow_settings(
     config: &EffectiveConfig,
     backend: &ChosenBackend,
 ) -> Vec<Setting> {
-    let given = agent.limits.overrides();
+    let overrides = agent.limits.overrides();
     // Flows have no limits for iterations, retries and stalled sessions.
-    let limits = limits(&given.apply_to(&RunLimits::new(Mode::Run)));
-    let limits = limits.into_iter().zip(given_flags(&given)).skip(3);
+    let limits = limits(&overrides.apply_to(&RunLimits::new(Mode::Run)))
+        .into_iter()
+        .zip(override_flags(&overrides))
+        .skip(3);
     let mut settings: Vec<_> = limits
-        .map(|((key, value), is_given)| {
-            if is_given {
+        .map(|((key, value), is_set)| {
+            if is_set {
                 Setting::new(key, value, &Source::Flag)
             } else {
                 Setting::new(key, value, &Source::Default)
@@ -81,8 +83,10 @@ pub(in crate::commands) fn flow_settings(
         let key = line.key.as_str();
         key.starts_with("permissions.") || key == "allowedTools"
     };
-    let lines = config.explain().iter();
-    let lines = lines.filter(|line| !is_granted(line) && !is_backend(line));
+    let lines = config
+        .explain()
+        .iter()
+        .filter(|line| !is_granted(line) && !is_backend(line));
     settings.extend(lines.map(Setting::from));
     settings
 }
@@ -128,18 +132,18 @@ impl From<&ConfigLine> for Setting {
 /// Lists the limits of a run. Limits that are not given have the values of the resumed run, or else
 /// the defaults of a new run.
 fn run_limits(work: &RunRequest<'_>, resumed: Option<&ResumedRun>) -> Vec<Setting> {
-    let given = work.agent.limits.overrides();
+    let overrides = work.agent.limits.overrides();
     let (before, otherwise) = match resumed {
         None => (RunLimits::new(work.mode), Source::Default.to_string()),
         Some(resumed) => (resumed.limits.clone(), "journal".to_owned()),
     };
-    limits(&given.apply_to(&before))
+    limits(&overrides.apply_to(&before))
         .into_iter()
-        .zip(given_flags(&given))
-        .map(|((key, value), is_given)| Setting {
+        .zip(override_flags(&overrides))
+        .map(|((key, value), is_set)| Setting {
             key: key.to_owned(),
             value,
-            source: if is_given {
+            source: if is_set {
                 Source::Flag.to_string()
             } else {
                 otherwise.clone()
@@ -149,24 +153,26 @@ fn run_limits(work: &RunRequest<'_>, resumed: Option<&ResumedRun>) -> Vec<Settin
 }
 
 /// Lists the limits from the command line, with the names of [`settings`].
-pub(in crate::commands) fn given_limits(given: &LimitOverrides) -> Vec<(&'static str, String)> {
+pub(in crate::commands) fn overridden_limits(
+    overrides: &LimitOverrides,
+) -> Vec<(&'static str, String)> {
     // The mode does not matter, because only the given limits remain.
-    let all = limits(&given.apply_to(&RunLimits::new(Mode::Run))).into_iter();
-    let is_given = given_flags(given);
-    all.zip(is_given)
-        .filter_map(|(limit, is_given)| is_given.then_some(limit))
+    let all = limits(&overrides.apply_to(&RunLimits::new(Mode::Run))).into_iter();
+    let is_set = override_flags(overrides);
+    all.zip(is_set)
+        .filter_map(|(limit, is_set)| is_set.then_some(limit))
         .collect()
 }
 
 /// Returns for each of the [`limits`] whether it is given.
-fn given_flags(given: &LimitOverrides) -> [bool; 6] {
+fn override_flags(overrides: &LimitOverrides) -> [bool; 6] {
     [
-        given.max_iterations.is_some(),
-        given.max_retries.is_some(),
-        given.max_stalled_sessions.is_some(),
-        given.on_quota.is_some(),
-        given.budget.cost_usd.is_some(),
-        given.budget.time.is_some(),
+        overrides.max_iterations.is_some(),
+        overrides.max_retries.is_some(),
+        overrides.max_stalled_sessions.is_some(),
+        overrides.on_quota.is_some(),
+        overrides.budget.cost_usd.is_some(),
+        overrides.budget.time.is_some(),
     ]
 }
 
@@ -207,8 +213,10 @@ impl ModelChoice {
         env: &CliEnv,
     ) -> Result<Option<Self>, CliError> {
         let model = work.agent.model.as_deref();
-        let chosen = backend.on_model(model, Some(project), env);
-        let chosen = chosen.transpose().map_err(FindModelError::into_error)?;
+        let chosen = backend
+            .on_model(model, Some(project), env)
+            .transpose()
+            .map_err(FindModelError::into_error)?;
         Ok(chosen.map(|chosen| Self { chosen }))
     }
 

@@ -69,10 +69,10 @@ impl FlowFindings {
 
     /// Summarises the findings: `valid`, or `2 errors, 1 warning`.
     pub(super) fn verdict(&self) -> String {
-        let counted = |found: &[DefinitionFinding], what: &str| match found.len() {
+        let counted = |found: &[DefinitionFinding], severity: &str| match found.len() {
             0 => None,
-            1 => Some(format!("1 {what}")),
-            number => Some(format!("{number} {what}s")),
+            1 => Some(format!("1 {severity}")),
+            number => Some(format!("{number} {severity}s")),
         };
         let errors = counted(&self.errors, "error").unwrap_or_else(|| "valid".to_owned());
         let warnings = counted(&self.warnings, "warning");
@@ -85,8 +85,8 @@ impl FlowFindings {
         let errors = self.errors.iter().map(|finding| ("error", finding));
         let warnings = self.warnings.iter().map(|finding| ("warning", finding));
         let mut text = String::new();
-        for (what, finding) in errors.chain(warnings) {
-            text.push_str(&format_finding(what, finding, here));
+        for (severity, finding) in errors.chain(warnings) {
+            text.push_str(&format_finding(severity, finding, here));
             text.push('\n');
         }
         text.push_str(&format!("{}: {}\n", self.name, self.verdict()));
@@ -95,7 +95,7 @@ impl FlowFindings {
 }
 
 /// Formats a finding: message, location and hint.
-pub(super) fn format_finding(what: &str, finding: &DefinitionFinding, here: &Path) -> String {
+pub(super) fn format_finding(severity: &str, finding: &DefinitionFinding, here: &Path) -> String {
     let file = finding.file.strip_prefix(here).unwrap_or(&finding.file);
     let mut place = file.display().to_string();
     if let (Some(line), Some(column)) = (finding.line, finding.column) {
@@ -103,7 +103,7 @@ pub(super) fn format_finding(what: &str, finding: &DefinitionFinding, here: &Pat
     }
     let (code, message) = (finding.kind.code(), sanitize_line(&finding.message));
     let mut text = format!(
-        "{what}[{code}]: {message}\n  --> {}\n",
+        "{severity}[{code}]: {message}\n  --> {}\n",
         sanitize_line(&place)
     );
     for (name, value) in [("at", &finding.pointer), ("hint", &finding.hint)] {

@@ -46,33 +46,37 @@ fn unreadable(dir: &Path, error: &io::Error) -> CliError {
     CliError::failure(format!("{} cannot be read: {error}", dir.display()))
 }
 
-/// Finds the flow for `word`: a path if it contains a `/`, otherwise a flow of the project.
-pub(super) fn find(word: &str, project: &Project, env: &CliEnv) -> Result<FlowFolder, CliError> {
-    if is_path(word) {
+/// Finds the flow for `argument`: a path if it contains a `/`, otherwise a flow of the project.
+pub(super) fn find(
+    argument: &str,
+    project: &Project,
+    env: &CliEnv,
+) -> Result<FlowFolder, CliError> {
+    if is_path(argument) {
         return Ok(FlowFolder {
-            name: word.to_owned(),
-            path: env.working_dir.join(word),
+            name: argument.to_owned(),
+            path: env.working_dir.join(argument),
         });
     }
     let known = find_all(project)?;
-    if let Some(found) = known.iter().find(|folder| folder.name == word) {
+    if let Some(found) = known.iter().find(|folder| folder.name == argument) {
         return Ok(found.clone());
     }
     let names: Vec<_> = known.iter().map(|folder| folder.name.as_str()).collect();
     let hint = match names.as_slice() {
         [] => format!(
-            "this project has no flows; to select another folder, write a path such as ./{word}"
+            "this project has no flows; to select another folder, write a path such as ./{argument}"
         ),
         names => format!(
-            "this project has {}; to select another folder, write a path such as ./{word}",
+            "this project has {}; to select another folder, write a path such as ./{argument}",
             names.join(", ")
         ),
     };
-    Err(CliError::usage(format!("unknown flow {word:?}")).with_hint(hint))
+    Err(CliError::usage(format!("unknown flow {argument:?}")).with_hint(hint))
 }
 
-fn is_path(word: &str) -> bool {
-    word.contains('/') || word == "." || word == ".."
+fn is_path(argument: &str) -> bool {
+    argument.contains('/') || argument == "." || argument == ".."
 }
 
 #[cfg(test)]

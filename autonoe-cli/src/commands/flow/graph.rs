@@ -19,8 +19,10 @@ pub(super) fn graph(args: &FlowGraphArgs, env: &CliEnv) -> Result<ExitCode, CliE
     let folder = find(&args.flow, &project, env)?;
     let (examined, definition) = load_and_validate(&folder);
     let Some(definition) = definition else {
-        let error = examined.errors().first();
-        let error = error.map(|finding| format_finding("error", finding, &env.working_dir));
+        let error = examined
+            .errors()
+            .first()
+            .map(|finding| format_finding("error", finding, &env.working_dir));
         return Err(CliError::failure(format!(
             "the flow {:?} cannot be drawn\n{}",
             args.flow,

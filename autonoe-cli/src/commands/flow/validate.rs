@@ -32,7 +32,7 @@ pub(super) fn validate(args: &FlowValidateArgs, env: &CliEnv) -> Result<ExitCode
 fn validate_flows(args: &FlowValidateArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     let project = args.project.find(env)?;
     let folders = match &args.flow {
-        Some(word) => vec![find(word, &project, env)?],
+        Some(flow) => vec![find(flow, &project, env)?],
         None => find_all(&project)?,
     };
     if folders.is_empty() {

@@ -18,19 +18,19 @@ pub(super) fn send(args: &HarnessSendArgs, env: &CliEnv) -> Result<ExitCode, Cli
         return Err(CliError::usage("the message is empty"));
     }
     block_on(async {
-        let chosen = select_fleet(&args.which, env).await?;
+        let chosen = select_fleet(&args.selection, env).await?;
         let member = chosen.member(&args.member)?;
         let handle = chosen.handle(&member)?;
         let sent = handle.send_instruction(&args.text).await;
         let number = sent.map_err(|error| control_error(&error, &member))?;
-        let words = format!(
+        let message = format!(
             "{member} gets the message in its next turn, if it has one (instruction {number})"
         );
         let request = HarnessRequest {
             instruction: Some(number),
             ..new_request(&chosen, "send", Some(member))
         };
-        request.print(args.json, &words, env)?;
+        request.print(args.json, &message, env)?;
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -50,12 +50,12 @@ pub(super) fn pause(args: &HarnessMemberArgs, env: &CliEnv) -> Result<ExitCode, 
                 paused.map_err(|error| state_error(&error))?;
             }
         }
-        let words = format!(
+        let message = format!(
             "{} starts no new work until it is resumed",
             target(&chosen, member.as_ref())
         );
         let request = new_request(&chosen, "pause", member);
-        request.print(args.json, &words, env)?;
+        request.print(args.json, &message, env)?;
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -75,9 +75,9 @@ pub(super) fn resume(args: &HarnessMemberArgs, env: &CliEnv) -> Result<ExitCode,
                 resumed.map_err(|error| state_error(&error))?;
             }
         }
-        let words = format!("{} is resumed", target(&chosen, member.as_ref()));
+        let message = format!("{} is resumed", target(&chosen, member.as_ref()));
         let request = new_request(&chosen, "resume", member);
-        request.print(args.json, &words, env)?;
+        request.print(args.json, &message, env)?;
         hint_without_coordinator(&chosen, "resumes it", env)?;
         Ok(ExitCode::SUCCESS)
     })
@@ -102,9 +102,9 @@ pub(super) fn stop(args: &HarnessStopArgs, env: &CliEnv) -> Result<ExitCode, Cli
                 stopped.map_err(|error| state_error(&error))?;
             }
         }
-        let words = format!("{} is stopping", target(&chosen, member.as_ref()));
+        let message = format!("{} is stopping", target(&chosen, member.as_ref()));
         let request = new_request(&chosen, "stop", member);
-        request.print(args.json, &words, env)?;
+        request.print(args.json, &message, env)?;
         hint_without_coordinator(&chosen, "ends it", env)?;
         Ok(ExitCode::SUCCESS)
     })
@@ -139,12 +139,12 @@ pub(super) fn kill(args: &HarnessKillArgs, env: &CliEnv) -> Result<ExitCode, Cli
         for killed in futures::future::join_all(killed).await {
             killed?;
         }
-        let words = format!("{} was killed", target(&chosen, member.as_ref()));
+        let message = format!("{} was killed", target(&chosen, member.as_ref()));
         let request = HarnessRequest {
             members: all,
             ..new_request(&chosen, "kill", member)
         };
-        request.print(args.json, &words, env)?;
+        request.print(args.json, &message, env)?;
         hint_without_coordinator(&chosen, "ends it", env)?;
         Ok(ExitCode::SUCCESS)
     })
@@ -152,7 +152,7 @@ pub(super) fn kill(args: &HarnessKillArgs, env: &CliEnv) -> Result<ExitCode, Cli
 
 /// Finds the fleet. Returns an error if it has ended.
 async fn running_fleet(args: &HarnessMemberArgs, env: &CliEnv) -> Result<FleetSelection, CliError> {
-    let chosen = select_fleet(&args.which, env).await?;
+    let chosen = select_fleet(&args.selection, env).await?;
     match chosen.fleet.result {
         None => Ok(chosen),
         Some(_) => {
@@ -226,12 +226,12 @@ pub(in crate::commands) struct HarnessRequest {
 }
 
 impl HarnessRequest {
-    /// Prints the request as JSON, or `words` as text.
-    fn print(&self, json: bool, words: &str, env: &CliEnv) -> Result<(), CliError> {
+    /// Prints the request as JSON, or `message` as text.
+    fn print(&self, json: bool, message: &str, env: &CliEnv) -> Result<(), CliError> {
         if json {
             env.print_json(self)
         } else {
-            env.print(&format!("{words}\n"))
+            env.print(&format!("{message}\n"))
         }
     }
 }

@@ -57,8 +57,8 @@ impl ExecutorFactory {
         env: &CliEnv,
     ) -> Result<Self, CliError> {
         let config = AgentConfig::load(project.config_path())?;
-        let config = EffectiveConfig::merge(config, Mode::Run, rules.switch)?;
-        let config = config.destructive(rules.destructive);
+        let config =
+            EffectiveConfig::merge(config, Mode::Run, rules.switch)?.destructive(rules.destructive);
         // Validated here, because later there is no way to report an error.
         apply_config(
             &config,
@@ -86,7 +86,7 @@ impl ExecutorFactory {
         project: &Project,
     ) -> Result<Vec<String>, CliError> {
         let rules = self.rules;
-        let wanted = RequestedOptions {
+        let requested = RequestedOptions {
             model,
             plan_model: None,
             thinking: rules.thinking,
@@ -94,7 +94,7 @@ impl ExecutorFactory {
         };
         let (models, env) = (&self.models, &self.env);
         let config = self.config.agent_config();
-        let built = chosen.build(project, config, Mode::Run, wanted, models, env)?;
+        let built = chosen.build(project, config, Mode::Run, requested, models, env)?;
         self.backends.push(ReadyBackend {
             name: name.to_owned(),
             model: model.map(str::to_owned),

@@ -34,11 +34,11 @@ pub(super) fn git(home: &FleetHome, env: &CliEnv) -> ProcessRunner {
 
 /// Finds the named fleet. Without a name, finds the running one, or else the last.
 pub(super) async fn select_fleet(
-    which: &FleetSelectionArgs,
+    selection: &FleetSelectionArgs,
     env: &CliEnv,
 ) -> Result<FleetSelection, CliError> {
-    let home = fleet_home(&which.project.find(env)?);
-    let fleet = find_fleet(&home, which.fleet.as_deref()).await?;
+    let home = fleet_home(&selection.project.find(env)?);
+    let fleet = find_fleet(&home, selection.fleet.as_deref()).await?;
     Ok(FleetSelection { home, fleet })
 }
 
@@ -145,8 +145,7 @@ pub(super) fn find_member(fleet: &FleetRecord, name: &str) -> Result<MemberId, C
     let mut members = fleet.plan.members.iter();
     let found = members.find(|id| id.as_str() == name || id.as_str() == short);
     found.cloned().ok_or_else(|| {
-        let known = fleet.plan.members.iter().map(MemberId::as_str);
-        let known: Vec<_> = known.collect();
+        let known: Vec<_> = fleet.plan.members.iter().map(MemberId::as_str).collect();
         let message = format!("the fleet {} has no member {name:?}", fleet.plan.id);
         CliError::usage(message).with_hint(format!("its members are {}", known.join(", ")))
     })

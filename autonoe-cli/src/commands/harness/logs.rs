@@ -34,15 +34,15 @@ pub(in crate::commands) struct HarnessLogLine<'a> {
 /// Prints the logs of members or the coordinator.
 pub(super) fn logs(args: &HarnessLogsArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     block_on(async {
-        let chosen = select_fleet(&args.which, env).await?;
+        let chosen = select_fleet(&args.selection, env).await?;
         let writers = writers(&chosen, args)?;
-        let mut seen = BTreeMap::<_, Vec<String>>::new();
+        let mut printed = BTreeMap::<_, Vec<String>>::new();
         loop {
             // Checked before reading the logs, so that the last lines are still printed.
             let is_over = !args.follow || is_over(&chosen, args)?;
             for writer in &writers {
                 let lines = read(&chosen, writer.as_ref(), args.tail.max(MIN_READ_LINES))?;
-                let new = match seen.get(writer) {
+                let new = match printed.get(writer) {
                     None => lines.len().saturating_sub(args.tail),
                     Some(before) => first_new(before, &lines),
                 };
@@ -50,7 +50,7 @@ pub(super) fn logs(args: &HarnessLogsArgs, env: &CliEnv) -> Result<ExitCode, Cli
                 if write_result(&text)? == ReaderState::Closed {
                     return Ok(ExitCode::SUCCESS);
                 }
-                seen.insert(writer.clone(), lines);
+                printed.insert(writer.clone(), lines);
             }
             if is_over {
                 return Ok(ExitCode::SUCCESS);

@@ -12,7 +12,7 @@ use autonoe_dashboard::{DashboardFeed, FleetAction, FleetIntent};
 use autonoe_harness::FleetHome;
 use jiff::Timestamp;
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::fleet_selection::{FleetSelection, find_fleet, fleet_home, select_fleet, state_error};
 use super::snapshot::Watcher;
@@ -25,16 +25,17 @@ use crate::error::CliError;
 /// Serves the view of a fleet on loopback until it is interrupted.
 pub(super) fn serve(args: &HarnessServeArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     block_on(async {
-        let chosen = select_fleet(&args.which, env).await?;
+        let chosen = select_fleet(&args.selection, env).await?;
         let mut watcher = Watcher::new(&chosen.home, chosen.name());
         let first = watcher.build_snapshot(&chosen.fleet, Timestamp::now())?;
         let feed = DashboardFeed::new(first);
-        let (intents, wanted) = mpsc::channel(QUEUE_LEN);
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).await;
-        let listener = listener.map_err(|error| {
-            let message = format!("port {} cannot be used: {error}", args.port);
-            CliError::failure(message).with_hint("omit --port to use a free port")
-        })?;
+        let (intents, intent_receiver) = mpsc::channel(QUEUE_LEN);
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))
+            .await
+            .map_err(|error| {
+                let message = format!("port {} cannot be used: {error}", args.port);
+                CliError::failure(message).with_hint("omit --port to use a free port")
+            })?;
         let token = ViewToken::random().map_err(|error| state_error(&error))?;
         let served = serve_page(listener, token, Arc::new(feed.clone()), intents);
         let server = served.map_err(|error| state_error(&error))?;
@@ -45,63 +46,128 @@ pub(super) fn serve(args: &HarnessServeArgs, env: &CliEnv) -> Result<ExitCode, C
             chosen.name()
         ));
         let (home, fleet) = (chosen.home.clone(), chosen.name().to_owned());
-        let warn = |why: &str| env.print_note(&format!("warning: {}", sanitize_line(why)));
+        let warn = |message: &str| env.print_note(&format!("warning: {}", sanitize_line(message)));
         tokio::select! {
             () = signals::wait_for_stop() => {}
             () = watcher.push_to(feed) => {}
-            () = perform_intents(home, fleet, wanted, warn) => {}
+            () = perform_intents(home, || Some(fleet.clone()), intent_receiver, warn) => {}
         }
         server.shutdown().await;
         Ok(ExitCode::SUCCESS)
     })
 }
 
-/// Poll interval while the project has no fleet.
+/// Poll interval of the fleets of a project.
 const FLEET_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Pushes snapshots of a fleet of `project` to `feed` as soon as there is one, and performs the
-/// actions of operators, for as long as this future is polled.
+/// Pushes snapshots of the named fleet of `project` to `feed`, and performs the actions of
+/// operators, for as long as this future is polled.
+///
+/// Without a name, it shows the running fleet, or else the last one, and switches to a newer fleet
+/// when one starts.
 pub(in crate::commands) async fn show_fleet(
     project: &Project,
     name: Option<&str>,
     feed: DashboardFeed,
-    wanted: mpsc::Receiver<FleetIntent>,
+    intent_receiver: mpsc::Receiver<FleetIntent>,
     warn: impl Fn(&str),
 ) {
     let home = fleet_home(project);
-    let fleet = loop {
-        // Reading the state of fleets would create it.
-        if home.path().join("meta_state.db").exists()
-            && let Ok(fleet) = find_fleet(&home, name).await
-        {
-            break fleet.plan.id;
+    let (selection, selected) = watch::channel(None);
+    let shown = selected.clone();
+    tokio::join!(
+        follow_selection(&home, name, &selection),
+        push_selected(&home, selected, feed),
+        perform_intents(
+            home.clone(),
+            || shown.borrow().clone(),
+            intent_receiver,
+            warn
+        )
+    );
+}
+
+/// Writes the name of the fleet to show to `selection`.
+async fn follow_selection(
+    home: &FleetHome,
+    name: Option<&str>,
+    selection: &watch::Sender<Option<String>>,
+) {
+    loop {
+        let current = selection.borrow().clone();
+        let newest = fleet_to_show(home, name, current.as_deref()).await;
+        // A fleet stays on the page while the state cannot be read.
+        if newest.is_some() && newest != current {
+            selection.send_replace(newest);
         }
         tokio::time::sleep(FLEET_INTERVAL).await;
-    };
-    let watcher = Watcher::new(&home, &fleet);
-    tokio::join!(
-        watcher.push_to(feed),
-        perform_intents(home.clone(), fleet.clone(), wanted, warn)
-    );
+    }
+}
+
+/// Returns the fleet to show. A running fleet stays, so that an action never hits another fleet
+/// than the one that the operator sees.
+async fn fleet_to_show(
+    home: &FleetHome,
+    name: Option<&str>,
+    current: Option<&str>,
+) -> Option<String> {
+    let is_running = |fleet: &str| matches!(home.coordinator(fleet), Ok(Some(_)));
+    if let Some(fleet) = current.filter(|fleet| is_running(fleet)) {
+        return Some(fleet.to_owned());
+    }
+    // Reading the state of fleets would create it.
+    if !home.path().join("meta_state.db").exists() {
+        return None;
+    }
+    let fleet = find_fleet(home, name).await.ok()?;
+    Some(fleet.plan.id)
+}
+
+/// Pushes snapshots of the selected fleet to `feed`.
+async fn push_selected(
+    home: &FleetHome,
+    mut selected: watch::Receiver<Option<String>>,
+    feed: DashboardFeed,
+) {
+    loop {
+        let fleet = selected.borrow_and_update().clone();
+        let snapshots = async {
+            match &fleet {
+                Some(fleet) => Watcher::new(home, fleet).push_to(feed.clone()).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = snapshots => {}
+            changed = selected.changed() => if changed.is_err() {
+                return;
+            },
+        }
+    }
 }
 
 /// Maximum number of queued actions.
 pub(in crate::commands) const QUEUE_LEN: usize = 32;
 
-/// Performs the actions of operators until the sender is dropped.
+/// Performs the actions of operators until the sender is dropped. `fleet` returns the name of the
+/// fleet that they see.
 ///
-/// Errors are reported to `trouble`.
+/// Errors are reported to `warn`.
 pub(super) async fn perform_intents(
     home: FleetHome,
-    fleet: String,
-    mut wanted: mpsc::Receiver<FleetIntent>,
-    trouble: impl Fn(&str),
+    fleet: impl Fn() -> Option<String>,
+    mut intent_receiver: mpsc::Receiver<FleetIntent>,
+    warn: impl Fn(&str),
 ) {
-    while let Some(intent) = wanted.recv().await {
+    while let Some(intent) = intent_receiver.recv().await {
         let action = intent.action.name();
         let member = intent.member.clone();
-        if let Err(error) = act(&home, &fleet, intent).await {
-            trouble(&format!("cannot {action} {member}: {error}"));
+        let performed = match fleet() {
+            Some(fleet) => act(&home, &fleet, intent).await,
+            None => Err(CliError::failure("there is no fleet")),
+        };
+        if let Err(error) = performed {
+            warn(&format!("cannot {action} {member}: {error}"));
         }
     }
 }

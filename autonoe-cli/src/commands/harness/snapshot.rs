@@ -74,8 +74,10 @@ impl Watcher {
         let Some(meta) = &self.meta else {
             return Ok(None);
         };
-        let record = meta.fleet(&self.fleet).await;
-        let record = record.map_err(|error| state_error(&error))?;
+        let record = meta
+            .fleet(&self.fleet)
+            .await
+            .map_err(|error| state_error(&error))?;
         record
             .map(|record| self.build_snapshot(&record, now))
             .transpose()
@@ -139,16 +141,18 @@ impl Watcher {
     fn member(&self, recorded: &Member, work: &Value) -> Result<MemberRow, CliError> {
         let id = &recorded.id;
         let task = &work["tasks"][0]["task"];
-        let word = |name: &str| {
+        let field = |name: &str| {
             [&task[name], &work[name]]
                 .into_iter()
                 .find_map(Value::as_str)
         };
         let backend = task["cli"].as_str().or(work["backend"].as_str());
         let mut member = MemberRow::new(id.as_str(), backend.unwrap_or("-"));
-        member.model = word("model").map(str::to_owned);
-        let folder = self.home.member_folder(&self.fleet, id);
-        let folder = folder.map_err(|error| state_error(&error))?;
+        member.model = field("model").map(str::to_owned);
+        let folder = self
+            .home
+            .member_folder(&self.fleet, id)
+            .map_err(|error| state_error(&error))?;
         // Most members are not started yet at the first snapshot.
         if folder.path().join("order.json").exists() {
             let view = folder.view().map_err(|error| state_error(&error))?;

@@ -89,12 +89,12 @@ fn build_executor_factory(
         thinking: settings.thinking(),
     };
     let mut executor_factory = ExecutorFactory::load(project, models, rules, env)?;
-    for (name, word) in &settings.backends {
-        let chosen = match &word.backend {
-            Some(word) => ChosenBackend::from_flag(&word.parse().map_err(CliError::failure)?),
+    for (name, setting) in &settings.backends {
+        let chosen = match &setting.backend {
+            Some(setting) => ChosenBackend::from_flag(&setting.parse().map_err(CliError::failure)?),
             None => ChosenBackend::find(None, Some(project))?,
         };
-        executor_factory.add(name, &chosen, word.model.as_deref(), project)?;
+        executor_factory.add(name, &chosen, setting.model.as_deref(), project)?;
     }
     executor_factory.set_default_backend(&settings.default_backend);
     let log = MemberLog::open(folder).map_err(|error| state_error(&error))?;
@@ -213,8 +213,8 @@ pub(super) struct BackendSetting {
 impl WorkSettings {
     /// Reads the settings from the environment of this process.
     fn from_env(env: &CliEnv) -> Result<Self, CliError> {
-        let invalid = |why: &str| {
-            let message = format!("{VARIABLE} is invalid: {why}");
+        let invalid = |reason: &str| {
+            let message = format!("{VARIABLE} is invalid: {reason}");
             CliError::usage(message).with_hint("`autonoe harness run` starts this command itself")
         };
         let text = env

@@ -17,7 +17,7 @@ use autonoe_dashboard::{RunPage, RunPageAction, RunPagePhase};
 use jiff::Timestamp;
 
 use crate::error::{CliError, error_chain};
-use crate::report::{Facts, live_document, project_name};
+use crate::report::{Facts, SpentBudget, live_document, project_name};
 
 /// Maximum number of lines of the log on the page.
 const MAX_LOG_LINES: usize = 300;
@@ -88,16 +88,19 @@ impl LiveRun {
         // Before the journal, so that the last entries of a run that has just ended are read.
         self.read_lock()?;
         self.read_journal()?;
-        let ledger = fs::metadata(self.project.status_path()).ok();
-        let ledger = ledger.and_then(|found| Some((found.modified().ok()?, found.len())));
+        let ledger = fs::metadata(self.project.status_path())
+            .ok()
+            .and_then(|found| Some((found.modified().ok()?, found.len())));
         if ledger != self.ledger {
             self.ledger = ledger;
             self.is_stale = true;
         }
         let pid = self.own_process();
         let live = pid.and_then(|pid| LiveStatus::read(&self.project, pid));
-        let pending = self.requests.pending();
-        let pending = pending.map_err(|error| CliError::failure(error_chain(&error)))?;
+        let pending = self
+            .requests
+            .pending()
+            .map_err(|error| CliError::failure(error_chain(&error)))?;
         let Some(run) = &self.run else {
             self.view = RunPage {
                 version: self.view.version,
@@ -109,14 +112,23 @@ impl LiveRun {
             };
             return Ok(());
         };
-        let why = run.history.stop_reason();
-        let has_ended = matches!(why, RunStopReason::Ended(_) | RunStopReason::FlowEnded(_));
+        let stop_reason = run.history.stop_reason();
+        let has_ended = matches!(
+            stop_reason,
+            RunStopReason::Ended(_) | RunStopReason::FlowEnded(_)
+        );
         let is_running = pid.is_some() && !has_ended && run.is_of(self.held.as_ref());
         let is_paused = is_running && run.is_paused(live.as_ref());
-        let phase = phase(&why, is_running, is_paused, self.held.as_ref(), &pending);
+        let phase = phase(
+            &stop_reason,
+            is_running,
+            is_paused,
+            self.held.as_ref(),
+            &pending,
+        );
         self.view.title = project_name(&self.project);
         self.view.run = Some(run.id.to_string());
-        self.view.note = note(&why, phase, self.held.as_ref());
+        self.view.note = note(&stop_reason, phase, self.held.as_ref());
         self.view.actions = actions(phase);
         self.view.now = live.filter(|_| is_running).map_or_else(Vec::new, activity);
         if self.view.phase != phase {
@@ -126,7 +138,7 @@ impl LiveRun {
         let age = now.duration_since(self.built_at);
         let is_growing = is_running && Duration::try_from(age).is_ok_and(|age| age >= REFRESH);
         if self.is_stale || is_growing {
-            self.view.document = self.document(now, &why, is_running);
+            self.view.document = self.document(now, &stop_reason, is_running);
             self.view.version += 1;
             self.built_at = now;
             self.is_stale = false;
@@ -137,7 +149,7 @@ impl LiveRun {
     fn document(
         &self,
         now: Timestamp,
-        why: &RunStopReason,
+        stop_reason: &RunStopReason,
         is_running: bool,
     ) -> std::sync::Arc<str> {
         let Some(run) = &self.run else {
@@ -147,8 +159,13 @@ impl LiveRun {
         if is_running {
             timeline.until = timeline.until.max(now);
         }
-        let facts = Facts::live(&self.project, timeline, why, is_running);
-        live_document(&facts, run.history.limits(), run.log.iter()).into()
+        let limits = run.history.limits().map(|limits| limits.budget);
+        let usage = run.history.budget_usage(timeline.until);
+        let budget = limits
+            .zip(usage)
+            .map(|(limits, usage)| SpentBudget { limits, usage });
+        let facts = Facts::live(&self.project, timeline, stop_reason, is_running);
+        live_document(&facts, budget.as_ref(), run.log.iter()).into()
     }
 
     /// Returns the process of the run that holds the lock, unless only its agents are left.
@@ -236,19 +253,19 @@ impl FollowedRun {
 }
 
 fn phase(
-    why: &RunStopReason,
+    stop_reason: &RunStopReason,
     is_running: bool,
     is_paused: bool,
     held: Option<&RunLockHeld>,
     pending: &[PendingRequest],
 ) -> RunPagePhase {
     let holder = held.and_then(|held| held.holder.as_ref());
-    let is_pending = |wanted: &OperatorRequest| {
+    let is_pending = |request_kind: &OperatorRequest| {
         pending
             .iter()
-            .any(|request| Some(&request.to) == holder && request.request == *wanted)
+            .any(|request| Some(&request.to) == holder && request.request == *request_kind)
     };
-    match why {
+    match stop_reason {
         RunStopReason::Ended(report) if report.exit.is_success() => RunPagePhase::Done,
         RunStopReason::FlowEnded(report) if report.exit.is_success() => RunPagePhase::Done,
         RunStopReason::Ended(_) | RunStopReason::FlowEnded(_) => RunPagePhase::Stopped,
@@ -274,20 +291,33 @@ fn actions(phase: RunPagePhase) -> Vec<RunPageAction> {
                 RunPageAction::Stop,
             ]
         }
-        _ => Vec::new(),
+        RunPagePhase::Waiting
+        | RunPagePhase::Stopping
+        | RunPagePhase::Done
+        | RunPagePhase::Stopped
+        | RunPagePhase::Interrupted => Vec::new(),
     }
 }
 
-fn note(why: &RunStopReason, phase: RunPagePhase, held: Option<&RunLockHeld>) -> Option<String> {
+fn note(
+    stop_reason: &RunStopReason,
+    phase: RunPagePhase,
+    held: Option<&RunLockHeld>,
+) -> Option<String> {
     match phase {
         RunPagePhase::Pausing => Some("The run pauses when its session ends.".to_owned()),
         RunPagePhase::Paused => Some("No session starts until you resume the run.".to_owned()),
         RunPagePhase::Stopping => Some("The run is being stopped.".to_owned()),
         RunPagePhase::Interrupted => Some(match held {
             Some(held) => held.to_string(),
-            None => format!("The run did not finish: {why}. Run the same command to resume it."),
+            None => {
+                format!("The run did not finish: {stop_reason}. Run the same command to resume it.")
+            }
         }),
-        _ => None,
+        RunPagePhase::Waiting
+        | RunPagePhase::Running
+        | RunPagePhase::Done
+        | RunPagePhase::Stopped => None,
     }
 }
 
@@ -303,14 +333,14 @@ fn activity(live: LiveStatus) -> Vec<(String, String)> {
         line("Session", format!("{number}, {instruction}{model}"));
     }
     if let Some(wait) = live.wait {
-        let why = match wait.reason {
+        let wait_end = match wait.reason {
             WaitReason::Pause => "the next session",
             WaitReason::Quota | WaitReason::QuotaBackoff => "the quota",
             WaitReason::RetryAfter => "the service",
         };
         line(
             "Waits for",
-            format!("{why}, until {}", format_time(wait.until)),
+            format!("{wait_end}, until {}", format_time(wait.until)),
         );
     }
     if let Some(activity) = live.activity {

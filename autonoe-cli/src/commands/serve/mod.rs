@@ -38,16 +38,17 @@ pub(crate) fn serve(args: &ServeArgs, env: &CliEnv) -> Result<ExitCode, CliError
     block_on(async {
         let run = follow(project.clone())?;
         let fleet = DashboardFeed::new(Dashboard::new("", ""));
-        let (run_intents, wanted_of_run) = mpsc::channel(QUEUE_LEN);
-        let (fleet_intents, wanted_of_fleet) = mpsc::channel(QUEUE_LEN);
-        let listener = TcpListener::bind((args.listen, args.port)).await;
-        let listener = listener.map_err(|error| {
-            let message = format!(
-                "port {} of {} cannot be used: {error}",
-                args.port, args.listen
-            );
-            CliError::failure(message).with_hint("omit --port to use a free port")
-        })?;
+        let (run_intents, run_intent_receiver) = mpsc::channel(QUEUE_LEN);
+        let (fleet_intents, fleet_intent_receiver) = mpsc::channel(QUEUE_LEN);
+        let listener = TcpListener::bind((args.listen, args.port))
+            .await
+            .map_err(|error| {
+                let message = format!(
+                    "port {} of {} cannot be used: {error}",
+                    args.port, args.listen
+                );
+                CliError::failure(message).with_hint("omit --port to use a free port")
+            })?;
         let exposure = if args.listen.is_loopback() {
             Exposure::Loopback
         } else {
@@ -76,11 +77,11 @@ pub(crate) fn serve(args: &ServeArgs, env: &CliEnv) -> Result<ExitCode, CliError
                  read the token and control the run; prefer an SSH tunnel or a VPN",
             );
         }
-        let warn = |why: &str| env.print_note(&format!("warning: {}", sanitize_line(why)));
+        let warn = |message: &str| env.print_note(&format!("warning: {}", sanitize_line(message)));
         tokio::select! {
             () = signals::wait_for_stop() => {}
-            () = perform_run_intents(&project, &run, wanted_of_run, warn) => {}
-            () = show_fleet(&project, args.fleet.as_deref(), fleet, wanted_of_fleet, warn) => {}
+            () = perform_run_intents(&project, &run, run_intent_receiver, warn) => {}
+            () = show_fleet(&project, args.fleet.as_deref(), fleet, fleet_intent_receiver, warn) => {}
         }
         server.shutdown().await;
         Ok(ExitCode::SUCCESS)
@@ -111,10 +112,10 @@ fn follow(project: Project) -> Result<RunFeed, CliError> {
 async fn perform_run_intents(
     project: &Project,
     feed: &RunFeed,
-    mut wanted: mpsc::Receiver<RunIntent>,
+    mut intents: mpsc::Receiver<RunIntent>,
     warn: impl Fn(&str),
 ) {
-    while let Some(intent) = wanted.recv().await {
+    while let Some(intent) = intents.recv().await {
         let action = intent.action.name();
         let run = feed.watch().borrow().run.clone();
         if let Err(error) = send(project, run, intent) {

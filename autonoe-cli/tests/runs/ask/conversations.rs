@@ -44,9 +44,9 @@ fn a_new_question_starts_a_new_conversation_and_deletes_the_last_one() {
     project.write(".autonoe/conversations/ask/old.json", "{}");
     project.write(".autonoe/conversations/flow/kept.json", "{}");
 
-    let again = run_ask(&project, &answer(), &["--output=json", "why?"]);
+    let second = run_ask(&project, &answer(), &["--output=json", "why?"]);
 
-    assert_eq!(resumed(&again), None, "{again:?}");
+    assert_eq!(resumed(&second), None, "{second:?}");
     assert!(!project.path(".autonoe/conversations/ask/old.json").exists());
     assert!(
         project
@@ -86,7 +86,7 @@ fn costs_add_up_over_a_conversation() {
 }
 
 #[test]
-fn without_a_conversation_there_is_nothing_to_continue() {
+fn continue_without_a_conversation_is_an_error() {
     let project = Project::new();
 
     let ended = run_ask(&project, &answer(), &["--continue", "where?"]);

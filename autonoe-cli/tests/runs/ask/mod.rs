@@ -75,7 +75,7 @@ fn cost_line(ended: &CommandOutput) -> String {
 }
 
 #[test]
-fn the_answer_goes_to_standard_output_and_the_rest_to_standard_error() {
+fn the_answer_is_written_to_stdout_and_the_rest_to_stderr() {
     let project = Project::new();
     let steps = [
         text_step("I look."),
@@ -121,7 +121,7 @@ fn quiet_prints_the_answer_alone() {
 }
 
 #[test]
-fn json_prints_the_events_of_one_session_and_no_words() {
+fn json_output_has_the_events_of_one_session_and_no_text() {
     let project = Project::new();
 
     let ended = run_ask(
@@ -218,7 +218,7 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn ask_needs_no_specification_and_changes_neither_ledger_nor_journal() {
+fn ask_runs_without_a_specification_and_writes_neither_ledger_nor_journal() {
     let project = Project::new();
     let planned = scripted(
         &project,
@@ -374,10 +374,10 @@ fn an_interrupt_ends_the_answer_with_its_own_exit_code() {
     ];
     let command = ask_command(&project, [steps], Resume::Possible, &["hello"]);
     let file = project.path("begun.txt");
-    let asking = RunningCommand::until_file_has(command, &file, "begun");
+    let running = RunningCommand::until_file_has(command, &file, "begun");
 
-    asking.interrupt();
-    let (code, written) = asking.end();
+    running.interrupt();
+    let (code, written) = running.end();
 
     assert_eq!(code, Some(130), "{written}");
     assert!(written.contains("I begin.\n"), "{written}");

@@ -21,7 +21,7 @@ fn shows(screen: &str, activity: &str) -> bool {
 }
 
 #[test]
-fn words_appear_while_the_agent_works_and_the_transient_line_overwrites_none() {
+fn streamed_text_appears_immediately_and_the_status_line_overwrites_none() {
     let project = Project::new();
     let [first, second] = ["first", "second"].map(|name| project.beside(name));
     let steps: &[Value] = &[
@@ -85,7 +85,7 @@ fn long_answers_are_wrapped_without_losing_words() {
 }
 
 #[test]
-fn a_warning_does_not_continue_a_line_of_words() {
+fn a_warning_starts_a_new_line_after_streamed_text() {
     let project = Project::new();
     let steps: &[Value] = &[text_step("I look at"), hangs()];
     let command = ask_command(&project, [steps], Resume::Possible, &["why?"]);

@@ -61,7 +61,7 @@ fn a_flow_is_received_as_one_tree() {
 }
 
 #[test]
-fn a_document_goes_through_fallback_review_escalation_and_approval() {
+fn a_document_passes_fallback_review_escalation_and_approval() {
     let project = project();
     let script = Script::new()
         .session(text_session("A draft."))
@@ -103,7 +103,7 @@ fn a_document_goes_through_fallback_review_escalation_and_approval() {
 }
 
 #[test]
-fn unapproved_document_is_handed_over() {
+fn an_unapproved_document_lists_its_open_points() {
     let project = project();
     let mut script = Script::new()
         .session(text_session("A draft."))

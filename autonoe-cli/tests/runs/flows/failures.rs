@@ -27,7 +27,7 @@ fn text_sessions(times: u32) -> Script {
 }
 
 #[test]
-fn a_step_whose_tries_are_spent_ends_the_flow_with_its_reason() {
+fn a_step_without_tries_left_ends_the_flow_with_the_reason() {
     let project = project();
     npm_fails(&project, 99);
 
@@ -174,7 +174,7 @@ fn a_spent_budget_stops_the_flow_and_a_higher_one_resumes_it() {
         &text_sessions(9),
         &["--max-cost", "0.50"],
     ));
-    let again = CommandOutput::run(fix_bug(
+    let second = CommandOutput::run(fix_bug(
         &project,
         &text_sessions(9),
         &["--max-cost", "0.50"],
@@ -184,10 +184,11 @@ fn a_spent_budget_stops_the_flow_and_a_higher_one_resumes_it() {
 
     assert_eq!(stopped.code, Some(6), "{stopped:?}");
     assert!(stopped.stdout.contains("2 iterations"), "{stopped:?}");
-    let hint = "To resume it, run the same command with a higher limit; to start over, add --anew.";
+    let hint =
+        "To resume it, run the same command with a higher limit; to start over, add --restart.";
     assert!(stopped.stdout.contains(hint), "{stopped:?}");
-    assert_eq!(again.code, Some(6), "{again:?}");
-    assert!(again.stdout.contains("2 iterations"), "{again:?}");
+    assert_eq!(second.code, Some(6), "{second:?}");
+    assert!(second.stdout.contains("2 iterations"), "{second:?}");
     assert!(log.stdout.contains("Stopped: the cost budget"), "{log:?}");
     assert_eq!(resumed.code, Some(0), "{resumed:?}");
     assert!(resumed.stdout.contains("3 iterations"), "{resumed:?}");
@@ -209,7 +210,7 @@ fn a_spent_quota_stops_the_flow_and_the_same_command_resumes_it() {
     let resumed = CommandOutput::run(fix_bug(&project, &script, &[]));
 
     assert_eq!(stopped.code, Some(5), "{stopped:?}");
-    let hint = "To resume it, run the same command; to start over, add --anew.";
+    let hint = "To resume it, run the same command; to start over, add --restart.";
     assert!(stopped.stdout.contains(hint), "{stopped:?}");
     assert_eq!(resumed.code, Some(0), "{resumed:?}");
     assert!(resumed.stdout.contains("1 iteration,"), "{resumed:?}");
@@ -270,8 +271,11 @@ fn check_command_runs_sandboxed_without_keys() {
         "tools": {"variables": ["OPENAI_API_KEY", "AUTONOE_SIGNING_KEY_OPS", "COLOUR"]},
     });
     project.write(".autonoe/models.json", &models.to_string());
-    let look = format!("(env; cat '{}') > seen 2>&1", key_file.display());
-    npm(&project, &format!("{look}; echo x > ../escaped; true"));
+    let print_secrets = format!("(env; cat '{}') > seen 2>&1", key_file.display());
+    npm(
+        &project,
+        &format!("{print_secrets}; echo x > ../escaped; true"),
+    );
     let mut command = fix_bug(&project, &text_sessions(1), &[]);
     command
         .env("COLOUR", "blue")
@@ -307,7 +311,7 @@ fn log_shows_flow_steps_and_project_stays_usable() {
     );
 
     let log = CommandOutput::run(crate::runs::support::autonoe::autonoe(&project, &["log"]));
-    let again = scripted(
+    let second = scripted(
         &project,
         "prepare-release",
         &Script::new()
@@ -332,7 +336,7 @@ fn log_shows_flow_steps_and_project_stays_usable() {
             .unwrap_or_else(|| panic!("{expected}: {log:?}"));
         rest = after;
     }
-    assert_ne!(again.code, Some(2), "{again:?}");
+    assert_ne!(second.code, Some(2), "{second:?}");
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn denied_calls_are_listed_once_at_the_end() {
 }
 
 #[test]
-fn options_that_take_protection_away_are_warned_of_at_the_start() {
+fn a_flow_warns_at_its_start_about_options_that_remove_protection() {
     for (options, warnings) in [
         (&[][..], &[][..]),
         (&["--allow-destructive"], &["--allow-destructive is on"]),

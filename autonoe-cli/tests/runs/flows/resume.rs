@@ -65,7 +65,7 @@ fn a_killed_flow_resumes_at_its_step_and_counts_its_attempts() {
 }
 
 #[test]
-fn limits_are_those_of_the_first_start_unless_others_are_given() {
+fn a_resumed_flow_keeps_its_limits_unless_others_are_passed() {
     for (options, code, iterations) in [
         // Each finished attempt costs a quarter of a dollar.
         (&[][..], 6, 3),
@@ -97,7 +97,7 @@ fn a_dry_run_reports_that_it_would_resume() {
 }
 
 #[test]
-fn a_dry_run_reports_the_step_to_resume_or_why_it_would_not_resume() {
+fn a_dry_run_prints_the_step_to_resume_or_the_reason_against_resuming() {
     let project = project();
     npm_fails(&project, 0);
     let changes = json!({"changes": "fixed: the clock", "breaking": false});
@@ -174,7 +174,7 @@ fn a_flow_does_not_resume_with_another_definition_or_parameters() {
     let parameters = CommandOutput::run(flow(&project, &other));
     project.write(file, &changed);
     let definition = resume(&project, &[]);
-    let anew = resume(&project, &["--anew"]);
+    let restarted = resume(&project, &["--restart"]);
 
     for (ended, expected) in [
         (&parameters, "its parameters have changed since"),
@@ -182,9 +182,9 @@ fn a_flow_does_not_resume_with_another_definition_or_parameters() {
     ] {
         assert_eq!(ended.code, Some(1), "{ended:?}");
         assert!(ended.stderr.contains(expected), "{ended:?}");
-        assert!(ended.stderr.contains("--anew"), "{ended:?}");
+        assert!(ended.stderr.contains("--restart"), "{ended:?}");
     }
-    assert_eq!(steps(&result(&anew)), ["fix"; 9], "{anew:?}");
+    assert_eq!(steps(&result(&restarted)), ["fix"; 9], "{restarted:?}");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn run_reports_interrupted_flow_it_does_not_resume() {
     let script = Script::new().plans(&["DL-001"]).passes(&["DL-001"]);
 
     let run = crate::runs::support::autonoe::scripted(&project, &script, &["run"]);
-    let anew = resume(&project, &[]);
+    let second = resume(&project, &[]);
 
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(run.stderr.contains("the unfinished run "), "{run:?}");
@@ -201,7 +201,7 @@ fn run_reports_interrupted_flow_it_does_not_resume() {
     assert!(run.stderr.contains(expected), "{run:?}");
     // The run came later, so the flow is no longer the last one.
     for absent in ["resuming the run", "is not resumed"] {
-        assert!(!anew.stderr.contains(absent), "{anew:?}");
+        assert!(!second.stderr.contains(absent), "{second:?}");
     }
-    assert_eq!(steps(&result(&anew)), ["fix"; 5], "{anew:?}");
+    assert_eq!(steps(&result(&second)), ["fix"; 5], "{second:?}");
 }

@@ -177,8 +177,10 @@ fn a_webhook_without_a_trusted_authority_is_reported_before_the_start() {
 
 #[test]
 fn a_webhook_with_an_authority_of_the_project_is_accepted() {
-    let authority = rcgen::generate_simple_self_signed(["hooks.example.com".to_owned()]);
-    let authority = authority.expect("a certificate").cert.pem();
+    let authority = rcgen::generate_simple_self_signed(["hooks.example.com".to_owned()])
+        .expect("a certificate")
+        .cert
+        .pem();
     let project = with_webhook("https://hooks.example.com/flows");
     // The webhook gets no request, because the tests pass.
     npm_fails(&project, 0);

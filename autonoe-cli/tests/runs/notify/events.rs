@@ -32,7 +32,7 @@ fn kinds_of(script: &Script, options: &[&str]) -> (Option<i32>, Vec<String>) {
 }
 
 #[test]
-fn a_run_sends_its_end_and_what_needs_attention() {
+fn a_run_notifies_about_its_end_and_blocked_deliverables() {
     let finishes = Script::new().plans(&["DL-001"]).passes(&["DL-001"]);
     let is_blocked = Script::new()
         .plans(&["DL-001"])

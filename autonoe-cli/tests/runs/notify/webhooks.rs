@@ -104,7 +104,7 @@ fn a_slow_webhook_gets_the_notification_and_does_not_delay_the_run() {
 #[test]
 fn a_webhook_that_hangs_causes_a_warning_and_changes_no_exit_code() {
     let service = Receiver::answering(Answer::Nothing);
-    let begun = Instant::now();
+    let started_at = Instant::now();
 
     let ended = run(&service.url());
 
@@ -115,7 +115,7 @@ fn a_webhook_that_hangs_causes_a_warning_and_changes_no_exit_code() {
     ] {
         assert!(ended.stderr.contains(expected), "{ended:?}");
     }
-    assert!(begun.elapsed() >= Duration::from_secs(30));
+    assert!(started_at.elapsed() >= Duration::from_secs(30));
     assert!(kinds(&service).len() > 1, "it is tried again");
 }
 
@@ -126,17 +126,17 @@ fn the_wait_for_a_webhook_can_be_interrupted() {
     let words = ["run", "--notify", &service.url()];
     let command = scripted_command(&project, &finishes(), &words);
     let running = RunningCommand::until_journal_has(command, &project, "run_ended");
-    let begun = Instant::now();
+    let started_at = Instant::now();
 
     running.interrupt();
     let (code, written) = running.end();
 
     assert_eq!(code, Some(0), "{written}");
-    assert!(begun.elapsed() < Duration::from_secs(25), "{written}");
+    assert!(started_at.elapsed() < Duration::from_secs(25), "{written}");
 }
 
 #[test]
-fn a_webhook_that_refuses_is_not_tried_again() {
+fn a_webhook_that_rejects_a_notification_is_not_retried() {
     let service = Receiver::answering(Answer::Status(410));
 
     let ended = run(&service.url());
@@ -148,7 +148,7 @@ fn a_webhook_that_refuses_is_not_tried_again() {
 }
 
 #[test]
-fn a_webhook_that_was_away_gets_the_notification_when_it_is_back() {
+fn an_unreachable_webhook_gets_the_notification_when_it_is_reachable() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("it is bound").to_string();
     drop(listener);

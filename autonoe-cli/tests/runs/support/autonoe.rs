@@ -94,9 +94,9 @@ impl RunningCommand {
     }
 
     fn wait_for(&mut self, file: &Path, text: &str) {
-        let begun = Instant::now();
+        let started_at = Instant::now();
         while !std::fs::read_to_string(file).is_ok_and(|written| written.contains(text)) {
-            assert!(begun.elapsed() < PATIENCE, "{file:?} has no {text}");
+            assert!(started_at.elapsed() < PATIENCE, "{file:?} has no {text}");
             let ended = self.child.try_wait().expect("ours");
             assert_eq!(ended, None, "it ended before {file:?} had {text}");
             std::thread::sleep(Duration::from_millis(10));

@@ -22,8 +22,9 @@ const LIMIT: &str = "600000";
 #[test]
 fn a_failing_telemetry_receiver_causes_one_warning() {
     // A port at which nothing listens.
-    let nobody = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
-    let nobody = nobody.expect("a port");
+    let unused_address = TcpListener::bind("127.0.0.1:0")
+        .and_then(|it| it.local_addr())
+        .expect("a port");
     let silent = Receiver::answering(Answer::Nothing);
     let refusing = Receiver::answering(Answer::Status(401));
     let broken = Receiver::answering(Answer::Status(503));
@@ -36,7 +37,11 @@ fn a_failing_telemetry_receiver_causes_one_warning() {
     // The time limit of all signals extends that wait: the answer arrives before its end.
     let of_all = &["OTEL_EXPORTER_OTLP_TIMEOUT"][..];
     for (url, limits, expected) in [
-        (format!("http://{nobody}"), of_all, "onnection refused"),
+        (
+            format!("http://{unused_address}"),
+            of_all,
+            "onnection refused",
+        ),
         (silent.url(), of_signals, "longer than 2s"),
         (refusing.url(), of_all, "the receiver responded with 401"),
         (broken.url(), of_all, "the receiver responded with 503"),
@@ -46,12 +51,16 @@ fn a_failing_telemetry_receiver_causes_one_warning() {
         command
             .env("OTEL_EXPORTER_OTLP_ENDPOINT", url)
             .envs(limits.iter().map(|limit| (limit, LIMIT)));
-        let begun = Instant::now();
+        let started_at = Instant::now();
 
         let ended = CommandOutput::run(command);
 
         assert_eq!(ended.code, Some(0), "{ended:?}");
-        assert!(begun.elapsed() < SOON, "{expected}: {:?}", begun.elapsed());
+        assert!(
+            started_at.elapsed() < SOON,
+            "{expected}: {:?}",
+            started_at.elapsed()
+        );
         let mut lines = ended
             .stderr
             .lines()
@@ -102,7 +111,7 @@ fn an_impossible_request_is_reported_and_the_run_continues() {
 }
 
 #[test]
-fn nothing_is_exported_where_it_is_switched_off() {
+fn disabled_telemetry_exports_nothing() {
     for (variable, value, paths) in [
         ("OTEL_SDK_DISABLED", "true", &[][..]),
         ("OTEL_TRACES_EXPORTER", "none", &["/v1/metrics"]),
@@ -115,9 +124,10 @@ fn nothing_is_exported_where_it_is_switched_off() {
         let ended = CommandOutput::run(command);
 
         assert_eq!(ended.code, Some(0), "{ended:?}");
-        let mut came: Vec<_> = receiver.requests().into_iter().map(|it| it.path).collect();
-        came.dedup();
-        assert_eq!(came, paths, "{variable}");
+        let mut paths_received: Vec<_> =
+            receiver.requests().into_iter().map(|it| it.path).collect();
+        paths_received.dedup();
+        assert_eq!(paths_received, paths, "{variable}");
     }
 }
 

@@ -135,7 +135,7 @@ fn a_run_is_measured() {
 }
 
 #[test]
-fn waits_are_measured_by_what_they_are_for() {
+fn waits_are_measured_by_reason() {
     let (project, receiver) = (Project::new(), Receiver::start());
     let script = Script::new()
         .session([hits_short_quota()])
@@ -143,11 +143,11 @@ fn waits_are_measured_by_what_they_are_for() {
         .session([sets("DL-001", "passed"), ends()]);
     let mut command = exported(&project, &script, &receiver);
     command.arg("--wait-for-quota");
-    let begun = Instant::now();
+    let started_at = Instant::now();
 
     let ended = CommandOutput::run(command);
 
-    let elapsed = begun.elapsed().as_secs_f64();
+    let elapsed = started_at.elapsed().as_secs_f64();
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let waits = &metrics(&receiver)["autonoe.wait.duration"];
     let waited = sum(waits, "autonoe.wait.reason", "quota");

@@ -24,8 +24,8 @@ pub(crate) struct Span {
     pub(crate) kind: i32,
     pub(crate) is_error: bool,
     pub(crate) state: String,
-    begun: u64,
-    ended: u64,
+    started_at: u64,
+    ended_at: u64,
     pub(crate) attributes: Attributes,
     /// The resource attributes of the process that exported the span.
     pub(crate) resource: Attributes,
@@ -46,7 +46,7 @@ pub(crate) fn spans(receiver: &Receiver) -> Vec<Span> {
             }
         }
     }
-    spans.sort_by_key(|span| (span.begun, u64::MAX - span.ended));
+    spans.sort_by_key(|span| (span.started_at, u64::MAX - span.ended_at));
     spans
 }
 
@@ -70,9 +70,9 @@ pub(crate) fn exported_tree(mut command: Command) -> Vec<String> {
         .env("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url())
         .envs([EXPORT_LIMIT]);
 
-    let ended = CommandOutput::run(command);
+    let ended_at = CommandOutput::run(command);
 
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(ended_at.code, Some(0), "{ended_at:?}");
     tree(&receiver)
 }
 
@@ -99,8 +99,8 @@ fn span(received: &Received, resource: &Attributes) -> Span {
             .as_ref()
             .is_some_and(|status| status.code == 2),
         state: received.trace_state.clone(),
-        begun: received.start_time_unix_nano,
-        ended: received.end_time_unix_nano,
+        started_at: received.start_time_unix_nano,
+        ended_at: received.end_time_unix_nano,
         attributes: attributes(&received.attributes),
         resource: resource.clone(),
     }

@@ -81,8 +81,12 @@ fn spans_have_the_ids_that_the_events_of_the_run_have() {
 
     let ended = CommandOutput::run(command);
 
-    let events = ended.stdout.lines().map(serde_json::from_str::<Value>);
-    let events: Vec<Value> = events.map(|event| event.expect("JSON")).collect();
+    let events: Vec<Value> = ended
+        .stdout
+        .lines()
+        .map(serde_json::from_str::<Value>)
+        .map(|event| event.expect("JSON"))
+        .collect();
     let spans = spans(&receiver);
     assert_eq!(spans.len(), 7);
     for span in spans {
@@ -176,7 +180,7 @@ fn spans_have_the_attributes_of_the_conventions() {
 }
 
 #[test]
-fn service_name_comes_from_variables_or_default() {
+fn service_name_is_read_from_variables_or_the_default() {
     for (variables, name, team) in [
         (&[][..], "autonoe", None),
         (&[("OTEL_SERVICE_NAME", "builds")], "builds", None),

@@ -110,13 +110,13 @@ fn second_interrupt_kills_an_unresponsive_agent() {
         "it had time for a report: {screen}"
     );
     // The agent may exit after the command, and may still be a zombie.
-    let begun = Instant::now();
+    let started_at = Instant::now();
     loop {
         let stat = fs::read_to_string(format!("/proc/{}/stat", agent.trim())).unwrap_or_default();
         if stat.is_empty() || stat.contains(") Z ") {
             break;
         }
-        assert!(begun.elapsed() < TIMEOUT, "the agent lives: {stat}");
+        assert!(started_at.elapsed() < TIMEOUT, "the agent lives: {stat}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

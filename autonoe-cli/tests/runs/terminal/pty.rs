@@ -101,16 +101,20 @@ impl Terminal {
     }
 
     /// Waits until the screen fulfils a condition, and returns it.
-    pub(crate) fn wait_for(&self, what: &str, condition: impl Fn(&str) -> bool) -> String {
-        let begun = Instant::now();
+    pub(crate) fn wait_for(
+        &self,
+        condition_name: &str,
+        condition: impl Fn(&str) -> bool,
+    ) -> String {
+        let started_at = Instant::now();
         loop {
             let screen = self.screen();
             if condition(&screen) {
                 return screen;
             }
             assert!(
-                begun.elapsed() < TIMEOUT,
-                "waited in vain for {what}:\n{screen}"
+                started_at.elapsed() < TIMEOUT,
+                "waited in vain for {condition_name}:\n{screen}"
             );
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -152,13 +156,13 @@ impl Terminal {
     }
 
     fn wait(&mut self) -> u32 {
-        let begun = Instant::now();
+        let started_at = Instant::now();
         let code = loop {
             if let Some(status) = self.child.try_wait().expect("ours") {
                 break status.exit_code();
             }
             assert!(
-                begun.elapsed() < TIMEOUT,
+                started_at.elapsed() < TIMEOUT,
                 "it does not end:\n{}",
                 self.screen()
             );

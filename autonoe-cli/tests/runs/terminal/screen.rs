@@ -203,8 +203,8 @@ fn a_narrow_terminal_keeps_the_activity_on_one_line() {
     let terminal = Terminal::start(&command, 24);
 
     terminal.wait_for("Running Bash", |screen| {
-        let mut shown = screen.lines().filter_map(activity);
-        shown.any(|activity| activity.starts_with("Running Bash"))
+        let mut activities = screen.lines().filter_map(activity);
+        activities.any(|activity| activity.starts_with("Running Bash"))
     });
     release(&project);
     let (code, after) = terminal.end();

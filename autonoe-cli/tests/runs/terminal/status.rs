@@ -53,7 +53,7 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn on_a_wide_terminal_nothing_is_cut() {
+fn a_wide_terminal_truncates_nothing() {
     let written = rendered(300);
 
     assert!(

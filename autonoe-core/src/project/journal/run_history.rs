@@ -5,7 +5,7 @@ use std::fmt;
 use jiff::Timestamp;
 
 use super::file_journal::JournalEntry;
-use crate::agent::{CostTotal, SessionReport};
+use crate::agent::{BudgetUsage, CostTotal, SessionReport};
 use crate::event::InstructionName;
 use crate::run::{
     FlowReport, JournalLine, RunAction, RunFact, RunLimits, RunMachine, RunReport, SessionPlan,
@@ -304,6 +304,13 @@ impl RunHistoryBuilder {
     /// Returns the limits of the run, as of the lines so far; `None` for a flow.
     pub fn limits(&self) -> Option<&RunLimits> {
         self.machine.as_ref().map(RunMachine::limits)
+    }
+
+    /// Returns what the run has spent of its budget at `now`; `None` for a flow.
+    ///
+    /// The time counts from the start of the run, or from the resumption that set the time limit.
+    pub fn budget_usage(&self, now: Timestamp) -> Option<BudgetUsage> {
+        self.machine.as_ref().map(|machine| machine.spent(now))
     }
 
     /// Returns the history so far.

@@ -74,8 +74,8 @@ fn run_flow(
     let commands = flow_commands(flow.definition(), &project, models, switch, env)?;
     let config = load_config(&project)?;
     let backend = ChosenBackend::select(agent.backend.as_ref(), &project, &config)?;
-    let wanted = agent.requirements(env);
-    let built = backend.build(&project, &config, Mode::Run, wanted, models, env)?;
+    let requested = agent.requirements(env);
+    let built = backend.build(&project, &config, Mode::Run, requested, models, env)?;
     let mut run_ui = RunUi::open(&agent, &args.output, &project, models, env);
     run_ui.connect(&project);
     run_ui.notify(alerts.clone());
@@ -85,17 +85,19 @@ fn run_flow(
     }
     let interrupted = InterruptedRun::find(&project);
     let name = flow.definition().agent().name.as_str();
-    let resumed = interrupted.as_ref().filter(|_| !args.anew);
-    let resumed = resumed.and_then(|interrupted| interrupted.flow(name));
+    let resumed = interrupted
+        .as_ref()
+        .filter(|_| !args.restart)
+        .and_then(|interrupted| interrupted.flow(name));
     match (&interrupted, resumed) {
         (_, Some(recorded)) => run_ui.warn(&format!(
             "resuming the run {} of the flow {name}; limits that you do not pass keep their \
              original values",
             recorded.run
         )),
-        (Some(left), None) => run_ui.warn(&format!(
+        (Some(interrupted), None) => run_ui.warn(&format!(
             "{}; starting a new run of {name}",
-            left.left_warning()
+            interrupted.not_resumed_warning()
         )),
         (None, None) => {}
     }
@@ -108,7 +110,7 @@ fn run_flow(
         .config(config);
     let mut run = FlowRun::new(options, flow, built.agents)
         .parameters(values)
-        .on_interrupted(if args.anew {
+        .on_interrupted(if args.restart {
             OnInterrupted::StartNew
         } else {
             OnInterrupted::Resume
@@ -124,8 +126,9 @@ fn run_flow(
         run = run.observer(alerts);
     }
 
-    let result = run_ui.run_interruptible(&control, run.run(&control))?;
-    let result = result.map_err(|error| start_error(error, &missing_keys))?;
+    let result = run_ui
+        .run_interruptible(&control, run.run(&control))?
+        .map_err(|error| start_error(error, &missing_keys))?;
     let printed = if args.json {
         env.print_json(&FlowOutcome::new(&result))
     } else {
@@ -148,7 +151,7 @@ fn start_error(error: FlowRunError, missing_keys: &[String]) -> CliError {
                 CliError::failure(error_chain(&error)).with_code(failure_exit_code(error.kind()));
             match error.kind() {
                 FlowErrorKind::ConfigurationValidation | FlowErrorKind::Parameter => {
-                    cli_error.with_hint("use --anew to start a new run instead")
+                    cli_error.with_hint("use --restart to start a new run instead")
                 }
                 FlowErrorKind::DependencyResolution if !missing_keys.is_empty() => {
                     cli_error.with_hint(format!("set {}", missing_keys.join(", ")))
@@ -202,16 +205,19 @@ fn dry_run(
 
 /// Returns the limits to set; `None` if no limit is given, so that `recorded` keeps its own.
 fn limits(agent: &AgentArgs, recorded: Option<&RecordedFlow>) -> Option<FlowLimits> {
-    let given = agent.limits.overrides();
-    let are_given = given.on_quota.is_some() || given.budget != Budget::default();
+    let overrides = agent.limits.overrides();
+    let has_overrides = overrides.on_quota.is_some() || overrides.budget != Budget::default();
     let recorded_limits = recorded.and_then(last_limits).unwrap_or_default();
-    are_given.then(|| FlowLimits {
+    has_overrides.then(|| FlowLimits {
         budget: Budget {
-            cost_usd: given.budget.cost_usd.or(recorded_limits.budget.cost_usd),
-            tokens: given.budget.tokens.or(recorded_limits.budget.tokens),
-            time: given.budget.time.or(recorded_limits.budget.time),
+            cost_usd: overrides
+                .budget
+                .cost_usd
+                .or(recorded_limits.budget.cost_usd),
+            tokens: overrides.budget.tokens.or(recorded_limits.budget.tokens),
+            time: overrides.budget.time.or(recorded_limits.budget.time),
         },
-        on_quota: given.on_quota.unwrap_or(recorded_limits.on_quota),
+        on_quota: overrides.on_quota.unwrap_or(recorded_limits.on_quota),
         quota_backoff: recorded_limits.quota_backoff,
     })
 }

@@ -156,10 +156,12 @@ fn resume_hint(end: &FlowEnd) -> Option<&'static str> {
     let failure = end.failure().filter(|_| end.is_resumable())?;
     Some(match failure.kind.layer() {
         _ if failure.kind.class() == ExitClass::Budget => {
-            "To resume it, run the same command with a higher limit; to start over, add --anew.\n"
+            "To resume it, run the same command with a higher limit; to start over, add \
+             --restart.\n"
         }
         FlowLayer::Prompt => {
-            "To resume it, fix the prompt and run the same command; to start over, add --anew.\n"
+            "To resume it, fix the prompt and run the same command; to start over, add \
+             --restart.\n"
         }
         FlowLayer::Configuration
         | FlowLayer::Lifecycle
@@ -167,7 +169,7 @@ fn resume_hint(end: &FlowEnd) -> Option<&'static str> {
         | FlowLayer::SdkBridge
         | FlowLayer::Completion
         | FlowLayer::StepCheck => {
-            "To resume it, run the same command; to start over, add --anew.\n"
+            "To resume it, run the same command; to start over, add --restart.\n"
         }
     })
 }
@@ -175,14 +177,14 @@ fn resume_hint(end: &FlowEnd) -> Option<&'static str> {
 /// Formats the end of a flow and its usage as text.
 pub(super) fn format_outcome(result: &FlowResult) -> String {
     let (flow, run) = (&result.flow, &result.run);
-    let why = format_flow_end(&result.end);
-    let counted = |number: u64, what: &str| match number {
-        1 => format!("1 {what}"),
-        number => format!("{number} {what}s"),
+    let end = format_flow_end(&result.end);
+    let counted = |number: u64, unit: &str| match number {
+        1 => format!("1 {unit}"),
+        number => format!("{number} {unit}s"),
     };
     format!(
         "{}\n{}, {}, {}, {}\n{}",
-        sanitize_line(&format!("Flow {flow} ({run}) {why}")),
+        sanitize_line(&format!("Flow {flow} ({run}) {end}")),
         counted(result.iterations(), "iteration"),
         counted(result.checks, "check"),
         format_duration(result.elapsed),

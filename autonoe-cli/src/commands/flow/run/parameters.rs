@@ -37,24 +37,24 @@ pub(super) enum Source {
 /// Parses the words after the options of the command.
 pub(super) fn parse_values(
     agent: &FlowAgent,
-    words: &[String],
+    arguments: &[String],
 ) -> Result<ParameterValues, CliError> {
-    let read = ParameterValues::from_args(&agent.parameters, words);
+    let read = ParameterValues::from_args(&agent.parameters, arguments);
     read.map_err(|errors| {
         let message = format!("the parameters of {} are invalid\n{errors}", agent.name);
-        CliError::usage(message).with_hint(hint(agent, words))
+        CliError::usage(message).with_hint(hint(agent, arguments))
     })
 }
 
 /// Returns a hint that lists the parameters of the flow.
-fn hint(agent: &FlowAgent, words: &[String]) -> String {
+fn hint(agent: &FlowAgent, arguments: &[String]) -> String {
     let listed = agent.parameters.iter().map(|(name, parameter)| {
-        let wanted = match (parameter.parameter_type, parameter.required) {
+        let value_name = match (parameter.parameter_type, parameter.required) {
             (ParameterType::Boolean, _) => String::new(),
             (kind, true) => format!(" {} (required)", placeholder(kind)),
             (kind, false) => format!(" {}", placeholder(kind)),
         };
-        format!("{}{wanted}", parameter.flag(name))
+        format!("{}{value_name}", parameter.flag(name))
     });
     let listed: Vec<_> = listed.collect();
     let there_are = if listed.is_empty() {
@@ -62,7 +62,7 @@ fn hint(agent: &FlowAgent, words: &[String]) -> String {
     } else {
         format!("the flow takes {}", listed.join(", "))
     };
-    if words.is_empty() {
+    if arguments.is_empty() {
         there_are
     } else {
         format!("{there_are}; write options of the command before the parameters of the flow")
@@ -81,18 +81,18 @@ fn placeholder(kind: ParameterType) -> &'static str {
 /// Returns every parameter with its value and source.
 pub(super) fn parameter_settings(
     agent: &FlowAgent,
-    words: &[String],
+    arguments: &[String],
     values: &ParameterValues,
 ) -> Vec<ParameterSetting> {
-    let is_given = |flag: &str| {
+    let is_passed = |flag: &str| {
         let denied = format!("--no-{}", flag.trim_start_matches("--"));
-        let names = words.iter().map(|word| word.split('=').next());
+        let names = arguments.iter().map(|argument| argument.split('=').next());
         names.flatten().any(|name| name == flag || name == denied)
     };
     let parameters = agent.parameters.iter().map(|(name, parameter)| {
         let flag = parameter.flag(name);
         let value = values.get(name.as_str()).map(|value| value.to_json());
-        let source = match (&value, is_given(&flag)) {
+        let source = match (&value, is_passed(&flag)) {
             (None, _) => Source::None,
             (Some(_), true) => Source::Flag,
             (Some(_), false) => Source::Default,

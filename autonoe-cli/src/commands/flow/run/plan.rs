@@ -29,7 +29,7 @@ pub(crate) struct FlowPlan {
     /// The folder of the flow.
     folder: String,
     /// The holder of the run lock, which would prevent the run.
-    held: Option<String>,
+    lock: Option<String>,
     /// The interrupted run that would be resumed.
     resumes: Option<String>,
     /// Reason why an interrupted run of this flow cannot be resumed. Nothing would be started.
@@ -76,7 +76,7 @@ impl FlowPlan {
         let journal = Journal::read(&project.journal_path())?;
         let recorded = journal
             .interrupted_flow()
-            .filter(|flow| !args.anew && flow.start.flow == agent.name.as_str());
+            .filter(|flow| !args.restart && flow.start.flow == agent.name.as_str());
         let (mut resumes, mut refused, mut next) = (None, None, None);
         if let Some(recorded) = recorded {
             match FlowReplay::new(&recorded.start, flow, values) {
@@ -85,7 +85,7 @@ impl FlowPlan {
                     next = replayed.next_step();
                     resumes = Some(recorded.run.to_string());
                 }
-                Err(differs) => refused = Some(refusal(&recorded, differs)),
+                Err(mismatch) => refused = Some(refusal(&recorded, mismatch)),
             }
         }
         let (step, variables) =
@@ -96,7 +96,7 @@ impl FlowPlan {
             flow: agent.name.to_string(),
             version: agent.version.clone(),
             folder: folder.display().to_string(),
-            held: RunLock::held(project)?.map(|held| held.to_string()),
+            lock: RunLock::held(project)?.map(|held| held.to_string()),
             resumes,
             refused,
             parameters: parameter_settings(agent, &args.parameters, values),
@@ -131,7 +131,7 @@ impl FlowPlan {
             ("flow", format!("{} {}", self.flow, self.version)),
             ("folder", self.folder.clone()),
         ];
-        rows.extend(optional("blocked by", &self.held));
+        rows.extend(optional("blocked by", &self.lock));
         rows.extend(optional("resumes", &self.resumes));
         rows.extend(optional("cannot resume", &self.refused));
         let at = match self.resumes {
@@ -162,12 +162,15 @@ impl FlowPlan {
     }
 }
 
-fn refusal(recorded: &RecordedFlow, differs: FlowMismatch) -> String {
-    let what = match differs {
+fn refusal(recorded: &RecordedFlow, mismatch: FlowMismatch) -> String {
+    let reason = match mismatch {
         FlowMismatch::Definition => "its definition has changed since then",
         FlowMismatch::Parameters => "its parameters were different",
     };
-    format!("{}: {what}; use --anew to start a new run", recorded.run)
+    format!(
+        "{}: {reason}; use --restart to start a new run",
+        recorded.run
+    )
 }
 
 fn tools(allowed: &[String]) -> String {
@@ -182,18 +185,18 @@ fn parameters(parameters: &[ParameterSetting]) -> String {
     if parameters.is_empty() {
         return String::new();
     }
-    let rows = parameters.iter().map(|given| {
-        let value = match &given.value {
+    let rows = parameters.iter().map(|parameter| {
+        let value = match &parameter.value {
             None => "(none)".to_owned(),
             Some(Value::String(text)) => shorten(text),
             Some(value) => shorten(&value.to_string()),
         };
-        let source = match given.source {
+        let source = match parameter.source {
             Source::Flag => "flag",
             Source::Default => "default",
             Source::None => "",
         };
-        [given.flag.clone(), value, source.to_owned()]
+        [parameter.flag.clone(), value, source.to_owned()]
     });
     let rows: Vec<_> = rows.collect();
     format!("\nParameters and their sources:\n{}", columns(2, &rows))
@@ -214,8 +217,9 @@ impl FirstStep {
         };
         let work = step.and_then(|step| step.work());
         if let Some(reference) = work.and_then(|work| work.prompt.as_ref()) {
-            let resolved = PromptResolver::new(definition).resolve(reference, variables);
-            let resolved = resolved.map_err(|error| CliError::failure(error_chain(&error)))?;
+            let resolved = PromptResolver::new(definition)
+                .resolve(reference, variables)
+                .map_err(|error| CliError::failure(error_chain(&error)))?;
             first.prompt = Some(resolved.file.display().to_string());
             first.lines = resolved.text.lines().count();
         }

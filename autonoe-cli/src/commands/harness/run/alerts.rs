@@ -56,8 +56,9 @@ impl AlertFollower {
         let mut alerts = AlertReader::new(home);
         let now = alerts.read()?.len();
         let cursor = home.path().join(fleet).join("notified");
-        let stored = fs::read_to_string(&cursor).ok();
-        let stored = stored.and_then(|text| text.trim().parse().ok());
+        let stored = fs::read_to_string(&cursor)
+            .ok()
+            .and_then(|text| text.trim().parse().ok());
         let sent = stored.unwrap_or(now).min(now);
         let warned = lines.clone();
         notifications.start(move |text| warned.warn(text));

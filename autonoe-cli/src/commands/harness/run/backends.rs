@@ -20,16 +20,16 @@ use crate::error::CliError;
 /// Backends of a fleet, by name.
 #[derive(Clone, Debug)]
 pub(super) struct Backends {
-    known: BTreeMap<String, Known>,
+    known: BTreeMap<String, ConfiguredBackend>,
     /// Names of the backends on the command line, in their order.
     named: Vec<String>,
     default_backend: String,
 }
 
 #[derive(Clone, Debug)]
-struct Known {
+struct ConfiguredBackend {
     chosen: ChosenBackend,
-    word: BackendSetting,
+    setting: BackendSetting,
 }
 
 impl Backends {
@@ -62,11 +62,11 @@ impl Backends {
             None => {
                 let chosen = ChosenBackend::find(None, Some(project))?;
                 backends.default_backend = chosen.choice.tag().to_owned();
-                let word = BackendSetting {
+                let setting = BackendSetting {
                     backend: None,
                     model: None,
                 };
-                let known = Known { chosen, word };
+                let known = ConfiguredBackend { chosen, setting };
                 backends
                     .known
                     .insert(backends.default_backend.clone(), known);
@@ -96,12 +96,13 @@ impl Backends {
     }
 
     fn add(&mut self, name: &str, backend: &FleetBackend, env: &CliEnv) {
-        let word = BackendSetting {
+        let setting = BackendSetting {
             backend: Some(backend.choice.to_arg(&env.working_dir)),
             model: backend.model.clone(),
         };
         let chosen = ChosenBackend::from_flag(&backend.choice);
-        self.known.insert(name.to_owned(), Known { chosen, word });
+        self.known
+            .insert(name.to_owned(), ConfiguredBackend { chosen, setting });
     }
 
     /// Returns `name`, or `name` with a number if it is in use.
@@ -116,7 +117,7 @@ impl Backends {
     pub(super) fn candidates(&self) -> Vec<Candidate> {
         let named = self.named.iter().map(|name| {
             let candidate = Candidate::new(name).backend(name);
-            match &self.known[name].word.model {
+            match &self.known[name].setting.model {
                 Some(model) => candidate.model(model),
                 None => candidate,
             }
@@ -138,7 +139,7 @@ impl Backends {
     ) -> Result<Vec<String>, CliError> {
         let mut warnings = BTreeSet::new();
         for (name, known) in &self.known {
-            let model = known.word.model.as_deref();
+            let model = known.setting.model.as_deref();
             warnings.extend(executor_factory.add(name, &known.chosen, model, project)?);
         }
         executor_factory.set_default_backend(&self.default_backend);
@@ -162,7 +163,9 @@ impl Backends {
         let mut settings = settings.clone();
         for (name, known) in needed {
             environment.extend(known.chosen.environment(models, env));
-            settings.backends.insert(name.clone(), known.word.clone());
+            settings
+                .backends
+                .insert(name.clone(), known.setting.clone());
         }
         for (name, value) in telemetry_keys(models, env) {
             // A backend that uses the same key keeps it, so the key is not listed.
@@ -244,8 +247,8 @@ mod tests {
             named: Vec::new(),
             default_backend: String::new(),
         };
-        for word in words {
-            let backend: FleetBackend = word.parse().expect("a backend");
+        for setting in words {
+            let backend: FleetBackend = setting.parse().expect("a backend");
             let name = backends.unused_name(backend.name());
             backends.add(&name, &backend, &env());
             backends.named.push(name);
@@ -272,13 +275,14 @@ mod tests {
     }
 
     /// Returns the keys and the backends that a member with `work` gets.
-    fn given(backends: &Backends, work: &Value) -> (Vec<String>, Vec<String>) {
+    fn member_keys_and_backends(backends: &Backends, work: &Value) -> (Vec<String>, Vec<String>) {
         let order = RunSpec::new(RunId::new("f.a"), "work", json!({"work": {"work": work}}));
         let models = ModelsFile::default();
-        let given = backends.member_environment(&order, &settings(backends), &models, &env());
-        let settings = settings_in(&given);
-        let names = given.into_keys();
-        let names = names.map(|name| name.to_string_lossy().into_owned());
+        let environment = backends.member_environment(&order, &settings(backends), &models, &env());
+        let settings = settings_in(&environment);
+        let names = environment
+            .into_keys()
+            .map(|name| name.to_string_lossy().into_owned());
         let keys = names.filter(|name| name.ends_with("_KEY"));
         (keys.collect(), settings.backends.into_keys().collect())
     }
@@ -304,7 +308,7 @@ mod tests {
                 &["codex", "gemini"],
             ),
         ] {
-            let (found_keys, found_names) = given(&backends, &work);
+            let (found_keys, found_names) = member_keys_and_backends(&backends, &work);
 
             assert_eq!(found_keys, keys, "{work}");
             assert_eq!(found_names, names, "{work}");
@@ -312,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_gets_the_keys_of_telemetry_and_a_list_of_those_that_nothing_else_needs() {
+    fn a_member_gets_telemetry_keys_and_the_names_of_those_without_other_use() {
         let telemetry = json!({"headers": {"x-token": {"env": "THE_TOKEN"}}});
         let mut models = ModelsFile::default();
         models.telemetry = serde_json::from_value(telemetry).expect("a section");
@@ -329,12 +333,19 @@ mod tests {
             let backends = backends(&[backend]);
             let settings = settings(&backends);
 
-            let given = backends.member_environment(&order, &settings, &models, &env);
+            let environment = backends.member_environment(&order, &settings, &models, &env);
 
             for name in ["OTEL_EXPORTER_OTLP_HEADERS", "THE_TOKEN"] {
-                assert!(given.contains_key(OsStr::new(name)), "{backend}: {name}");
+                assert!(
+                    environment.contains_key(OsStr::new(name)),
+                    "{backend}: {name}"
+                );
             }
-            assert_eq!(settings_in(&given).telemetry_keys, expected, "{backend}");
+            assert_eq!(
+                settings_in(&environment).telemetry_keys,
+                expected,
+                "{backend}"
+            );
         }
     }
 

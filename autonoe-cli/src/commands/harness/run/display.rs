@@ -41,8 +41,8 @@ impl FleetDisplay {
         spans: Option<SpanExportLayer>,
         env: &CliEnv,
     ) -> Self {
-        let is_wanted = !(args.quiet || args.json || args.no_view);
-        let has_view = args.view || (is_wanted && env.is_interactive);
+        let is_view_allowed = !(args.quiet || args.json || args.no_view);
+        let has_view = args.view || (is_view_allowed && env.is_interactive);
         let detail = if args.quiet {
             Detail::Quiet
         } else {
@@ -111,7 +111,7 @@ impl FleetDisplay {
         };
         tokio::select! {
             biased;
-            () = leave.wanted.notified() => {}
+            () = leave.requested.notified() => {}
             () = watched => {}
             () = viewed => {}
         }
@@ -120,13 +120,17 @@ impl FleetDisplay {
     /// Shows the live view until the operator closes it.
     async fn view(&self, leave: &Arc<Leave>) {
         let feed = DashboardFeed::new(Dashboard::new("", ""));
-        let (intents, wanted) = mpsc::channel::<FleetIntent>(QUEUE_LEN);
+        let (intents, intent_receiver) = mpsc::channel::<FleetIntent>(QUEUE_LEN);
         let watcher = Watcher::new(&self.home, &self.fleet).push_to(feed.clone());
         let lines = self.lines.clone();
-        let carried_out =
-            perform_intents(self.home.clone(), self.fleet.clone(), wanted, move |why| {
-                lines.warn(why);
-            });
+        let carried_out = perform_intents(
+            self.home.clone(),
+            || Some(self.fleet.clone()),
+            intent_receiver,
+            move |reason| {
+                lines.warn(reason);
+            },
+        );
         let mut screen = match FullScreen::enter(std::io::stderr()) {
             Ok(screen) => screen,
             Err(error) => {
@@ -149,9 +153,9 @@ impl FleetDisplay {
             };
             std::future::ready(input)
         });
-        let shown = show(screen.terminal(), &feed, Box::pin(inputs), &intents);
+        let view = show(screen.terminal(), &feed, Box::pin(inputs), &intents);
         let ended = tokio::select! {
-            ended = shown => ended,
+            ended = view => ended,
             () = watcher => Ok(ViewEnd::InputEnded),
             () = carried_out => Ok(ViewEnd::InputEnded),
         };
@@ -171,7 +175,7 @@ impl FleetDisplay {
 /// Interrupts of the operator.
 #[derive(Default)]
 struct Leave {
-    wanted: Notify,
+    requested: Notify,
     is_requested: AtomicBool,
 }
 
@@ -181,6 +185,6 @@ impl Leave {
         if self.is_requested.swap(true, Ordering::Relaxed) {
             signals::exit_immediately();
         }
-        self.wanted.notify_one();
+        self.requested.notify_one();
     }
 }

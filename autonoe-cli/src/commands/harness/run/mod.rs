@@ -70,7 +70,7 @@ pub(super) fn run(args: &HarnessRunArgs, env: &CliEnv) -> Result<ExitCode, CliEr
         notifications: notifications.clone(),
     };
     match run_fleet(args, prepared, env) {
-        Ok(FleetEnd::Left { fleet }) => Ok(leave_fleet(args, &fleet, env)),
+        Ok(FleetEnd::Detached { fleet }) => Ok(leave_fleet(args, &fleet, env)),
         Ok(FleetEnd::Ended {
             home,
             fleet,
@@ -109,7 +109,7 @@ enum FleetEnd {
         report: Box<FleetReport>,
     },
     /// The operator has left the fleet.
-    Left { fleet: String },
+    Detached { fleet: String },
 }
 
 fn run_fleet(
@@ -148,11 +148,11 @@ fn run_fleet(
     let home = fleet_home(&project);
     let fleet = order.name.clone();
     let trace = parent_trace(env);
-    let telemetry = Telemetry::start(&models, project.root(), env, trace.as_ref(), None);
-    let telemetry = telemetry.unwrap_or_else(|error| {
-        warnings.push(format!("telemetry is off: {error}"));
-        Telemetry::default()
-    });
+    let telemetry = Telemetry::start(&models, project.root(), env, trace.as_ref(), None)
+        .unwrap_or_else(|error| {
+            warnings.push(format!("telemetry is off: {error}"));
+            Telemetry::default()
+        });
     warnings.extend_from_slice(telemetry.warnings());
     executor_factory.set_telemetry(telemetry.sessions());
     let ids = RandomIds::new().map_err(|error| CliError::failure(error_chain(&error)))?;
@@ -212,7 +212,7 @@ fn run_fleet(
         showing.warn(&warning);
     }
     let Some(ended) = ended? else {
-        return Ok(FleetEnd::Left { fleet });
+        return Ok(FleetEnd::Detached { fleet });
     };
     let report = ended.map_err(|error| run_error(&error))?;
     Ok(FleetEnd::Ended {

@@ -201,13 +201,13 @@ fn contest(
             "candidates do the same work, so each needs a worktree: remove --no-worktrees",
         ));
     }
-    let (least, what) = match &args.strategy {
+    let (least, contest) = match &args.strategy {
         FleetStrategy::Voting(_) => (args.min_votes.get(), "this vote".to_owned()),
         FleetStrategy::Other(strategy) => (2, format!("a {}", strategy.typetag_name())),
     };
     if candidates.len() < least {
         let hint = "repeat --backend: each backend is a candidate";
-        return Err(CliError::usage(format!("{what} needs {least} candidates")).with_hint(hint));
+        return Err(CliError::usage(format!("{contest} needs {least} candidates")).with_hint(hint));
     }
     Ok(FleetOrder::from_candidates(
         name, roadmap, strategy, candidates,
@@ -260,7 +260,7 @@ mod tests {
 
     // Shows: fleets/executor/candidates
     #[test]
-    fn a_task_whose_backend_a_contest_ignores_is_warned_of() {
+    fn a_contest_warns_about_the_ignored_backend_of_a_task() {
         let text = "## Tasks\n- [ ] **a**: One.\n  - cli: codex\n- [ ] **b**: Two.\n  - model: m\n\
                     - [ ] **c**: Three.\n- [x] **d**: Four.\n  - cli: codex\n";
         let roadmap = Roadmap::parse("ROADMAP.md".as_ref(), text).expect("a roadmap");
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vote_whose_successes_are_all_equal_is_warned_of() {
+    fn a_vote_warns_about_criteria_that_cannot_rank_candidates() {
         let command = "`cargo test`";
         let tests = r#"{"type": "tests", "command": ["cargo"], "report": "junit.xml"}"#;
         let all = r#"{"type": "all", "criteria": ["It works.", {"type": "tests", "command": ["cargo"], "report": "junit.xml"}]}"#;

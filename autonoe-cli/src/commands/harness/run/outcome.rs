@@ -73,13 +73,15 @@ pub(super) fn format_outcome(
     outcome: &FleetReport,
     width: Option<usize>,
 ) -> String {
-    let how = match (outcome.success, &outcome.stopped, &outcome.cut_short) {
+    let end = match (outcome.success, &outcome.stopped, &outcome.cut_short) {
         (true, ..) => "succeeded".to_owned(),
-        (false, Some(why), _) => format!("was stopped: {}", sanitize_line(why)),
-        (false, None, Some(why)) => format!("ended early: {}", sanitize_line(&why.to_string())),
+        (false, Some(reason), _) => format!("was stopped: {}", sanitize_line(reason)),
+        (false, None, Some(reason)) => {
+            format!("ended early: {}", sanitize_line(&reason.to_string()))
+        }
         (false, None, None) => "failed".to_owned(),
     };
-    let mut text = format!("Fleet {fleet} {how}");
+    let mut text = format!("Fleet {fleet} {end}");
     if let Some(winner) = &outcome.winner {
         text.push_str(&format!(", won by {winner}"));
     }
@@ -90,9 +92,11 @@ pub(super) fn format_outcome(
         let (done, all) = (totals.done, totals.total);
         text.push_str(&format!("{}, {cost}\n", format_members_done(done, all)));
     }
-    if let Some(why) = &outcome.not_merged {
-        let why = sanitize_line(why);
-        text.push_str(&format!("The work of the winner was not merged: {why}\n"));
+    if let Some(reason) = &outcome.not_merged {
+        let reason = sanitize_line(reason);
+        text.push_str(&format!(
+            "The work of the winner was not merged: {reason}\n"
+        ));
     }
     for place in &outcome.unmerged_work {
         let folder = place.folder.display().to_string();

@@ -1,4 +1,4 @@
-//! `Story`, the decisions of agents in a run, independent of the backend.
+//! `RunScript`, the decisions of agents in a run, independent of the backend.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// The decisions of agents in a run, by session.
 #[derive(Clone, Debug)]
-pub(crate) struct Story {
+pub(crate) struct RunScript {
     pub(crate) mode: Mode,
     pub(crate) sessions: Vec<Session>,
     pub(crate) max_iterations: Option<u32>,
@@ -31,7 +31,7 @@ pub(crate) type Step = Vec<Call>;
 pub(crate) struct Call {
     /// ID of the call in the conversation, unique in this process.
     pub(crate) id: String,
-    pub(crate) what: Effect,
+    pub(crate) effect: Effect,
     pub(crate) expect: Expectation,
     /// Texts that the result contains.
     pub(crate) shows: Vec<String>,
@@ -68,7 +68,7 @@ pub(crate) enum Effect {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
     /// The model finishes with this text.
-    Says(&'static str),
+    Text(&'static str),
     /// The service reports an exhausted quota.
     QuotaSpent,
     /// The service rejects the login.
@@ -79,7 +79,7 @@ pub(crate) enum End {
     Unpaid,
 }
 
-impl Story {
+impl RunScript {
     pub(crate) fn new(sessions: impl IntoIterator<Item = Session>) -> Self {
         Self {
             mode: Mode::Run,
@@ -121,12 +121,12 @@ impl Session {
 }
 
 impl Call {
-    fn new(what: Effect) -> Self {
+    fn new(effect: Effect) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         Self {
             id: format!("call_{number}"),
-            what,
+            effect,
             expect: Expectation::Runs,
             shows: Vec::new(),
         }

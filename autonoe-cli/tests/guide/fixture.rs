@@ -1,4 +1,4 @@
-//! `World`, the machine of a reader of the guide.
+//! `Fixture`, the machine of a reader of the guide.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,30 +15,30 @@ use crate::browser::programs;
 use crate::build::Build;
 
 /// A home, a checkout, the real Claude Code, and a model that does what the guide describes.
-pub(crate) struct World {
+pub(crate) struct Fixture {
     folder: TempDir,
     model: AnthropicServer,
 }
 
-impl World {
+impl Fixture {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let world = Self {
+        let fixture = Self {
             folder,
             model: AnthropicServer::start(ModelScript::from_fn(answer)),
         };
         for name in ["home", "bin", "installed"] {
-            fs::create_dir(world.path(name)).expect("writable");
+            fs::create_dir(fixture.path(name)).expect("writable");
         }
-        symlink(Build::NEWER.program(), world.path("bin/claude")).expect("writable");
+        symlink(Build::NEWER.program(), fixture.path("bin/claude")).expect("writable");
         let server = programs::playwright();
         // The package that `npx` would fetch is installed already.
         let npx = format!(
             "#!/bin/sh\nshift\nexec node '{}' \"$@\"\n",
             server.display()
         );
-        fs::write(world.path("bin/npx"), npx).expect("writable");
-        world.make_executable("bin/npx");
+        fs::write(fixture.path("bin/npx"), npx).expect("writable");
+        fixture.make_executable("bin/npx");
         // The command is built already. `cargo xtask test-install` runs the real installation. The
         // guide installs from Git after the first release.
         let cargo = format!(
@@ -51,9 +51,9 @@ impl World {
              exec ln -s '{}' \"$CARGO_INSTALL_ROOT/autonoe\"\n",
             env!("CARGO_BIN_EXE_autonoe")
         );
-        fs::write(world.path("bin/cargo"), cargo).expect("writable");
-        world.make_executable("bin/cargo");
-        world
+        fs::write(fixture.path("bin/cargo"), cargo).expect("writable");
+        fixture.make_executable("bin/cargo");
+        fixture
     }
 
     fn make_executable(&self, name: &str) {

@@ -8,14 +8,14 @@ use crate::commands::fixture::Fixture;
 
 #[test]
 fn an_invalid_project_directory_is_reported_once_with_the_reason() {
-    let setting = Fixture::new().file("notes.txt", "");
-    symlink("gone", setting.project().join("link")).expect("writable");
+    let fixture = Fixture::new().file("notes.txt", "");
+    symlink("gone", fixture.project().join("link")).expect("writable");
     for (dir, name) in [
         ("missing", "missing_directory"),
         ("notes.txt", "file_and_no_directory"),
         ("link", "symlink_that_leads_nowhere"),
     ] {
-        let status = setting.autonoe(&["status", "-p", dir]);
+        let status = fixture.autonoe(&["status", "-p", dir]);
 
         insta::assert_snapshot!(name, status.screen());
         for args in [
@@ -29,14 +29,14 @@ fn an_invalid_project_directory_is_reported_once_with_the_reason() {
             &["flow", "graph", "x"],
             &["flow", "run", "x"],
         ] {
-            let output = setting.autonoe(&[args, &["-p", dir]].concat());
+            let output = fixture.autonoe(&[args, &["-p", dir]].concat());
             assert_eq!(
                 (output.code, &output.stderr),
                 (1, &status.stderr),
                 "{args:?}"
             );
         }
-        let doctor = setting.autonoe(&["doctor", "-p", dir]);
+        let doctor = fixture.autonoe(&["doctor", "-p", dir]);
         let line = status.stderr.lines().next().expect("it is told");
         let words = line.trim_start_matches("error: ");
         assert!(doctor.stdout.contains(words), "{}", doctor.screen());
@@ -44,7 +44,7 @@ fn an_invalid_project_directory_is_reported_once_with_the_reason() {
 }
 
 #[test]
-fn a_missing_specification_comes_with_a_way_to_begin_one() {
+fn a_missing_specification_is_reported_with_a_hint() {
     let output = Fixture::new().autonoe(&["run"]);
 
     insta::assert_snapshot!(output.screen());
@@ -52,23 +52,23 @@ fn a_missing_specification_comes_with_a_way_to_begin_one() {
 
 #[test]
 fn deleted_working_directory_is_reported() {
-    let setting = Fixture::new();
-    let project = setting.project();
-    let gone = project.join("gone");
-    fs::create_dir(&gone).expect("writable");
+    let fixture = Fixture::new();
+    let project = fixture.project();
+    let deleted = project.join("gone");
+    fs::create_dir(&deleted).expect("writable");
     let in_it = |args: &[&str]| {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", "cd \"$0\" && rmdir \"$0\" && exec \"$@\""]);
         command
-            .arg(&gone)
+            .arg(&deleted)
             .arg(env!("CARGO_BIN_EXE_autonoe"))
             .args(args);
-        setting.command_output(command.output().expect("it starts"))
+        fixture.command_output(command.output().expect("it starts"))
     };
 
     let output = in_it(&["status"]);
-    fs::create_dir(&gone).expect("writable");
-    let elsewhere = in_it(&["status", "-p", project.to_str().expect("plain")]);
+    fs::create_dir(&deleted).expect("writable");
+    let with_option = in_it(&["status", "-p", project.to_str().expect("plain")]);
 
     assert_eq!(output.code, 1, "{}", output.screen());
     assert!(
@@ -78,31 +78,31 @@ fn deleted_working_directory_is_reported() {
         "{}",
         output.screen()
     );
-    assert_eq!(elsewhere.code, 0, "{}", elsewhere.screen());
+    assert_eq!(with_option.code, 0, "{}", with_option.screen());
 }
 
 #[test]
 fn a_project_that_is_named_by_a_link_has_the_paths_of_the_link_too() {
-    let setting = Fixture::new();
+    let fixture = Fixture::new();
     // Not in `/tmp`, where commands may write anyway.
-    let elsewhere = tempfile::tempdir_in("/var/tmp").expect("a folder");
-    let link = elsewhere.path().join("link");
-    symlink(setting.project(), &link).expect("writable");
+    let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let link = folder.path().join("link");
+    symlink(fixture.project(), &link).expect("writable");
     let link = link.to_str().expect("plain");
-    let check = |directory: &str, shown: Option<&str>, more: &[&str]| {
+    let check = |directory: &str, pwd: Option<&str>, more: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_autonoe"));
         let text = format!("echo x > {link}/a && cd {link} && git status");
         command.args(["check", &text]).args(more);
         command.current_dir(directory).env_remove("PWD");
-        if let Some(shown) = shown {
-            command.env("PWD", shown);
+        if let Some(pwd) = pwd {
+            command.env("PWD", pwd);
         }
-        setting.command_output(command.output().expect("it starts"))
+        fixture.command_output(command.output().expect("it starts"))
     };
 
-    let project = setting.project();
+    let project = fixture.project();
     let project = project.to_str().expect("plain");
-    for (directory, shown, more, is_allowed) in [
+    for (directory, pwd, more, is_allowed) in [
         ("/", None, &["-p", link][..], true),
         (link, Some(link), &[], true),
         // The working directory of the shell does not lead through the link.
@@ -111,12 +111,12 @@ fn a_project_that_is_named_by_a_link_has_the_paths_of_the_link_too() {
         (project, None, &[], false),
         ("/", None, &["-p", project], false),
     ] {
-        let output = check(directory, shown, more);
+        let output = check(directory, pwd, more);
 
         assert_eq!(
             output.stdout.starts_with("allowed"),
             is_allowed,
-            "{directory} {shown:?} {more:?}: {}",
+            "{directory} {pwd:?} {more:?}: {}",
             output.screen()
         );
     }

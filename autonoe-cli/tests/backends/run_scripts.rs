@@ -1,16 +1,16 @@
-//! Stories: scripts of decisions for whole runs.
+//! Scripts of decisions for whole runs.
 
 use autonoe_core::Mode;
 
-use crate::backends::story::{
-    End, Session, Story, deprecates, lists, plans, runs, sets, verifies, writes,
+use crate::backends::run_script::{
+    End, RunScript, Session, deprecates, lists, plans, runs, sets, verifies, writes,
 };
 
-const PLANNED: End = End::Says("It is planned.");
-const DONE: End = End::Says("That is all for now.");
+const PLANNED: End = End::Text("It is planned.");
+const DONE: End = End::Text("That is all for now.");
 
 /// Plans two deliverables, builds one per session, and attempts forbidden calls.
-pub(crate) fn all_pass() -> Story {
+pub(crate) fn all_pass() -> RunScript {
     let planning = Session::new(
         [
             plans([
@@ -43,11 +43,11 @@ pub(crate) fn all_pass() -> Story {
         DONE,
     )
     .then_at_once([lists(), sets("DL-002", "passed")]);
-    Story::new([planning, greeting, farewell])
+    RunScript::new([planning, greeting, farewell])
 }
 
 /// Passes one of three deliverables. External causes block the others.
-pub(crate) fn the_rest_is_blocked() -> Story {
+pub(crate) fn the_rest_is_blocked() -> RunScript {
     let planning = Session::new(
         [plans([
             ("DL-001", "notes.txt has a note"),
@@ -65,11 +65,11 @@ pub(crate) fn the_rest_is_blocked() -> Story {
         DONE,
     )
     .then_at_once([sets("DL-002", "blocked"), sets("DL-003", "blocked")]);
-    Story::new([planning, working])
+    RunScript::new([planning, working])
 }
 
 /// Plans in two steps. External causes block everything.
-pub(crate) fn everything_is_blocked() -> Story {
+pub(crate) fn everything_is_blocked() -> RunScript {
     let planning = Session::new(
         [
             plans([("DL-001", "a letter is sent")]),
@@ -79,11 +79,11 @@ pub(crate) fn everything_is_blocked() -> Story {
         PLANNED,
     );
     let giving_up = Session::new([sets("DL-001", "blocked"), sets("DL-002", "blocked")], DONE);
-    Story::new([planning, giving_up])
+    RunScript::new([planning, giving_up])
 }
 
 /// Passes a deliverable and reverts it, until the session limit.
-pub(crate) fn no_session_is_left() -> Story {
+pub(crate) fn no_session_is_left() -> RunScript {
     let planning = Session::new([plans([("DL-001", "count.txt counts")])], PLANNED);
     let first = Session::new(
         [
@@ -94,37 +94,37 @@ pub(crate) fn no_session_is_left() -> Story {
         DONE,
     );
     let second = Session::new([runs("echo 2 >> count.txt")], DONE);
-    Story::new([planning, first, second]).with_max_iterations(3)
+    RunScript::new([planning, first, second]).with_max_iterations(3)
 }
 
 /// The quota is exhausted in the middle of a session.
-pub(crate) fn the_quota_is_spent() -> Story {
+pub(crate) fn the_quota_is_spent() -> RunScript {
     interrupted(End::QuotaSpent)
 }
 
 /// The service rejects the login.
-pub(crate) fn the_login_is_refused() -> Story {
+pub(crate) fn the_login_is_refused() -> RunScript {
     interrupted(End::LoginRefused)
 }
 
 /// The service does not know the model.
-pub(crate) fn the_model_is_unknown() -> Story {
+pub(crate) fn the_model_is_unknown() -> RunScript {
     interrupted(End::ModelUnknown)
 }
 
 /// The account has an unpaid bill.
-pub(crate) fn unpaid_account() -> Story {
+pub(crate) fn unpaid_account() -> RunScript {
     interrupted(End::Unpaid)
 }
 
 /// A session that ends in the middle.
-fn interrupted(end: End) -> Story {
+fn interrupted(end: End) -> RunScript {
     let half = Session::new([writes("half.txt", "half\n")], end);
-    Story::new([half]).with_plan([("DL-001", "half.txt is whole")])
+    RunScript::new([half]).with_plan([("DL-001", "half.txt is whole")])
 }
 
 /// Updates the ledger to match the specification and verifies it. Only notes are written.
-pub(crate) fn all_is_verified() -> Story {
+pub(crate) fn all_is_verified() -> RunScript {
     let syncing = Session::new(
         [
             plans([("DL-001", "it was asked for"), ("DL-002", "it still is")]),
@@ -138,5 +138,5 @@ pub(crate) fn all_is_verified() -> Story {
         [lists(), sets("DL-002", "passed"), verifies("DL-002")],
         DONE,
     );
-    Story::new([syncing, verifying]).in_mode(Mode::Sync)
+    RunScript::new([syncing, verifying]).in_mode(Mode::Sync)
 }

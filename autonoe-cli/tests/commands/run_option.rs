@@ -18,24 +18,24 @@ fn two_runs() -> Fixture {
 const LIMITS: &str =
     r#"{"mode":"run","maxIterations":null,"maxRetries":3,"maxStalledSessions":5,"onQuota":"stop"}"#;
 
-fn both(setting: &Fixture, id: &str) -> [CommandOutput; 2] {
+fn both(fixture: &Fixture, id: &str) -> [CommandOutput; 2] {
     [
-        setting.autonoe(&["log", "--run", id]),
-        setting.autonoe(&["report", "--output=-", "--run", id]),
+        fixture.autonoe(&["log", "--run", id]),
+        fixture.autonoe(&["report", "--output=-", "--run", id]),
     ]
 }
 
 #[test]
 fn log_and_report_print_the_same_error_for_an_unknown_run() {
     let (some, none) = (two_runs(), Fixture::new());
-    for (setting, id, name) in [
+    for (fixture, id, name) in [
         (&some, "no-such", "unknown"),
         (&some, "", "blank"),
         (&some, "01run", "not_clear"),
         (&none, "no-such", "no_runs"),
         (&none, " ", "no_runs_and_blank"),
     ] {
-        let [log, report] = both(setting, id);
+        let [log, report] = both(fixture, id);
 
         insta::assert_snapshot!(name, log.screen());
         assert_eq!(log.screen(), report.screen());
@@ -55,14 +55,14 @@ fn log_and_report_accept_an_id_prefix() {
 
 #[test]
 fn log_and_report_find_runs_in_rotated_journals() {
-    let setting = two_runs();
-    let journal = setting.read(".autonoe/journal.jsonl");
+    let fixture = two_runs();
+    let journal = fixture.read(".autonoe/journal.jsonl");
     let (first, second) = journal.split_once('\n').expect("two lines");
-    let setting = setting
+    let fixture = fixture
         .file(".autonoe/journal.1.jsonl", format!("{first}\n"))
         .file(".autonoe/journal.jsonl", second);
 
-    for output in both(&setting, "01run-a") {
+    for output in both(&fixture, "01run-a") {
         assert_eq!(output.code, 0, "{}", output.screen());
         assert!(output.stdout.contains("01run-a"), "{}", output.screen());
     }
