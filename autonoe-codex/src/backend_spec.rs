@@ -267,6 +267,8 @@ impl From<ThinkingBudget> for Effort {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use autonoe_backend::{SandboxConfig, SandboxNetwork};
     use autonoe_core::gate::ProjectPaths;
     use autonoe_core::spec::{SpecPort, registered_specs};

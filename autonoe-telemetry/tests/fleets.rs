@@ -72,7 +72,7 @@ async fn fleet(
         .expect("it runs");
     spans.close();
 
-    assert!(!report.result.success);
+    assert!(!report.success);
     let exported = exporter.get_finished_spans().expect("it is in memory");
     assert_eq!(exported.len(), 3, "{exported:?}");
     let named = exported
