@@ -115,7 +115,7 @@ impl Generation {
         drop((journal, ledger, shared));
         self.file_system.restart();
 
-        self.unsynced_lost += usize::from(self.file_system.lost_what_was_unsynced());
+        self.unsynced_lost += usize::from(self.file_system.lost_unsynced_data());
         let files = [".gitignore", "journal.jsonl", "status.json", "status.lock"];
         assert_nothing_is_lost(&self.project, &self.deliverables, &files).await;
         self.assert_no_line_is_lost();

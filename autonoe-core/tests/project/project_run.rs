@@ -8,7 +8,9 @@ use async_trait::async_trait;
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::event::InstructionName;
 use autonoe_core::gate::policy::Verdict;
-use autonoe_core::project::{AgentConfig, OpenProject, ProjectError, ProjectRunError, RunLock};
+use autonoe_core::project::{
+    AgentConfig, OpenProject, OpenProjectOptions, ProjectError, ProjectRunError, RunLock,
+};
 use autonoe_core::time::SeededIds;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Capabilities, ExitReason, Mode, Project,
@@ -34,12 +36,16 @@ fn passes() -> SessionScript {
         .ends()
 }
 
+fn options(project: &TempProject) -> OpenProjectOptions {
+    OpenProject::options(project.project()).clock(VirtualClock::new())
+}
+
 fn run(project: &TempProject, agents: ScriptedBackend) -> ProjectRun {
-    ProjectRun::new(
-        OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
-        Arc::new(agents),
-    )
-    .configure(|runner| {
+    run_with(options(project), agents)
+}
+
+fn run_with(options: OpenProjectOptions, agents: ScriptedBackend) -> ProjectRun {
+    ProjectRun::new(options, agents).configure(|runner| {
         runner
             .ids(Arc::new(SeededIds::new(1)))
             .bash_security(|_: &str| Verdict::Allow)
@@ -105,9 +111,8 @@ async fn a_run_uses_the_files_that_its_caller_has_loaded_also_if_they_change() {
             .ends(),
     ]);
 
-    let report = run(&project, agents)
+    let report = run_with(options(&project).config(config), agents)
         .specification(specification)
-        .config(config)
         .run(&RunControl::new())
         .await
         .expect("it starts");
@@ -289,8 +294,7 @@ async fn a_run_with_an_unusable_backend_does_not_start() {
 
 /// Starts a run that cannot start, and returns the error.
 async fn refusal(project: &TempProject, mode: Mode) -> ProjectRunError {
-    run(project, ScriptedBackend::new([]))
-        .mode(mode)
+    run_with(options(project).mode(mode), ScriptedBackend::new([]))
         .run(&RunControl::new())
         .await
         .expect_err("something is in its way")

@@ -460,7 +460,10 @@ async fn agents_delete_files_only_where_they_may() {
     ] {
         let project = TempProject::new().file("old.txt", "old\n");
         let played = agents([script.ends()]);
-        let host = host(&project, &played).destructive(destructive);
+        let options = OpenProject::options(project.project())
+            .clock(VirtualClock::new())
+            .destructive(destructive);
+        let host = ProjectSessionHost::new(options, played.clone());
 
         let outcome = attach(&host, 1, 1).await;
 

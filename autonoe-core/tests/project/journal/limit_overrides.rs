@@ -44,12 +44,18 @@ fn iterations(max: u32) -> LimitOverrides {
 }
 
 fn run(project: &TempProject, agents: ScriptedBackend, overrides: LimitOverrides) -> ProjectRun {
-    ProjectRun::new(
-        OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new())),
-        Arc::new(agents),
-    )
-    .limits(overrides)
-    .configure(|runner| runner.ids(Arc::new(SeededIds::new(7))))
+    run_at(VirtualClock::new(), project, agents, overrides)
+}
+
+fn run_at(
+    clock: VirtualClock,
+    project: &TempProject,
+    agents: ScriptedBackend,
+    overrides: LimitOverrides,
+) -> ProjectRun {
+    ProjectRun::new(OpenProject::options(project.project()).clock(clock), agents)
+        .limits(overrides)
+        .configure(|runner| runner.ids(Arc::new(SeededIds::new(7))))
 }
 
 /// Plans, passes A, and is interrupted in session 3.
@@ -164,8 +170,7 @@ async fn time_counts_from_the_start_that_gave_it() {
     let clock = VirtualClock::starting_at(MIDNIGHT + Duration::from_secs(24 * 3600));
     let agents = ScriptedBackend::resuming_at(3, all());
 
-    let report = run(&project, agents, minute)
-        .clock(Arc::new(clock))
+    let report = run_at(clock, &project, agents, minute)
         .run(&RunControl::new())
         .await
         .expect("it starts");
