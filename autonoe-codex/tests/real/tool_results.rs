@@ -100,9 +100,9 @@ async fn a_tool_gets_the_ids_of_its_call_and_turn() {
 
     let mut events = Vec::new();
     for prompt in ["Take two.", "Take one more."] {
-        let (events, error) = collect_events(client.as_mut(), prompt).await;
+        let (turn_events, error) = collect_events(client.as_mut(), prompt).await;
         assert!(error.is_none(), "{error:?}");
-        events.extend(events);
+        events.extend(turn_events);
     }
     client.dispose().await.expect("it ends");
 

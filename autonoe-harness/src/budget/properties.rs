@@ -228,7 +228,7 @@ proptest! {
 }
 
 #[test]
-fn no_money_returns_from_a_reservation_whose_cost_is_unknown() {
+fn a_reservation_whose_cost_is_unknown_returns_no_money() {
     let mut account = Account::new(allowance(100));
     account.reserve("one", allowance(40)).expect("free");
     let tokens = TokenUsage::default();

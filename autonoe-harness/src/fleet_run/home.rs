@@ -331,9 +331,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_symlink_in_place_of_the_folder_is_refused_and_not_followed() {
-        let (project, elsewhere) = (tempfile::tempdir(), tempfile::tempdir());
-        let (project, elsewhere) = (project.expect("a folder"), elsewhere.expect("a folder"));
-        symlink(elsewhere.path(), project.path().join(FOLDER)).expect("writable");
+        let (project, outside) = (tempfile::tempdir(), tempfile::tempdir());
+        let (project, outside) = (project.expect("a folder"), outside.expect("a folder"));
+        symlink(outside.path(), project.path().join(FOLDER)).expect("writable");
         let home = FleetHome::new(project.path());
 
         assert!(home.create().is_err());
@@ -365,25 +365,25 @@ mod tests {
         let folder = MemberFolder::new(home.path(), &MemberId::new("login.one")).expect("an id");
         assert!(folder.submit(&order).is_err());
 
-        assert_eq!(fs::read_dir(elsewhere.path()).expect("there").count(), 0);
+        assert_eq!(fs::read_dir(outside.path()).expect("there").count(), 0);
     }
 
     #[test]
     fn a_symlink_in_place_of_the_folder_of_a_member_is_refused() {
-        let (project, elsewhere) = (tempfile::tempdir(), tempfile::tempdir());
-        let (project, elsewhere) = (project.expect("a folder"), elsewhere.expect("a folder"));
+        let (project, outside) = (tempfile::tempdir(), tempfile::tempdir());
+        let (project, outside) = (project.expect("a folder"), outside.expect("a folder"));
         let home = FleetHome::new(project.path());
         home.create().expect("writable");
         let folder = home
             .member_folder("login", &MemberId::new("one"))
             .expect("an id");
-        symlink(elsewhere.path(), folder.path()).expect("writable");
+        symlink(outside.path(), folder.path()).expect("writable");
 
         let order = RunSpec::new(RunId::new("login.one"), "work", json!({}));
 
         assert!(folder.submit(&order).is_err());
-        assert_eq!(fs::read_dir(elsewhere.path()).expect("there").count(), 0);
-        fs::write(elsewhere.path().join("order.json"), "{}").expect("writable");
+        assert_eq!(fs::read_dir(outside.path()).expect("there").count(), 0);
+        fs::write(outside.path().join("order.json"), "{}").expect("writable");
         assert_eq!(home.member_folders("login").expect("readable"), []);
     }
 }

@@ -111,8 +111,8 @@ mod tests {
     fn a_killed_process_is_no_leader() {
         let root = tempfile::tempdir().expect("a folder");
         let folder = folder(root.path());
-        let gone = r#"{"pid": 1, "started": "before"}"#;
-        fs::write(record_of(&folder), gone).expect("writable");
+        let killed = r#"{"pid": 1, "started": "before"}"#;
+        fs::write(record_of(&folder), killed).expect("writable");
 
         assert_eq!(leader(&folder).expect("readable"), None);
     }

@@ -324,8 +324,8 @@ mod tests {
         });
 
         let left = folder.inbox().expect("there").instructions.len();
-        let aside = names_in(&folder.file("taken")).expect("there").len();
-        assert_eq!(left + aside, 80);
+        let received = names_in(&folder.file("taken")).expect("there").len();
+        assert_eq!(left + received, 80);
         assert_eq!(folder.next_number().expect("there"), 81);
     }
 

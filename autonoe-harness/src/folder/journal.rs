@@ -352,8 +352,8 @@ mod tests {
 
         let first = folder.open_journal().expect("writable");
         let text = "Use Postgres.".to_owned();
-        let given = MemberFact::InstructionQueued { number: 1, text };
-        first.write(now(), given).expect("writable");
+        let queued = MemberFact::InstructionQueued { number: 1, text };
+        first.write(now(), queued).expect("writable");
         let delivered = MemberFact::InstructionDelivered { number: 1 };
         first.write(now(), delivered).expect("writable");
         let second = folder.open_journal().expect("writable");

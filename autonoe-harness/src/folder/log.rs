@@ -215,19 +215,19 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let folder = MemberFolder::new(root.path(), &MemberId::new("a")).expect("an id");
         fs::create_dir_all(folder.path()).expect("writable");
-        let made = std::process::Command::new("mkfifo")
+        let created = std::process::Command::new("mkfifo")
             .arg(folder.file("harness.log"))
             .status();
-        assert!(made.expect("it is there").success());
+        assert!(created.expect("it is there").success());
 
         assert!(folder.log(1).is_err());
         assert!(MemberLog::open(&folder).is_err());
 
         fs::remove_file(folder.file("harness.log")).expect("ours");
-        let elsewhere = root.path().join("elsewhere");
-        std::os::unix::fs::symlink(&elsewhere, folder.file("harness.log")).expect("a link");
+        let target = root.path().join("elsewhere");
+        std::os::unix::fs::symlink(&target, folder.file("harness.log")).expect("a link");
         assert!(MemberLog::open(&folder).is_err());
-        assert!(!elsewhere.exists());
+        assert!(!target.exists());
     }
 
     #[test]

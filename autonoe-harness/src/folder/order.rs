@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_of_another_id_is_refused_and_others_cannot_look_into_the_folder() {
+    fn an_order_of_another_id_is_refused_and_the_folder_is_private() {
         let root = tempfile::tempdir().expect("a folder");
         let folder = folder(root.path());
         let order = |id: &str| RunSpec::new(RunId::new(id), "work", json!(null));
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outcome_of_any_size_can_be_read_again() {
+    fn an_outcome_of_any_size_can_be_read() {
         let root = tempfile::tempdir().expect("a folder");
         let folder = folder(root.path());
         let order = RunSpec::new(RunId::new("a"), "work", json!(null));
@@ -265,22 +265,23 @@ mod tests {
         let outcome = RunOutcome::succeeded(json!({"output": long, "id": "a"}));
 
         assert_eq!(*truncated(&short), short);
-        let kept = truncated(&outcome).into_owned();
-        let text = kept.output["output"].as_str().expect("a text");
+        let truncated_outcome = truncated(&outcome).into_owned();
+        let text = truncated_outcome.output["output"].as_str().expect("a text");
         assert!(text.len() < LONGEST + 100 && text.ends_with("ääthe end"));
         assert!(text.starts_with('['));
-        assert_eq!(kept.output["id"], "a");
+        assert_eq!(truncated_outcome.output["id"], "a");
     }
 
     #[test]
     fn an_output_that_is_too_large_is_replaced() {
         let many: Vec<String> = vec!["x".repeat(LONGEST); 20];
 
-        let kept = truncated(&RunOutcome::succeeded(json!(many))).into_owned();
+        let truncated_outcome = truncated(&RunOutcome::succeeded(json!(many))).into_owned();
 
-        assert!(kept.is_success());
+        assert!(truncated_outcome.is_success());
         assert!(
-            kept.output
+            truncated_outcome
+                .output
                 .as_str()
                 .is_some_and(|text| text.contains("left out"))
         );

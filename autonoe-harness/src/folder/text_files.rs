@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_name_again_is_another_instruction() {
+    fn a_reused_name_is_another_instruction() {
         let mut it = Fixture::new();
         for (number, text) in [(1, "one"), (2, "two")] {
             it.write("note.txt", text);

@@ -104,9 +104,9 @@ mod tests {
         fs::write(&target, "mine").expect("writable");
         std::os::unix::fs::symlink(&target, &path).expect("writable");
 
-        let taken = acquire(&path, Duration::from_secs(60), || Ok(())).await;
+        let acquired = acquire(&path, Duration::from_secs(60), || Ok(())).await;
 
-        assert!(taken.is_err());
+        assert!(acquired.is_err());
         assert_eq!(fs::read(&target).expect("it is there"), b"mine");
     }
 }

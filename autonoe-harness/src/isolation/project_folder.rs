@@ -80,18 +80,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_folder_of_a_project_is_made_and_never_followed_elsewhere() {
-        let (root, elsewhere) = (tempfile::tempdir(), tempfile::tempdir());
-        let (root, elsewhere) = (root.expect("a folder"), elsewhere.expect("a folder"));
+    fn the_folder_of_a_project_is_created_and_symlinks_are_not_followed() {
+        let (root, outside) = (tempfile::tempdir(), tempfile::tempdir());
+        let (root, outside) = (root.expect("a folder"), outside.expect("a folder"));
         let root = root.path();
         fs::write(root.join("file"), "").expect("writable");
-        symlink(elsewhere.path(), root.join("link")).expect("writable");
+        symlink(outside.path(), root.join("link")).expect("writable");
 
-        let made = |inside: &str| create(root, inside.as_ref()).is_ok();
+        let is_created = |inside: &str| create(root, inside.as_ref()).is_ok();
 
-        assert!(made("") && made("a/b") && made("a/b"));
+        assert!(is_created("") && is_created("a/b") && is_created("a/b"));
         assert!(root.join("a/b").is_dir());
-        assert!(!made("file") && !made("link") && !made("link/c"));
-        assert!(!elsewhere.path().join("c").exists());
+        assert!(!is_created("file") && !is_created("link") && !is_created("link/c"));
+        assert!(!outside.path().join("c").exists());
     }
 }

@@ -163,17 +163,17 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("index.lock");
         fs::write(&file, "").expect("a file");
-        let made = fs::metadata(&file).and_then(|found| found.modified());
-        let made = made.expect("a time");
+        let modified = fs::metadata(&file).and_then(|found| found.modified());
+        let modified = modified.expect("a time");
         let files = [file.clone(), folder.path().join("missing.lock")];
 
-        let later = made + Duration::from_secs(1);
+        let later = modified + Duration::from_secs(1);
         remove_locks(&files, later, Duration::ZERO, &[folder.path()])
             .await
             .expect("nothing to do");
         assert!(file.exists());
 
-        remove_locks(&files, made, Duration::ZERO, &[folder.path()])
+        remove_locks(&files, modified, Duration::ZERO, &[folder.path()])
             .await
             .expect("nobody holds it");
         assert!(!file.exists());

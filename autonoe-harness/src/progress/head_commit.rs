@@ -80,9 +80,9 @@ mod tests {
         fs::create_dir(&root).expect("created");
         git(&root, &["init", "-q"]);
         assert_eq!(head_commit(&root), None, "no commit");
-        let check = |folder: &Path, what: &str| {
+        let check = |folder: &Path, description: &str| {
             let expected = git(folder, &["rev-parse", "HEAD"]);
-            assert_eq!(head_commit(folder), Some(expected), "{what}");
+            assert_eq!(head_commit(folder), Some(expected), "{description}");
         };
 
         git(&root, &["commit", "-q", "--allow-empty", "-m", "one"]);

@@ -233,8 +233,8 @@ mod tests {
         }
 
         fn snapshot(&self) -> WorkspaceSnapshot {
-            let taken = ProjectFiles::new(self.0.path()).snapshot();
-            taken.expect("a snapshot")
+            let snapshot = ProjectFiles::new(self.0.path()).snapshot();
+            snapshot.expect("a snapshot")
         }
     }
 
@@ -280,13 +280,13 @@ mod tests {
                 it.git(&["commit", "-q", "--allow-empty", "-m", "empty"]);
             }),
         ];
-        for (what, change) in changes {
+        for (description, change) in changes {
             let project = repository();
             let before = project.snapshot();
 
             change(&project);
 
-            assert_ne!(project.snapshot(), before, "{what}");
+            assert_ne!(project.snapshot(), before, "{description}");
         }
     }
 
@@ -319,7 +319,7 @@ mod tests {
                 it.write("target/behind", "longer than before");
             }),
         ];
-        for (what, change) in changes {
+        for (description, change) in changes {
             let project = repository();
             project.write(".git/info/exclude", "notes/\n");
             symlink("target", project.path("link")).expect("linked");
@@ -327,7 +327,7 @@ mod tests {
 
             change(&project);
 
-            assert_eq!(project.snapshot(), before, "{what}");
+            assert_eq!(project.snapshot(), before, "{description}");
         }
     }
 
@@ -368,8 +368,8 @@ mod tests {
         let project = Project::new();
         project.write("a/one", "1");
         project.write("b/two", "1");
-        let gone = ProjectFiles::new(project.path("gone")).snapshot();
-        assert!(gone.is_err(), "{gone:?}");
+        let missing = ProjectFiles::new(project.path("gone")).snapshot();
+        assert!(missing.is_err(), "{missing:?}");
 
         for (max_files, fits) in [(2, false), (3, true)] {
             let files = ProjectFiles {

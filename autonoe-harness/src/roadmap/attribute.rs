@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn shell_syntax_is_refused() {
-        for (command, why) in [
+        for (command, reason) in [
             ("cargo fmt --check && cargo test", "'&'"),
             ("cat log | grep ok", "'|'"),
             ("make; make test", "';'"),
@@ -244,7 +244,7 @@ mod tests {
             ("  ", "the command is empty"),
         ] {
             let error = split_command(command).expect_err(command);
-            assert!(error.contains(why), "{command}: {error}");
+            assert!(error.contains(reason), "{command}: {error}");
         }
     }
 }

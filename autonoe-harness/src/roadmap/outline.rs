@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heading_that_is_nearly_one_of_ours_is_a_mistake() {
+    fn a_misspelled_heading_is_a_mistake() {
         let mut findings = Vec::new();
 
         Outline::parse(

@@ -103,8 +103,8 @@ mod tests {
 
             assert_eq!(after, expected.map(conversation), "{end:?}");
             let unnamed = Conversation::after_turn(before, &end, None);
-            let kept = expected.filter(|id| *id == "old").map(conversation);
-            assert_eq!(unnamed, kept, "{end:?}");
+            let retained = expected.filter(|id| *id == "old").map(conversation);
+            assert_eq!(unnamed, retained, "{end:?}");
         }
     }
 
@@ -114,7 +114,7 @@ mod tests {
         let question = "Which?".to_owned();
         let to = BackendModel::new("claude");
         let (branches, iterations) = (Vec::new(), 1);
-        for (change, is_kept) in [
+        for (change, is_retained) in [
             (RecoveryChange::Prompt { goal }, false),
             (RecoveryChange::Escalate { to }, false),
             (RecoveryChange::Ask { question }, true),
@@ -128,7 +128,7 @@ mod tests {
         ] {
             let after = Conversation::after_change(Some(conversation("old")), &change);
 
-            assert_eq!(after.is_some(), is_kept, "{change:?}");
+            assert_eq!(after.is_some(), is_retained, "{change:?}");
         }
     }
 

@@ -254,7 +254,7 @@ mod tests {
             run: RunId::new("member"),
             at,
         };
-        let began = WorkEvent::TaskStarted {
+        let task_started = WorkEvent::TaskStarted {
             task: "login".parse().expect("a name"),
             at,
         };
@@ -264,7 +264,7 @@ mod tests {
         });
 
         assert_eq!(only_opened.note(&opened).await, Ok(()));
-        let refused = only_opened.note(&began).await;
+        let refused = only_opened.note(&task_started).await;
         assert_eq!(refused.expect_err("there is no room").code, "full");
     }
 }

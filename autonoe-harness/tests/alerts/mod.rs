@@ -148,7 +148,7 @@ fn folder(root: &Path, id: &str) -> MemberFolder {
 }
 
 #[tokio::test]
-async fn only_a_critical_alert_pauses_the_run_if_that_is_wanted() {
+async fn only_a_critical_alert_pauses_the_run_and_only_if_configured() {
     let dir = tempfile::tempdir().expect("a folder");
     let (paused, untouched) = (folder(dir.path(), "a"), folder(dir.path(), "b"));
     let is_paused = |folder: &MemberFolder| folder.is_pause_requested().expect("readable");
@@ -193,15 +193,15 @@ async fn a_pause_by_an_alert_is_visible_and_can_be_undone() {
     let serving = MemberServer::new(folder.clone(), Arc::new(Alarming(alerts)));
     let served = tokio::spawn(serving.clock(Arc::new(VirtualClock::new())).run());
     let handle = MemberHandle::open(folder).expect("it is there");
-    let stands = async |status| {
+    let assert_status = async |status| {
         while handle.refresh().await.expect("readable").status != status {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
     };
 
-    stands(MemberStatus::Paused).await;
+    assert_status(MemberStatus::Paused).await;
     handle.resume().await.expect("it is there");
-    stands(MemberStatus::Running).await;
+    assert_status(MemberStatus::Running).await;
 
     handle.stop("enough").await.expect("it is there");
     served.await.expect("no panic").expect("it is served");
@@ -210,8 +210,8 @@ async fn a_pause_by_an_alert_is_visible_and_can_be_undone() {
 #[tokio::test]
 async fn a_run_that_cannot_be_paused_is_an_error() {
     let dir = tempfile::tempdir().expect("a folder");
-    let gone = MemberFolder::new(&dir.path().join("gone"), &MemberId::new("a")).expect("an id");
-    let alerts = AlertManager::new(dir.path().join("a.log")).pausing_on_critical(&gone);
+    let missing = MemberFolder::new(&dir.path().join("gone"), &MemberId::new("a")).expect("an id");
+    let alerts = AlertManager::new(dir.path().join("a.log")).pausing_on_critical(&missing);
 
     let raised = alerts.alert(alert("runaway", Severity::Critical)).await;
 
@@ -232,21 +232,25 @@ async fn a_failing_or_hanging_sink_loses_and_blocks_nothing() {
             .sink(broken)
             .sink(recorded.sink());
 
-        let begun = Instant::now();
+        let started = Instant::now();
         for kind in ["one", "two"] {
             alerts
                 .alert(alert(kind, Severity::Info))
                 .await
                 .expect("kept");
         }
-        let raised_after = begun.elapsed();
+        let raised_after = started.elapsed();
         alerts.flush().await;
 
         assert_eq!(raised_after, Duration::ZERO, "{broken:?}");
         assert_eq!(recorded.kinds(), ["one", "two"], "{broken:?}");
         assert_eq!(alerts.recent(9).await.expect("read").len(), 2);
         let limit = Duration::from_secs(61);
-        assert!(begun.elapsed() < limit, "{broken:?}: {:?}", begun.elapsed());
+        assert!(
+            started.elapsed() < limit,
+            "{broken:?}: {:?}",
+            started.elapsed()
+        );
     }
 }
 
@@ -260,10 +264,10 @@ async fn a_log_that_cannot_be_written_is_an_error_and_everything_else_is_done() 
         .sink(recorded.sink())
         .pausing_on_critical(&folder);
 
-    let kept = alerts.alert(alert("runaway", Severity::Critical)).await;
+    let recorded_alert = alerts.alert(alert("runaway", Severity::Critical)).await;
     alerts.flush().await;
 
-    assert!(kept.is_err(), "a folder stands in its place");
+    assert!(recorded_alert.is_err(), "a folder stands in its place");
     assert_eq!(recorded.kinds(), ["runaway"]);
     assert_eq!(AlertLog::new(&all).read().expect("read").alerts.len(), 1);
     assert!(folder.is_pause_requested().expect("readable"));

@@ -55,7 +55,7 @@ async fn sessions_that_a_member_did_not_have_return() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fleet_whose_next_member_cannot_be_paid_any_more_fails_with_that() {
+async fn a_fleet_fails_if_its_next_member_cannot_be_paid() {
     let fixture = Arc::new(Fixture::default());
     let members = ["a", "b", "c"].map(|name| {
         let act = Act::new(60, End::Succeeds).costing(40);
@@ -109,7 +109,7 @@ async fn no_money_returns_from_a_member_of_unknown_cost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_losers_of_a_race_return_what_they_did_not_spend() {
+async fn the_losers_of_a_race_return_their_unspent_budget() {
     let fixture = Arc::new(Fixture::default());
     let members = ["a", "b"].map(|name| {
         let seconds = if name == "a" { 10 } else { 500 };

@@ -53,7 +53,7 @@ impl Fleet {
     fn assert_each_member_ran_once(&self) {
         let seen = self.fixture.seen();
         assert_eq!(seen.at_work, 0);
-        assert!(seen.begun.values().all(|times| *times == 1), "{seen:?}");
+        assert!(seen.starts.values().all(|times| *times == 1), "{seen:?}");
     }
 }
 
@@ -140,9 +140,9 @@ async fn a_fleet_that_has_ended_is_reported_again_without_starting_members() {
     let fleet = Fleet::new(Arc::new(Voting::default()), acts(&[10, 20, 30]));
     let first = fleet.finished().await;
 
-    let again = fleet.finished().await;
+    let second = fleet.finished().await;
 
-    assert_eq!(again, first);
+    assert_eq!(second, first);
     fleet.assert_each_member_ran_once();
 }
 
@@ -153,11 +153,11 @@ async fn a_timeout_continues_after_a_crash_with_the_same_message() {
     let fleet = Fleet::new(Arc::new(Parallel {}), members);
     let first = fleet.finished().await;
 
-    let again = fleet.finished().await;
+    let second = fleet.finished().await;
 
-    assert_eq!(again, first);
-    let [result] = &again.results[..] else {
-        panic!("{again:?}");
+    assert_eq!(second, first);
+    let [result] = &second.results[..] else {
+        panic!("{second:?}");
     };
     assert_eq!(result.error.as_deref(), Some("it timed out after 1m 40s"));
 }

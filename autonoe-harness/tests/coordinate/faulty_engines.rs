@@ -45,9 +45,9 @@ impl Shaky {
 impl Engine for Shaky {
     async fn submit(&self, run: RunSpec, place: Placement) -> Result<RunId, EngineError> {
         // The run was submitted anyway: only the response was lost.
-        let taken = self.inner.submit(run, place).await;
+        let submitted = self.inner.submit(run, place).await;
         self.fail()?;
-        taken
+        submitted
     }
 
     async fn cancel(&self, run: &RunId, reason: &str) -> Result<(), EngineError> {
@@ -77,18 +77,18 @@ fn shaky(fixture: &Arc<Fixture>, failures: usize) -> Coordinator {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_engine_that_does_not_answer_is_asked_again() {
+async fn a_call_to_an_engine_that_does_not_answer_is_retried() {
     let fixture = Arc::new(Fixture::default());
     let members = ["a", "b"].map(|name| Act::new(60, End::Succeeds).member(name));
 
     let report = run(shaky(&fixture, 2).members(members)).await;
 
     assert!(report.success, "{report:?}");
-    assert!(fixture.seen().begun.values().all(|times| *times == 1));
+    assert!(fixture.seen().starts.values().all(|times| *times == 1));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_member_that_an_engine_may_have_taken_is_ended_and_has_failed() {
+async fn a_member_that_an_engine_may_have_accepted_is_stopped_and_fails() {
     let fixture = Arc::new(Fixture::default());
     let members = [Act::new(60, End::Succeeds).member("a")];
 
@@ -161,12 +161,12 @@ impl Engine for Unseen {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_member_whose_id_has_another_run_fails_with_that() {
+async fn a_member_fails_if_its_id_belongs_to_another_run() {
     let fixture = Arc::new(Fixture::default());
     let inner = LocalEngine::new(fixture.clone());
     let other = RunSpec::new(RunId::new("fleet.a"), "other", json!({"something": "else"}));
-    let taken = inner.submit(other, Placement::anywhere()).await;
-    taken.expect("it is the first");
+    let submitted = inner.submit(other, Placement::anywhere()).await;
+    submitted.expect("it is the first");
     let engine: Arc<dyn Engine> = Arc::new(Unseen(inner));
     let coordinator = Coordinator::new("fleet", engine, Parallel {})
         .clock(Arc::new(VirtualClock::new()))
@@ -232,7 +232,7 @@ async fn orders_about_members_that_changed_are_passed_over() {
     assert_eq!(report.results.len(), 2);
     let seen = fixture.seen();
     assert_eq!(seen.at_work, 0);
-    assert!(seen.begun.values().all(|times| *times == 1));
+    assert!(seen.starts.values().all(|times| *times == 1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -282,10 +282,10 @@ async fn a_fleet_without_time_is_refused_by_the_name_of_the_call() {
 async fn fleet_events_serialise_to_json() {
     let fixture = Arc::new(Fixture::default());
     let lines = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let kept = lines.clone();
+    let sink = lines.clone();
     let coordinator = fleet(&fixture, Parallel {}).observer(Arc::new(move |event: &FleetEvent| {
         let line = serde_json::to_value(event).expect("data");
-        kept.lock().expect("whole").push(line);
+        sink.lock().expect("whole").push(line);
     }));
 
     run(coordinator).await;

@@ -69,7 +69,7 @@ pub(crate) struct MemberActivity {
     pub(crate) at_work: usize,
     pub(crate) most_at_once: usize,
     /// Number of starts per member.
-    pub(crate) begun: BTreeMap<String, usize>,
+    pub(crate) starts: BTreeMap<String, usize>,
     /// Members in start order, with their inputs.
     pub(crate) order: Vec<(String, Option<String>)>,
     /// Members that were cancelled.
@@ -86,7 +86,7 @@ impl Fixture {
         let name = job.member.to_string();
         seen.at_work += 1;
         seen.most_at_once = seen.most_at_once.max(seen.at_work);
-        *seen.begun.entry(name.clone()).or_default() += 1;
+        *seen.starts.entry(name.clone()).or_default() += 1;
         seen.order.push((name, job.input.clone()));
     }
 }
@@ -107,10 +107,10 @@ impl JobRunner for Fixture {
         let act: Act = serde_json::from_value(job.work.clone()).expect("an act");
         self.begin(&job);
         let _at_work = AtWork(self);
-        let begun = Instant::now();
+        let started = Instant::now();
         let spent = || BudgetUsage {
             cost: CostTotal::known(CostUsd::from_cents(act.cents)),
-            time: begun.elapsed(),
+            time: started.elapsed(),
             ..BudgetUsage::default()
         };
         let mut at = RunProgress::new(0.5);
@@ -129,11 +129,11 @@ impl JobRunner for Fixture {
             () = tokio::time::sleep(Duration::from_secs(act.seconds)) => {}
         }
         let output = match &job.input {
-            Some(given) => format!("{given}+{}", job.member),
+            Some(input) => format!("{input}+{}", job.member),
             None => job.member.to_string(),
         };
         let mut result = MemberReport::success(job.member.clone(), output);
-        result.duration = begun.elapsed();
+        result.duration = started.elapsed();
         let result = json!(result);
         let failed = RunOutcome::failed(Failure::permanent("failed", "it did not work"));
         let outcome = match act.end {

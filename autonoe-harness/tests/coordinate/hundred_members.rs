@@ -85,7 +85,7 @@ impl Strategy for Chosen {
 struct FleetTrace {
     report: FleetReport,
     seen: MemberActivity,
-    told: Vec<String>,
+    events: Vec<String>,
     time: std::time::Duration,
 }
 
@@ -95,7 +95,7 @@ async fn run_fleet(seed: u64, strategy: Box<dyn Strategy>) -> FleetTrace {
     let members: Vec<_> = (0..MEMBERS)
         .map(|n| act(&mut rng).member(&name(n)).allowance(allowance))
         .collect();
-    let (fixture, told, begun) = (
+    let (fixture, events, started) = (
         Arc::new(Fixture::default()),
         RecordedEvents::default(),
         Instant::now(),
@@ -104,12 +104,12 @@ async fn run_fleet(seed: u64, strategy: Box<dyn Strategy>) -> FleetTrace {
     let coordinator = fleet(&fixture, Chosen(strategy))
         .members(members)
         .budget(whole);
-    let report = run(told.watch(coordinator)).await;
+    let report = run(events.watch(coordinator)).await;
     FleetTrace {
         report,
         seen: fixture.seen(),
-        told: told.lines(),
-        time: begun.elapsed(),
+        events: events.lines(),
+        time: started.elapsed(),
     }
 }
 
@@ -126,27 +126,34 @@ fn hundred_members_end_the_same_for_one_seed() {
         for seed in 1..=8 {
             let [one, other] = [(); 2].map(|()| runtime().block_on(run_fleet(seed, make())));
 
-            let what = format!("{strategy}, seed {seed}");
-            assert_eq!(one.report, other.report, "{what}");
-            assert_eq!(one.told, other.told, "{what}");
+            let description = format!("{strategy}, seed {seed}");
+            assert_eq!(one.report, other.report, "{description}");
+            assert_eq!(one.events, other.events, "{description}");
             assert_eq!(
                 (&one.seen.order, one.time),
                 (&other.seen.order, other.time),
-                "{what}"
+                "{description}"
             );
             let seen = other.seen;
-            assert_eq!(seen.at_work, 0, "{what}");
-            assert!(seen.most_at_once <= 10, "{what}: {}", seen.most_at_once);
-            assert!(seen.begun.values().all(|times| *times == 1), "{what}");
+            assert_eq!(seen.at_work, 0, "{description}");
+            assert!(
+                seen.most_at_once <= 10,
+                "{description}: {}",
+                seen.most_at_once
+            );
+            assert!(
+                seen.starts.values().all(|times| *times == 1),
+                "{description}"
+            );
             let result = one.report;
-            assert_eq!(result.cut_short, None, "{what}");
+            assert_eq!(result.cut_short, None, "{description}");
             assert_eq!(
                 result.results.len() + result.not_started.len(),
                 MEMBERS,
-                "{what}"
+                "{description}"
             );
             if let Some(winner) = result.winning_result() {
-                assert!(winner.success, "{what}");
+                assert!(winner.success, "{description}");
             }
         }
     }

@@ -22,7 +22,7 @@ use serde_json::json;
 use crate::coordinate::fixture::id;
 
 /// Drives a machine with random events.
-struct World {
+struct FleetSimulation {
     machine: FleetMachine,
     now: Timestamp,
     dice: Vec<u8>,
@@ -47,21 +47,21 @@ fn cents(cents: u64) -> Allowance {
     Allowance::new(Budget::default().with_cost(CostUsd::from_cents(cents)))
 }
 
-impl World {
+impl FleetSimulation {
     fn new(strategy: Arc<dyn Strategy>, dice: Vec<u8>) -> Self {
         let members = (0..MEMBERS).map(|number| {
             MemberSpec::new(id(&format!("m{number}")), "act", json!(null))
                 .allowance(cents(30))
                 .timeout(Duration::from_secs(60))
         });
-        let mut what = StrategyRun::new(strategy).members(members);
-        what.max_concurrent = NonZeroUsize::new(ROOM).expect("some");
-        what.time = Duration::from_secs(300);
-        what.stop_timeout = Duration::from_secs(20);
-        what.budget = cents(100);
+        let mut strategy_run = StrategyRun::new(strategy).members(members);
+        strategy_run.max_concurrent = NonZeroUsize::new(ROOM).expect("some");
+        strategy_run.time = Duration::from_secs(300);
+        strategy_run.stop_timeout = Duration::from_secs(20);
+        strategy_run.budget = cents(100);
         let now = Timestamp::UNIX_EPOCH;
         Self {
-            machine: FleetMachine::new("f", what, now).expect("it begins"),
+            machine: FleetMachine::new("f", strategy_run, now).expect("it begins"),
             now,
             dice,
             starting: Vec::new(),
@@ -110,20 +110,24 @@ impl World {
     }
 
     /// Starts the run of a member, and sends it its pending instructions.
-    fn began(&mut self, member: &MemberId) {
+    fn start_member(&mut self, member: &MemberId) {
         let run = self.machine.run_id(member);
-        for told in self.machine.on_started(self.now, member) {
-            self.held.insert(run.clone(), told == RunInstruction::Pause);
+        for instruction in self.machine.on_started(self.now, member) {
+            self.held
+                .insert(run.clone(), instruction == RunInstruction::Pause);
         }
     }
 
     /// Sends an instruction to the fleet, and to the runs that must receive it.
-    fn instruct(&mut self, told: &RunInstruction) {
-        for run in self.machine.on_instruction(self.now, told) {
+    fn instruct(&mut self, instruction: &RunInstruction) {
+        for run in self.machine.on_instruction(self.now, instruction) {
             let mut starting = self.starting.iter();
             let is_starting = starting.any(|member| self.machine.run_id(member) == run);
-            assert!(!is_starting, "{run} is told before it is there");
-            self.held.insert(run, *told == RunInstruction::Pause);
+            assert!(
+                !is_starting,
+                "{run} receives an instruction before it exists"
+            );
+            self.held.insert(run, *instruction == RunInstruction::Pause);
         }
     }
 
@@ -153,7 +157,7 @@ impl World {
                         self.at_work.remove(&member);
                         self.machine.on_not_started(now, &member, &error);
                     }
-                    _ => self.began(&member),
+                    _ => self.start_member(&member),
                 }
             }
             2 | 3 if !self.at_work.is_empty() => {
@@ -161,7 +165,7 @@ impl World {
                 let member = self.at_work.iter().nth(place).expect("it is there").clone();
                 if let Some(place) = self.starting.iter().position(|it| *it == member) {
                     self.starting.remove(place);
-                    self.began(&member);
+                    self.start_member(&member);
                 }
                 self.at_work.remove(&member);
                 let outcome = self.outcome();
@@ -232,27 +236,27 @@ proptest! {
         dice in prop::collection::vec(any::<u8>(), 0..400),
     ) {
         let strategy = strategies().swap_remove(which);
-        let (report, world) = World::new(strategy, dice).run();
+        let (report, simulation) = FleetSimulation::new(strategy, dice).run();
 
-        let once: BTreeSet<_> = world.started.iter().collect();
-        prop_assert_eq!(once.len(), world.started.len(), "nobody starts twice");
+        let once: BTreeSet<_> = simulation.started.iter().collect();
+        prop_assert_eq!(once.len(), simulation.started.len(), "nobody starts twice");
         // Members that were left behind may still be running, but no longer count towards the
         // limit.
         let behind = report.unstopped.len();
-        prop_assert!(world.most_at_once <= ROOM + behind);
-        prop_assert_eq!(report.results.len(), world.started.len());
+        prop_assert!(simulation.most_at_once <= ROOM + behind);
+        prop_assert_eq!(report.results.len(), simulation.started.len());
         prop_assert_eq!(
             report.not_started.len() + report.results.len(),
             MEMBERS
         );
-        prop_assert!(world.at_work.iter().all(|member| report.unstopped.contains(member)));
+        prop_assert!(simulation.at_work.iter().all(|member| report.unstopped.contains(member)));
         prop_assert!(!report.success || report.cut_short.is_none());
         // The cost of the fleet is unknown exactly when that of a member is.
-        let told = report.outcome().spent;
-        prop_assert_eq!(told.cost.known_usd, world.spent.known_usd);
-        prop_assert_eq!(told.cost.exact().is_none(), world.spent.exact().is_none() || behind > 0);
-        prop_assert_eq!(told.tokens, world.tokens);
-        if let (Some(spent), 0) = (world.spent.exact(), behind) {
+        let reported = report.outcome().spent;
+        prop_assert_eq!(reported.cost.known_usd, simulation.spent.known_usd);
+        prop_assert_eq!(reported.cost.exact().is_none(), simulation.spent.exact().is_none() || behind > 0);
+        prop_assert_eq!(reported.tokens, simulation.tokens);
+        if let (Some(spent), 0) = (simulation.spent.exact(), behind) {
             let mut account = Account::new(cents(100));
             account.charge(&Spending::from_session(Some(spent), Default::default(), Duration::ZERO));
             prop_assert_eq!(report.account.free(), account.free());
@@ -267,7 +271,7 @@ proptest! {
         which in 0..4_usize,
         dice in prop::collection::vec(any::<u8>(), 0..400),
     ) {
-        let run = || World::new(strategies().swap_remove(which), dice.clone()).run();
+        let run = || FleetSimulation::new(strategies().swap_remove(which), dice.clone()).run();
         let ((one, first), (other, second)) = (run(), run());
 
         prop_assert_eq!(one, other);
@@ -279,9 +283,9 @@ proptest! {
 fn a_member_that_starts_after_its_stop_keeps_the_stop_deadline() {
     let now = Timestamp::UNIX_EPOCH;
     let member = MemberSpec::new(id("a"), "act", json!(null)).timeout(Duration::from_secs(3600));
-    let mut what = StrategyRun::new(Race {}).members([member]);
-    what.stop_timeout = Duration::from_secs(20);
-    let mut machine = FleetMachine::new("f", what, now).expect("it begins");
+    let mut strategy_run = StrategyRun::new(Race {}).members([member]);
+    strategy_run.stop_timeout = Duration::from_secs(20);
+    let mut machine = FleetMachine::new("f", strategy_run, now).expect("it begins");
     let FleetStep::Start { member, .. } = machine.next(now) else {
         panic!("nobody starts");
     };
@@ -299,32 +303,35 @@ fn a_member_that_starts_after_its_stop_keeps_the_stop_deadline() {
 fn an_instruction_to_a_fleet_reaches_each_run_once() {
     use RunInstruction::{Pause, Resume};
     let now = Timestamp::UNIX_EPOCH;
-    let say = || RunInstruction::Message("hello".to_owned());
+    let message = || RunInstruction::Message("hello".to_owned());
     // Instructions during the start of the member, and those that the run receives once it exists.
-    for (told, heard) in [
+    for (sent, received) in [
         (vec![], vec![]),
         (vec![Pause], vec![Pause]),
         (vec![Pause, Pause], vec![Pause]),
         (vec![Resume], vec![]),
-        (vec![Pause, say(), Resume], vec![Pause, say(), Resume]),
+        (
+            vec![Pause, message(), Resume],
+            vec![Pause, message(), Resume],
+        ),
     ] {
         let member = MemberSpec::new(id("a"), "act", json!(null));
-        let what = StrategyRun::new(Race {}).members([member]);
-        let mut machine = FleetMachine::new("f", what, now).expect("it begins");
+        let strategy_run = StrategyRun::new(Race {}).members([member]);
+        let mut machine = FleetMachine::new("f", strategy_run, now).expect("it begins");
         let FleetStep::Start { member, .. } = machine.next(now) else {
             panic!("nobody starts");
         };
 
-        for told in &told {
+        for sent in &sent {
             assert_eq!(
-                machine.on_instruction(now, told),
+                machine.on_instruction(now, sent),
                 [],
                 "its run may not be there"
             );
         }
 
-        assert_eq!(machine.on_started(now, &member), heard, "{told:?}");
-        assert_eq!(machine.on_instruction(now, &say()), [RunId::new("f.a")]);
+        assert_eq!(machine.on_started(now, &member), received, "{sent:?}");
+        assert_eq!(machine.on_instruction(now, &message()), [RunId::new("f.a")]);
     }
 }
 
@@ -332,16 +339,16 @@ fn an_instruction_to_a_fleet_reaches_each_run_once() {
 fn a_fleet_survives_serialisation_as_a_run() {
     let member =
         MemberSpec::new(id("a"), "act", json!({"seconds": 1})).timeout(Duration::from_millis(1500));
-    let what = StrategyRun::new(Race {}).members([member.clone()]);
+    let strategy_run = StrategyRun::new(Race {}).members([member.clone()]);
 
-    let run = what.to_run(RunId::new("f")).expect("JSON");
+    let run = strategy_run.to_run(RunId::new("f")).expect("JSON");
 
     assert_eq!(run.input["members"][0]["timeoutMs"], 1500);
     let read = StrategyRun::from_run(&run).expect("it is a fleet");
     assert_eq!(read.members, [member]);
     assert_eq!(
         (read.time, read.stop_timeout),
-        (what.time, what.stop_timeout)
+        (strategy_run.time, strategy_run.stop_timeout)
     );
     assert_eq!(read.strategy.typetag_name(), "race");
 }

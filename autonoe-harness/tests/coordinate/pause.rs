@@ -30,16 +30,16 @@ async fn while_a_fleet_is_paused_no_member_starts_and_no_time_counts() {
         control.pause();
         // Far longer than the time limit of the fleet.
         tokio::time::sleep(Duration::from_secs(3600)).await;
-        let begun = fixture.seen().order.len();
+        let started = fixture.seen().order.len();
         control.resume();
-        begun
+        started
     };
 
-    let (report, begun) = tokio::join!(coordinator.run(&control), person);
+    let (report, started) = tokio::join!(coordinator.run(&control), person);
 
     let report = report.expect("it began");
     assert!(report.success, "{report:?}");
-    assert_eq!(begun, 1);
+    assert_eq!(started, 1);
     let lines = [
         "pipeline begins with 2",
         "first starts",
@@ -54,7 +54,7 @@ async fn while_a_fleet_is_paused_no_member_starts_and_no_time_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_that_was_asked_for_before_the_start_holds_and_can_be_cancelled() {
+async fn a_pause_requested_before_the_start_holds_and_can_be_cancelled() {
     let (fixture, recorded) = (Arc::new(Fixture::default()), RecordedEvents::default());
     let (coordinator, control) = (pipeline(&fixture, &recorded), RunControl::new());
     control.pause();

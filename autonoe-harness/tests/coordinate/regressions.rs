@@ -40,7 +40,7 @@ fn result<'r>(report: &'r FleetReport, member: &str) -> &'r MemberReport {
 #[tokio::test(start_paused = true)]
 async fn the_time_out_of_a_task_is_honoured() {
     let fixture = Arc::new(Fixture::default());
-    let begun = Instant::now();
+    let started = Instant::now();
 
     let report = run(fleet(&fixture, Parallel {}).members([
         Act::new(3600, End::Succeeds)
@@ -56,7 +56,7 @@ async fn the_time_out_of_a_task_is_honoured() {
     assert_eq!(error(&report, "slow"), "it timed out after 10m");
     assert!(result(&report, "quick").success);
     assert_eq!(fixture.seen().cancelled, ["slow"]);
-    assert_eq!(begun.elapsed(), Duration::from_secs(603));
+    assert_eq!(started.elapsed(), Duration::from_secs(603));
 }
 
 #[tokio::test(start_paused = true)]
@@ -94,13 +94,13 @@ async fn stages_of_a_pipeline_start_one_after_the_other_and_get_the_output() {
     let report = run(fleet(&fixture, Pipeline {}).members(members)).await;
 
     let seen = fixture.seen();
-    let given = |text: &str| Some(text.to_owned());
+    let input = |text: &str| Some(text.to_owned());
     assert_eq!(
         seen.order,
         [
             ("a".to_owned(), None),
-            ("b".to_owned(), given("a")),
-            ("c".to_owned(), given("a+b")),
+            ("b".to_owned(), input("a")),
+            ("c".to_owned(), input("a+b")),
         ]
     );
     assert_eq!(seen.most_at_once, 1);
@@ -202,9 +202,9 @@ async fn a_vote_without_a_quorum_fails() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fleet_whose_time_is_up_stops_its_members() {
+async fn a_fleet_that_times_out_stops_its_members() {
     let fixture = Arc::new(Fixture::default());
-    let begun = Instant::now();
+    let started = Instant::now();
     let members = (0..12).map(|n| Act::new(10_000, End::Succeeds).member(&n.to_string()));
 
     let report = run(fleet(&fixture, Parallel {}).members(members)).await;
@@ -214,7 +214,7 @@ async fn a_fleet_whose_time_is_up_stops_its_members() {
     assert_eq!(report.not_started.len(), 2);
     assert_eq!(fixture.seen().at_work, 0);
     // An hour, plus the time that the members take to end.
-    assert_eq!(begun.elapsed(), Duration::from_secs(3603));
+    assert_eq!(started.elapsed(), Duration::from_secs(3603));
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,7 +9,7 @@ use autonoe_harness::{Execution, Executor};
 use autonoe_testkit::{ScriptedBackend, SessionScript};
 use serde_json::json;
 
-use crate::executor::fixture::{Fixture, asks_sometimes, done, task};
+use crate::executor::fixture::{Fixture, done, task, with_partial_gate};
 
 #[tokio::test(start_paused = true)]
 async fn an_agent_receives_the_task_and_its_result_is_complete() {
@@ -100,7 +100,7 @@ async fn prose_is_never_read_for_success_or_failure() {
             .map(|message| (*message).to_owned())
             .collect(),
     };
-    for (said, outcome, success) in [
+    for (prose, outcome, success) in [
         (
             "error: failed: Traceback, fatal: no",
             SessionOutcome::Completed,
@@ -113,7 +113,7 @@ async fn prose_is_never_read_for_success_or_failure() {
         ("Done.", SessionOutcome::Interrupted, false),
     ] {
         let script = SessionScript::new("work")
-            .says(said)
+            .says(prose)
             .ends_with(outcome.clone());
         let fixture = Fixture::new([script]);
         let task = task("Do it.");
@@ -121,7 +121,7 @@ async fn prose_is_never_read_for_success_or_failure() {
         let result = fixture.run(&task).await;
 
         assert_eq!(result.is_success(), success, "{outcome:?}: {result:?}");
-        assert_eq!(result.output, said);
+        assert_eq!(result.output, prose);
         assert_eq!(result.error().is_none(), success);
         let verified = fixture
             .executor
@@ -132,7 +132,7 @@ async fn prose_is_never_read_for_success_or_failure() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_turn_in_which_nothing_happened_is_no_success() {
+async fn an_empty_turn_is_no_success() {
     let fixture = Fixture::new([SessionScript::new("work").ends()]);
 
     let result = fixture.run(&task("Do it.")).await;
@@ -153,12 +153,13 @@ async fn an_exhausted_quota_is_reported_with_its_reset_time() {
     let result = fixture.run(&task("Do it.")).await;
 
     let ExecutionOutcome::QuotaExceeded {
-        resets_at: told, ..
+        resets_at: reported,
+        ..
     } = &result.end
     else {
         panic!("{result:?}");
     };
-    assert_eq!(*told, Some(resets_at));
+    assert_eq!(*reported, Some(resets_at));
 }
 
 #[tokio::test(start_paused = true)]
@@ -197,7 +198,7 @@ async fn the_gate_decides_in_every_session() {
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_cannot_be_guarded_is_refused() {
     let agents = ScriptedBackend::new([done()])
-        .with_capabilities(asks_sometimes())
+        .with_capabilities(with_partial_gate())
         .unverified();
     let fixture = Fixture::with_backend(agents);
     let task = task("Do it.");
@@ -220,7 +221,7 @@ async fn a_backend_that_cannot_be_guarded_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_conversation_is_continued_where_the_backend_can_and_started_anew_elsewhere() {
+async fn a_conversation_is_continued_if_the_backend_can_and_restarted_otherwise() {
     for resume in [Support::Yes, Support::No] {
         let agents = ScriptedBackend::new([done()]);
         let capabilities = agents.capabilities().clone().with_resume(resume);

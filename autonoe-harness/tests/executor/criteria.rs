@@ -211,7 +211,7 @@ async fn every_failed_criterion_is_reported() {
 }
 
 #[test]
-fn criteria_are_checked_before_anything_is_begun() {
+fn criteria_are_validated_before_anything_starts() {
     for (criteria, is_right) in [
         (json!("It works."), true),
         (json!(" "), false),
@@ -247,8 +247,8 @@ fn criteria_are_checked_before_anything_is_begun() {
         written
             .as_object_mut()
             .map(|fields| fields.remove("timeoutSeconds"));
-        let again: Task = serde_json::from_value(written).expect("it can be read");
-        assert_eq!(again, task);
+        let parsed: Task = serde_json::from_value(written).expect("it can be read");
+        assert_eq!(parsed, task);
     }
 }
 

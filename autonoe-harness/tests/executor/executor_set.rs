@@ -57,7 +57,7 @@ async fn an_unknown_name_is_reported_with_the_known_ones() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_that_is_wrong_is_not_begun() {
+async fn an_invalid_task_is_not_started() {
     let fixture = Fixture::new([]);
     let run = async |task| {
         let result = fixture.executor.run(&task, &Execution::default()).await;

@@ -62,7 +62,7 @@ pub(crate) fn commands() -> ProcessRunner {
 }
 
 /// A backend that can bypass the gate.
-pub(crate) fn asks_sometimes() -> Capabilities {
+pub(crate) fn with_partial_gate() -> Capabilities {
     Capabilities::new("agent")
         .with_hooks(HookCoverage::Partial)
         .with_sandbox(Support::Yes)

@@ -11,7 +11,7 @@ use autonoe_harness::{Allowance, Executor};
 use autonoe_testkit::{ScriptedBackend, SessionScript};
 use serde_json::json;
 
-use crate::executor::fixture::{Fixture, asks_sometimes, done, task};
+use crate::executor::fixture::{Fixture, done, task, with_partial_gate};
 
 const VERDICT: &str = "mcp__autonoe__verdict";
 
@@ -40,7 +40,7 @@ async fn judged(judge: SessionScript) -> Verification {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_verdict_comes_through_its_tool() {
+async fn a_verdict_is_reported_through_its_tool() {
     assert_eq!(
         judged(judges(true)).await,
         Verification::passed("I looked.")
@@ -86,8 +86,8 @@ async fn an_interrupted_judge_has_an_unknown_cost() {
     let result = worker.run(&task).await;
     let budget = VerificationBudget::default();
 
-    let looking = executor.verify_success(&task, &result, &budget);
-    let cut_off = tokio::time::timeout(Duration::from_secs(5), looking).await;
+    let verifying = executor.verify_success(&task, &result, &budget);
+    let cut_off = tokio::time::timeout(Duration::from_secs(5), verifying).await;
 
     assert!(cut_off.is_err());
     let spending = budget.spending();
@@ -176,7 +176,7 @@ async fn a_judge_can_change_nothing_and_may_be_another_model() {
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_cannot_be_restricted_to_reading_does_not_judge() {
     let agents = ScriptedBackend::new([judges(true)])
-        .with_capabilities(asks_sometimes())
+        .with_capabilities(with_partial_gate())
         .unverified();
     let mut judge = Fixture::with_backend(agents);
     judge.executor = judge.executor.sessions(|builder| {

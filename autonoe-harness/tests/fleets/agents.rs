@@ -95,18 +95,18 @@ impl Agents {
 
 fn write(folder: &Path, task: &str, turns: &Path) {
     fs::write(folder.join(format!("{task}.txt")), "done\n").expect("a file");
-    let who = folder.file_name().expect("a name").to_string_lossy();
+    let member = folder.file_name().expect("a name").to_string_lossy();
     let file = OpenOptions::new().append(true).create(true).open(turns);
-    let line = format!("{who} {task}\n");
+    let line = format!("{member} {task}\n");
     file.expect("a file")
         .write_all(line.as_bytes())
         .expect("writable");
 }
 
 fn find_a_way(folder: &Path, task: &str, turns: &Path, is_lost: bool) {
-    let who = folder.file_name().expect("a name").to_string_lossy();
-    if is_lost && !who.contains(".way-2") {
-        if who.contains(".way-1") {
+    let member = folder.file_name().expect("a name").to_string_lossy();
+    if is_lost && !member.contains(".way-2") {
+        if member.contains(".way-1") {
             fs::write(folder.join(format!("not-{task}.txt")), "wrong\n").expect("a file");
         }
         return;
@@ -114,7 +114,7 @@ fn find_a_way(folder: &Path, task: &str, turns: &Path, is_lost: bool) {
     write(folder, task, turns);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let now = now.expect("later").as_nanos();
-    let text = format!("{who} {task} {now}\n");
+    let text = format!("{member} {task} {now}\n");
     fs::write(folder.join(format!("{task}.txt")), text).expect("a file");
     // It outlives this process.
     let left = Command::new("sleep")

@@ -115,20 +115,20 @@ async fn a_contest_without_a_winner_keeps_all_work_and_names_it() {
     let outcome = within(run.run(&RunControl::new())).await.expect("it ends");
 
     assert!(!outcome.success);
-    let kept: Vec<_> = outcome
+    let branches: Vec<_> = outcome
         .unmerged_work
         .iter()
         .map(|place| place.branch.as_str())
         .collect();
     // The second has no work to keep.
-    assert_eq!(kept, ["autonoe/f/one"]);
+    assert_eq!(branches, ["autonoe/f/one"]);
     assert_eq!(project.branches(), ["autonoe/f/one", "main"]);
     assert_eq!(project.committed("autonoe/f/one"), ["a.txt", "readme.md"]);
     assert_eq!(project.committed("main"), ["readme.md"]);
 }
 
 #[tokio::test]
-async fn a_winner_that_does_not_fit_to_the_base_is_kept_and_is_no_success() {
+async fn a_winner_that_conflicts_with_the_base_is_kept_and_is_no_success() {
     let project = Project::with_git();
     let agents = project.agents(PACE);
     let order = contest(Arc::new(Race {}), &[("one", "quick"), ("two", "slow")]);
@@ -139,14 +139,14 @@ async fn a_winner_that_does_not_fit_to_the_base_is_kept_and_is_no_success() {
     let outcome = within(run.run(&RunControl::new())).await.expect("it ends");
 
     assert!(!outcome.success);
-    let why = outcome.not_merged.as_deref().expect("it was not merged");
-    assert!(why.contains("has uncommitted changes"), "{why}");
+    let reason = outcome.not_merged.as_deref().expect("it was not merged");
+    assert!(reason.contains("has uncommitted changes"), "{reason}");
     assert_eq!(outcome.winner, Some(MemberId::new("one")));
     assert!(project.branches().contains(&"autonoe/f/one".to_owned()));
     let text = fs::read_to_string(project.path().join("a.txt"));
     assert_eq!(text.expect("a file"), "mine\n");
-    let again = run.run(&RunControl::new()).await.expect("it has ended");
-    assert_eq!(again, outcome);
+    let second = run.run(&RunControl::new()).await.expect("it has ended");
+    assert_eq!(second, outcome);
 }
 
 #[tokio::test]
@@ -238,7 +238,7 @@ async fn the_verification_of_a_winner_is_paid_from_the_budget_of_the_fleet() {
         assert_eq!(outcome.success, is_merged);
         let cost = outcome.account.spent().spent.cost;
         assert_eq!(cost, CostTotal::known(cents(spent)));
-        let again = run.run(&RunControl::new()).await.expect("it has ended");
-        assert_eq!(again.account, outcome.account);
+        let second = run.run(&RunControl::new()).await.expect("it has ended");
+        assert_eq!(second.account, outcome.account);
     }
 }

@@ -22,7 +22,7 @@ use crate::fleets::fixture::{OFTEN, Project, roadmap, unhurried};
 struct Keeper {
     agents: Arc<Agents>,
     /// The locations and modes of the stored conversations.
-    kept: Arc<Mutex<Vec<(PathBuf, u32)>>>,
+    folders: Arc<Mutex<Vec<(PathBuf, u32)>>>,
 }
 
 #[async_trait]
@@ -36,8 +36,8 @@ impl AgentClientFactory for Keeper {
         create_private_folder(&folder).expect("it can be made");
         fs::write(folder.join("conversation"), "Do it.").expect("a file");
         let mode = fs::metadata(&folder).expect("it is there").permissions();
-        let mut kept = self.kept.lock().expect("a lock");
-        kept.push((folder, mode.mode() & 0o777));
+        let mut folders = self.folders.lock().expect("a lock");
+        folders.push((folder, mode.mode() & 0o777));
         self.agents.create(spec)
     }
 }
@@ -45,10 +45,10 @@ impl AgentClientFactory for Keeper {
 #[tokio::test]
 async fn conversations_are_in_the_folder_of_their_member_until_it_ends() {
     let project = Project::new();
-    let (agents, kept) = (project.agents(Duration::ZERO), Arc::default());
+    let (agents, folders) = (project.agents(Duration::ZERO), Arc::default());
     let keeper = Arc::new(Keeper {
         agents,
-        kept: Arc::clone(&kept),
+        folders: Arc::clone(&folders),
     });
     let work = MemberWork::new(project.home(), move |folder| {
         let executor = AgentExecutor::new("agent", keeper.clone(), folder);
@@ -65,6 +65,6 @@ async fn conversations_are_in_the_folder_of_their_member_until_it_ends() {
     assert!(outcome.success, "{outcome:?}");
     let folders = ["f.a", "f.b"].map(|id| project.home().path().join(id).join("conversations"));
     let private = folders.clone().map(|folder| (folder, 0o700));
-    assert_eq!(*kept.lock().expect("a lock"), private);
+    assert_eq!(*folders.lock().expect("a lock"), private);
     assert!(folders.iter().all(|folder| !folder.exists()));
 }

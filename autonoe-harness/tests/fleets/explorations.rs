@@ -10,7 +10,7 @@ use autonoe_harness::work::{WorkEvent, WorkJournal};
 use autonoe_harness::{FleetOrder, Graph};
 
 use crate::fleets::fixture::{Project, eventually, roadmap, unhurried, within};
-use crate::fleets::roles::{Host, lead, write_order};
+use crate::fleets::roles::{Host, run_coordinator, write_order};
 
 /// Long enough for a kill, on a machine that is not busy.
 const PACE: Duration = Duration::from_millis(300);
@@ -36,8 +36,8 @@ pub(crate) fn order() -> FleetOrder {
 
 /// During the first exploration, during the second, and when that has passed and is to be merged.
 const MOMENTS: [fn(&WorkEvent) -> bool; 3] = [
-    |event| began_on(event, ".way-1"),
-    |event| began_on(event, ".way-2"),
+    |event| is_iteration_on(event, ".way-1"),
+    |event| is_iteration_on(event, ".way-2"),
     |event| {
         matches!(
             event,
@@ -50,7 +50,7 @@ const MOMENTS: [fn(&WorkEvent) -> bool; 3] = [
     },
 ];
 
-fn began_on(event: &WorkEvent, way: &str) -> bool {
+fn is_iteration_on(event: &WorkEvent, way: &str) -> bool {
     matches!(event, WorkEvent::IterationStarted { branch: Some(branch), .. } if branch.contains(way))
 }
 
@@ -129,7 +129,7 @@ async fn explorations_without_work_are_not_kept_when_the_fleet_is_stopped() {
     let journal = folder.expect("an id").path().join("work.jsonl");
     let is_on_a_way = || {
         let events = WorkJournal::read(&journal).unwrap_or_default();
-        events.iter().any(|event| began_on(event, ".way-1"))
+        events.iter().any(|event| is_iteration_on(event, ".way-1"))
     };
     let control = RunControl::new();
     let stopping = async {

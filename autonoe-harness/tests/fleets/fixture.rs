@@ -221,10 +221,13 @@ pub(crate) fn unhurried(order: FleetOrder) -> FleetOrder {
 }
 
 /// Waits until `is_so` returns true, and fails after the deadline.
-pub(crate) async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
+pub(crate) async fn eventually(description: &str, mut is_so: impl FnMut() -> bool) {
+    let started = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < DEADLINE, "waited in vain for {what}");
+        assert!(
+            started.elapsed() < DEADLINE,
+            "waited in vain for {description}"
+        );
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -12,7 +12,7 @@ use autonoe_harness::work::{WorkEvent, WorkJournal};
 use autonoe_harness::{Candidate, FleetOrder, Graph, MemberHandle, Race};
 
 use crate::fleets::fixture::{Project, eventually, roadmap, unhurried};
-use crate::fleets::roles::{Host, lead, write_order};
+use crate::fleets::roles::{Host, run_coordinator, write_order};
 
 /// Long enough for a kill, on a machine that is not busy.
 const LONG: Duration = Duration::from_millis(1500);
@@ -87,7 +87,7 @@ async fn a_coordinator_that_is_killed_is_followed_by_one_that_loses_nothing() {
     host.kill();
 
     assert_eq!(project.home().coordinator("f").expect("readable"), None);
-    let outcome = lead(&project, SHORT).await;
+    let outcome = run_coordinator(&project, SHORT).await;
     assert!(outcome.success, "{outcome:?}");
     assert_eq!(project.turns(), ["a a", "b b", "c c"]);
     assert_eq!(
@@ -108,12 +108,13 @@ async fn a_killed_member_is_resumed_and_its_task_ends_once() {
         write_order(&project, &tasks());
         let mut host = Host::start(&project, pace);
         let first = member(&project, "a");
-        let began = || {
+        let iterations = || {
             let events = events(&first).into_iter();
-            let began = events.filter(|event| matches!(event, WorkEvent::IterationStarted { .. }));
-            began.count()
+            let iterations =
+                events.filter(|event| matches!(event, WorkEvent::IterationStarted { .. }));
+            iterations.count()
         };
-        eventually("the first turn", || began() > 0).await;
+        eventually("the first turn", || iterations() > 0).await;
         let Some(pid) = first.view().expect("readable").pid else {
             continue;
         };
@@ -127,7 +128,7 @@ async fn a_killed_member_is_resumed_and_its_task_ends_once() {
         }
         eventually("the end of the fleet", || host.ended().is_some()).await;
         assert_eq!(host.ended(), Some(true));
-        assert_eq!(began(), 2);
+        assert_eq!(iterations(), 2);
         assert_eq!(project.turns(), ["a a", "b b", "c c"]);
         each_ended_once(&project).await;
         project.is_clean();
@@ -175,7 +176,7 @@ fn race() -> FleetOrder {
 }
 
 #[tokio::test]
-async fn a_race_whose_coordinator_is_killed_is_won_once_and_leaves_nothing() {
+async fn a_race_whose_coordinator_is_killed_has_one_winner_and_leaves_nothing() {
     let project = Project::with_git();
     write_order(&project, &race());
     let mut host = Host::start(&project, ENDLESS);
@@ -187,7 +188,7 @@ async fn a_race_whose_coordinator_is_killed_is_won_once_and_leaves_nothing() {
     host.kill();
 
     // The slow candidate needs 20 seconds, so the quick one wins on a busy machine too.
-    let outcome = lead(&project, SHORT * 10).await;
+    let outcome = run_coordinator(&project, SHORT * 10).await;
     assert!(outcome.success, "{outcome:?}");
     assert_eq!(outcome.winner, Some(MemberId::new("two")));
     assert_eq!(project.committed("main"), ["a.txt", "readme.md"]);
@@ -208,7 +209,7 @@ async fn a_decision_before_a_kill_is_concluded_and_not_repeated() {
 
     host.kill();
 
-    let outcome = lead(&project, SHORT).await;
+    let outcome = run_coordinator(&project, SHORT).await;
     assert_eq!(outcome.winner, Some(MemberId::new("two")));
     assert!(outcome.success, "{outcome:?}");
     assert_eq!(outcome.merged, Some(project.git(&["rev-parse", "main"])));

@@ -63,9 +63,9 @@ async fn files_derived_from_the_journal_are_rebuilt_by_the_next_command() {
         }
         fs::remove_file(&state_db).expect("it was there");
 
-        let again = project.run(&agents, &order).run(&RunControl::new()).await;
+        let rebuilt = project.run(&agents, &order).run(&RunControl::new()).await;
 
-        assert_eq!(again.expect("it ends"), first, "{lost_rows}");
+        assert_eq!(rebuilt.expect("it ends"), first, "{lost_rows}");
         assert_eq!(project.turns(), ["project a"], "{lost_rows}");
         let record = home.fleet("f").await.expect("readable");
         let record = record.expect("it is kept");

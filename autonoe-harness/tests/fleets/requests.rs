@@ -102,8 +102,8 @@ async fn a_stop_ends_the_fleet_for_good_and_its_reason_is_reported() {
     let members = home.member_folders("f").expect("readable");
     let status = members[0].view().expect("readable").status;
     assert_eq!((members.len(), status), (1, MemberStatus::Stopped));
-    let again = run.run(&control).await.expect("it has ended");
-    assert_eq!(again, outcome);
+    let second = run.run(&control).await.expect("it has ended");
+    assert_eq!(second, outcome);
     assert_eq!(project.turns(), Vec::<String>::new());
 }
 
@@ -140,8 +140,8 @@ async fn a_message_to_the_fleet_reaches_the_running_agents_once() {
     let person = async {
         eventually("the first turn", || !agents.prompts().is_empty()).await;
         control.instruct("Use tabs.");
-        let is_told = |prompt: &String| prompt.contains("Use tabs.");
-        eventually("the word", || agents.prompts().iter().any(is_told)).await;
+        let has_message = |prompt: &String| prompt.contains("Use tabs.");
+        eventually("the word", || agents.prompts().iter().any(has_message)).await;
         control.cancel();
     };
 

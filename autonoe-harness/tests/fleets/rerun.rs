@@ -3,6 +3,9 @@
 use std::time::Duration;
 
 use autonoe_core::RunControl;
+use autonoe_harness::folder::MemberStatus;
+use autonoe_harness::state::StateError;
+use autonoe_harness::strategy::MemberId;
 use autonoe_harness::{FleetOrder, FleetRun, FleetRunError, Graph};
 
 use crate::fleets::fixture::{OFTEN, Project, eventually, roadmap, unhurried, within};
@@ -21,9 +24,9 @@ async fn a_fleet_that_has_ended_returns_its_report() {
     let run = || project.run(&agents, &order(&[("a", &[])]));
     let first = run().run(&RunControl::new()).await.expect("it ends");
 
-    let again = run().run(&RunControl::new()).await.expect("it has ended");
+    let second = run().run(&RunControl::new()).await.expect("it has ended");
 
-    assert_eq!(again, first);
+    assert_eq!(second, first);
     assert_eq!(project.turns(), ["project a"]);
 }
 
@@ -67,6 +70,45 @@ async fn a_second_leader_is_refused_with_the_process_of_the_first() {
     let error = second.expect_err("it is led").to_string();
     assert_eq!(error, format!("process {own} already runs the fleet f"));
     assert!(first.expect("it ends").success);
+}
+
+#[tokio::test]
+async fn a_suspended_leader_is_refused_after_another_has_taken_over() {
+    let project = Project::new();
+    let agents = project.agents(PACE * 25);
+    let order = order(&[("a", &[])]);
+    let home = project.home();
+    let folder = home.member_folder("f", &MemberId::new("a")).expect("an id");
+    let (run, control) = (project.run(&agents, &order), RunControl::new());
+    let mut first = Box::pin(run.run(&control));
+    let is_running = || {
+        let view = folder.view();
+        view.is_ok_and(|view| view.status == MemberStatus::Running)
+    };
+    tokio::select! {
+        ended = &mut first => panic!("it ended too early: {ended:?}"),
+        () = eventually("the member", is_running) => {}
+    }
+
+    // From now on, the first leader is not polled, as if its process were suspended. The lock of
+    // the operating system stays with the deleted file.
+    std::fs::remove_file(home.path().join("f/lock")).expect("it was there");
+    let second = project.run(&agents, &order).run(&RunControl::new()).await;
+
+    let second = second.expect("it leads");
+    assert!(second.success, "{second:?}");
+    let refused = within(first).await.expect_err("another one leads");
+    assert!(
+        matches!(
+            refused,
+            FleetRunError::State(StateError::Fenced { epoch: 1, .. })
+        ),
+        "{refused:?}"
+    );
+    let record = home.fleet("f").await.expect("readable");
+    let record = record.expect("it is kept");
+    assert_eq!((record.epoch, record.result), (2, Some(second)));
+    assert_eq!(project.turns(), ["project a"]);
 }
 
 #[tokio::test]

@@ -76,13 +76,13 @@ fn coordinator() {
         return;
     };
     let project = Project::there(Path::new(&project));
-    let outcome = runtime().block_on(lead(&project, pace()));
+    let outcome = runtime().block_on(run_coordinator(&project, pace()));
     project.ledger().add(&Entry::fleet(&outcome));
     assert!(outcome.success, "{outcome:?}");
 }
 
 /// Leads the fleet of the project until it ends, with members in processes of their own.
-pub(crate) async fn lead(project: &Project, pace: Duration) -> FleetReport {
+pub(crate) async fn run_coordinator(project: &Project, pace: Duration) -> FleetReport {
     let order = std::fs::read(project.beside(ORDER)).expect("an order");
     let order: FleetOrder = serde_json::from_slice(&order).expect("an order");
     let program = MemberCommand::new(std::env::current_exe().expect("this program"))

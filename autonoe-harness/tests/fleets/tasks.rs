@@ -47,8 +47,8 @@ async fn tasks_run_in_dependency_order_and_everything_is_recorded() {
         assert!(log.contains(line), "{log}");
     }
     assert_eq!(home.coordinator("f").expect("readable"), None);
-    let kept = FleetOrder::from_record(&record).expect("an order");
-    assert_eq!(serde_json::json!(kept), serde_json::json!(order));
+    let recorded = FleetOrder::from_record(&record).expect("an order");
+    assert_eq!(serde_json::json!(recorded), serde_json::json!(order));
 }
 
 #[tokio::test]
@@ -235,7 +235,7 @@ async fn a_member_may_spend_its_reservation_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_fleet_whose_time_is_up_is_cut_short_for_good() {
+async fn a_fleet_that_times_out_ends_for_good() {
     let project = Project::new();
     let agents = project.agents(PACE);
     let order = order(&[("a", &[]), ("b", &["a"])], Graph::default());

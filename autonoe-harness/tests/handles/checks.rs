@@ -23,13 +23,13 @@ pub(crate) type Check = (
 );
 
 /// Poll interval.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Enough time for many steps of work.
 const A_WHILE: Duration = Duration::from_millis(300);
 
 /// Maximum number of polls until a paused run makes no more progress.
-const LOOKS: u32 = 20;
+const POLLS: u32 = 20;
 
 pub(crate) fn all() -> Vec<Check> {
     let hold = json!({"does": "hold"});
@@ -126,7 +126,7 @@ async fn until(it: &Handle, is_so: impl Fn(&MemberView) -> bool) -> CheckOutcome
         if view.outcome.is_some() {
             return Err(format!("it has ended: {view:?}").into());
         }
-        tokio::time::sleep(LOOK_AGAIN).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
@@ -148,10 +148,10 @@ async fn success(it: Handle) -> CheckOutcome {
         format!("it is {status:?}")
     })?;
     let result = it.result();
-    let is_told = result.as_ref().is_some_and(|result| {
+    let is_reported = result.as_ref().is_some_and(|result| {
         result.success && result.output == "an answer" && result.id == *it.id()
     });
-    ensure(is_told && it.error().is_none(), || {
+    ensure(is_reported && it.error().is_none(), || {
         format!("its result is {result:?}")
     })
 }
@@ -166,8 +166,9 @@ async fn failure(it: Handle) -> CheckOutcome {
         format!("it is told as {failure:?}")
     })?;
     let (status, error) = (it.status(), it.error());
-    let is_told = status == MemberStatus::Failed && error.as_deref() == Some("it was not to be");
-    ensure(is_told, || format!("it is {status:?} by {error:?}"))?;
+    let is_reported =
+        status == MemberStatus::Failed && error.as_deref() == Some("it was not to be");
+    ensure(is_reported, || format!("it is {status:?} by {error:?}"))?;
     let result = it.result();
     ensure(result.is_some_and(|result| !result.success), || {
         "its result is a success".to_owned()
@@ -226,7 +227,7 @@ async fn pausing(it: Handle) -> CheckOutcome {
     until(&it, |view| view.status == MemberStatus::Paused).await?;
     // A step may be in progress, and a slow machine needs longer to show it.
     let mut before = it.refresh().await.map_err(|error| flaw(&error))?;
-    for _ in 0..LOOKS {
+    for _ in 0..POLLS {
         tokio::time::sleep(A_WHILE).await;
         let now = it.refresh().await.map_err(|error| flaw(&error))?;
         let is_still = now.progress == before.progress;
@@ -323,13 +324,13 @@ async fn killing_gently(it: Handle) -> CheckOutcome {
 async fn ended(it: Handle) -> CheckOutcome {
     let before = end(&it).await?;
 
-    for (asked, answer) in [
+    for (request, answer) in [
         ("an instruction", it.send_instruction("late").await.err()),
         ("a pause", it.pause().await.err()),
         ("a resume", it.resume().await.err()),
     ] {
         ensure(matches!(answer, Some(HandleError::Ended(_))), || {
-            format!("{asked} is answered by {answer:?}")
+            format!("{request} is answered by {answer:?}")
         })?;
     }
     it.stop("late").await.map_err(|error| flaw(&error))?;
@@ -396,9 +397,9 @@ async fn has_working_and_state_dirs(it: Handle) -> CheckOutcome {
     end(&it).await.map(|_| ())
 }
 
-fn is_cancelled(outcome: &RunOutcome, why: &str) -> CheckOutcome {
+fn is_cancelled(outcome: &RunOutcome, expected: &str) -> CheckOutcome {
     let RunEnding::Cancelled { reason } = &outcome.ending else {
         return Err(format!("it is told as {outcome:?}").into());
     };
-    ensure(reason == why, || format!("why is told as {reason:?}"))
+    ensure(reason == expected, || format!("the reason is {reason:?}"))
 }

@@ -115,7 +115,7 @@ async fn a_member_with_a_corrupt_status_can_be_stopped() {
 
         let outcome = outcome.expect("it ends");
         assert_eq!(outcome.ending, cancelled("enough"), "{text}");
-        assert!(fixture.is_gone("a"));
+        assert!(fixture.has_no_processes("a"));
     }
 }
 
@@ -139,13 +139,13 @@ async fn a_member_with_a_corrupt_status_can_be_killed() {
         }
         fs::write(status.join("text"), text).expect("writable");
 
-        let again = manager.handle(handle.id()).expect("it is there");
-        let outcome = within(again.kill(Duration::from_millis(50))).await;
+        let reopened = manager.handle(handle.id()).expect("it is there");
+        let outcome = within(reopened.kill(Duration::from_millis(50))).await;
 
         let outcome = outcome.expect("it is killed");
         assert_eq!(outcome.ending, cancelled("killed"), "{text}");
         assert_eq!(outcome.spent.cost.unknown_parts, 1);
-        assert!(fixture.is_gone("a"));
+        assert!(fixture.has_no_processes("a"));
     }
 }
 
@@ -190,6 +190,6 @@ async fn a_corrupt_status_does_not_start_another_process() {
         matches!(refused, Err(EngineError::Failed { .. })),
         "{refused:?}"
     );
-    assert!(fixture.is_gone("a"));
+    assert!(fixture.has_no_processes("a"));
     assert!(!folder.path().join("work.jsonl").exists());
 }

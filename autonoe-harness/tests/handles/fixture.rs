@@ -46,7 +46,7 @@ impl Fixture {
         manager(&self.root(), MemberLifetime::BoundToManager)
     }
 
-    pub(crate) fn is_gone(&self, id: &str) -> bool {
+    pub(crate) fn has_no_processes(&self, id: &str) -> bool {
         let marker = self.folder(id).marker().expect("it is there");
         marker.processes().is_empty()
     }
@@ -91,10 +91,13 @@ pub(crate) fn order(id: &str, job: &str, input: Value) -> RunSpec {
 }
 
 /// Waits until `is_so` returns true, and fails after the deadline.
-pub(crate) async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
+pub(crate) async fn eventually(description: &str, mut is_so: impl FnMut() -> bool) {
+    let started = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < DEADLINE, "waited in vain for {what}");
+        assert!(
+            started.elapsed() < DEADLINE,
+            "waited in vain for {description}"
+        );
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -59,10 +59,10 @@ async fn instruction_counts(scripts: [SessionScript; 2]) -> (Vec<usize>, Vec<Mem
     assert!(folder.path().join("taken/0000000001.json").exists());
     assert!(!folder.path().join("inbox/0000000001.json").exists());
     let prompts = agents.iter().flat_map(|agents| agents.prompts());
-    let told = prompts.map(|prompt| prompt.matches("Use Postgres.").count());
+    let counts = prompts.map(|prompt| prompt.matches("Use Postgres.").count());
     let journal = folder.journal().expect("readable");
     (
-        told.collect(),
+        counts.collect(),
         journal.into_iter().map(|entry| entry.fact).collect(),
     )
 }
@@ -71,14 +71,14 @@ async fn instruction_counts(scripts: [SessionScript; 2]) -> (Vec<usize>, Vec<Mem
 async fn upstream_2_instructions_in_the_inbox_are_used_by_the_next_turn_and_only_there() {
     let work = || SessionScript::new("work").says("Done.").ends();
 
-    let (told, facts) = instruction_counts([work(), work()]).await;
+    let (counts, facts) = instruction_counts([work(), work()]).await;
 
-    assert_eq!(told, [1, 0]);
+    assert_eq!(counts, [1, 0]);
     let text = "Use Postgres.".to_owned();
-    let given = MemberFact::InstructionQueued { number: 1, text };
+    let queued = MemberFact::InstructionQueued { number: 1, text };
     assert_eq!(
         facts[1..3],
-        [given, MemberFact::InstructionDelivered { number: 1 }]
+        [queued, MemberFact::InstructionDelivered { number: 1 }]
     );
 }
 
@@ -87,11 +87,11 @@ async fn an_instruction_of_a_failed_session_is_delivered_again() {
     let crashes = SessionScript::new("work").fails(AgentErrorKind::Crashed, "it crashed");
     let works = SessionScript::new("work").says("Done.").ends();
 
-    let (told, facts) = instruction_counts([crashes, works]).await;
+    let (counts, facts) = instruction_counts([crashes, works]).await;
 
-    assert_eq!(told, [1, 1]);
-    let is_told = |fact: &&MemberFact| matches!(fact, MemberFact::InstructionDelivered { .. });
-    assert_eq!(facts.iter().filter(is_told).count(), 1);
+    assert_eq!(counts, [1, 1]);
+    let is_delivered = |fact: &&MemberFact| matches!(fact, MemberFact::InstructionDelivered { .. });
+    assert_eq!(facts.iter().filter(is_delivered).count(), 1);
 }
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn an_instruction_of_a_killed_process_is_delivered_again_until_it_is_used(
     eventually("the second turn", || recorded(&turns).len() == 2).await;
     // Used, and killed afterwards.
     std::fs::write(fixture.path().join("go-on"), "").expect("writable");
-    let told = || {
+    let is_delivered = || {
         handle
             .folder()
             .journal()
@@ -120,7 +120,7 @@ async fn an_instruction_of_a_killed_process_is_delivered_again_until_it_is_used(
             .into_iter()
             .any(|entry| entry.fact == MemberFact::InstructionDelivered { number: 1 })
     };
-    eventually("that it was told", told).await;
+    eventually("that it was told", is_delivered).await;
     kill_nine(recorded(&turns)[1].pid);
     handle.send_instruction("end").await.expect("it listens");
     let outcome = within(manager.wait(&RunId::new("a")))
@@ -139,7 +139,7 @@ async fn an_instruction_of_a_killed_process_is_delivered_again_until_it_is_used(
         [(Some("1"), "one"), (Some("1"), "one"), (Some("2"), "end")]
     );
     assert_eq!(handle.refresh().await.expect("readable").epoch, Epoch(3));
-    assert!(fixture.is_gone("a"));
+    assert!(fixture.has_no_processes("a"));
 }
 
 #[tokio::test]
@@ -161,8 +161,8 @@ async fn a_text_file_in_the_inbox_is_delivered_until_a_turn_has_used_it() {
     eventually("the second turn", || recorded(&turns).len() == 2).await;
     // Used, and killed afterwards.
     std::fs::write(fixture.path().join("go-on"), "").expect("writable");
-    let aside = folder.join("taken/0000000001.text");
-    eventually("that it was told", || aside.exists()).await;
+    let received = folder.join("taken/0000000001.text");
+    eventually("that it was told", || received.exists()).await;
     kill_nine(recorded(&turns)[1].pid);
     handle.send_instruction("end").await.expect("it listens");
     within(manager.wait(&RunId::new("a")))
@@ -238,5 +238,5 @@ async fn every_instruction_is_in_one_turn_however_often_the_process_is_killed() 
         .map(|number| format!("line {number}"))
         .collect();
     assert_eq!(texts, expected);
-    assert!(fixture.is_gone("a"));
+    assert!(fixture.has_no_processes("a"));
 }

@@ -45,7 +45,7 @@ async fn upstream_8_a_kill_ends_the_whole_tree_and_not_one_process() {
     };
     assert_eq!(outcome.ending, killed);
     assert_eq!(handle.status(), MemberStatus::Stopped);
-    assert!(fixture.is_gone("a"));
+    assert!(fixture.has_no_processes("a"));
     assert_eq!(
         within(manager.wait(&RunId::new("a")))
             .await
@@ -99,7 +99,7 @@ async fn a_run_that_is_stopped_has_ended_only_when_its_tools_have() {
         }
     );
     assert!(pids.iter().all(|pid| !lives(*pid)));
-    assert!(fixture.is_gone("a"));
+    assert!(fixture.has_no_processes("a"));
 }
 
 #[tokio::test]

@@ -23,8 +23,8 @@ async fn one_run_for_an_id_however_often_it_is_submitted() {
     let run = order("a", HANDLE_JOB, json!({"does": "give", "value": 7}));
 
     for _ in 0..3 {
-        let taken = manager.submit(run.clone(), Placement::anywhere()).await;
-        assert_eq!(taken.expect("it is the same"), a());
+        let submitted = manager.submit(run.clone(), Placement::anywhere()).await;
+        assert_eq!(submitted.expect("it is the same"), a());
     }
     let other = order("a", HANDLE_JOB, json!({"does": "give", "value": 8}));
     let refused = manager.submit(other, Placement::anywhere()).await;
@@ -33,9 +33,9 @@ async fn one_run_for_an_id_however_often_it_is_submitted() {
         "{refused:?}"
     );
     let outcome = within(manager.wait(&a())).await.expect("it ends");
-    let again = manager.submit(run, Placement::anywhere()).await;
+    let repeated = manager.submit(run, Placement::anywhere()).await;
 
-    assert!(again.is_ok());
+    assert!(repeated.is_ok());
     assert_eq!(outcome.output, json!(7));
     assert_eq!(manager.wait(&a()).await.expect("it ended"), outcome);
     assert_eq!(servings(&fixture), 1);
@@ -65,11 +65,14 @@ async fn ids_that_would_leave_the_folder_and_other_hosts_are_refused() {
             "{id}: {unknown:?}"
         );
     }
-    let elsewhere = manager.submit(
+    let on_other_host = manager.submit(
         order("a", HANDLE_JOB, json!({})),
         Placement::on_host("mars"),
     );
-    assert!(matches!(elsewhere.await, Err(EngineError::Refused { .. })));
+    assert!(matches!(
+        on_other_host.await,
+        Err(EngineError::Refused { .. })
+    ));
     assert!(!fixture.root().exists());
 }
 
@@ -103,7 +106,7 @@ async fn upstream_1_work_in_progress_at_a_crash_is_resumed_once() {
 
     assert_eq!(outcome.output, json!(["go on"]));
     assert_eq!(servings(&fixture), 2);
-    assert!(fixture.is_gone("a"));
+    assert!(fixture.has_no_processes("a"));
 }
 
 #[tokio::test]
@@ -172,7 +175,7 @@ async fn two_managers_of_one_folder_start_one_process_at_a_time() {
 
     assert_eq!(by_one.expect("it ends"), by_other.expect("it ends"));
     assert_eq!(servings(&fixture), 5);
-    assert!(fixture.is_gone("a"));
+    assert!(fixture.has_no_processes("a"));
 }
 
 #[tokio::test]
@@ -239,11 +242,11 @@ async fn dropping_the_manager_ends_its_members() {
     let manager = fixture.manager();
     let run = order("a", HANDLE_JOB, json!({"does": "stubborn"}));
     manager.spawn(run).await.expect("it starts");
-    eventually("its start", || !fixture.is_gone("a")).await;
+    eventually("its start", || !fixture.has_no_processes("a")).await;
 
     drop(manager);
 
-    eventually("its end", || fixture.is_gone("a")).await;
+    eventually("its end", || fixture.has_no_processes("a")).await;
 }
 
 #[tokio::test]
@@ -303,7 +306,7 @@ async fn concurrent_members_all_end() {
     assert_eq!(listed.len(), ids.len());
     // A process writes its outcome before it ends.
     eventually("the end of all processes", || {
-        ids.iter().all(|id| fixture.is_gone(id))
+        ids.iter().all(|id| fixture.has_no_processes(id))
     })
     .await;
 }
@@ -374,7 +377,7 @@ async fn finished_work_is_not_repeated_because_the_journal_is_full() {
 }
 
 #[tokio::test]
-async fn a_program_that_cannot_be_started_for_a_moment_is_tried_again() {
+async fn the_start_of_a_program_is_retried() {
     let fixture = Fixture::new();
     let bash = fixture.path().join("bash");
     std::fs::copy("/bin/bash", &bash).expect("a program");

@@ -160,14 +160,14 @@ fn a_member_that_was_never_served_is_pending_without_process_and_working_directo
 async fn a_member_that_asks_resumes_without_an_answer() {
     let fixture = Fixture::new();
     let folder = submitted(&fixture, json!({"does": "ask"}));
-    let asks = || {
+    let is_asking = || {
         let view = folder.view().expect("readable");
         view.progress.question.is_some()
     };
     // Without a question, only a paused member resumes.
     folder.request_resume().expect("writable");
     let person = async {
-        while !asks() {
+        while !is_asking() {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
         folder.request_resume().expect("writable");

@@ -36,11 +36,11 @@ async fn a_worktree_that_was_dropped_during_a_commit_can_be_resumed() {
     let lock = repo.path().join(".git/worktrees/one/index.lock");
     fs::write(&lock, "").expect("a lock of nobody");
 
-    let taken = worktrees
+    let opened = worktrees
         .open_existing("one")
         .await
         .expect("nobody works there");
-    let finished = taken
+    let finished = opened
         .expect("it is there")
         .commit_all(&author(), "Work")
         .await;
@@ -56,9 +56,9 @@ async fn a_worktree_that_was_moved_with_its_repository_can_be_resumed() {
         fs::write(worktree.folder().join("b.txt"), "new\n").expect("a file");
         drop(worktree);
         let all = repo.path().parent().expect("a folder").to_owned();
-        let elsewhere = tempfile::tempdir().expect("a folder");
+        let new_place = tempfile::tempdir().expect("a folder");
         for name in ["repo", "trees"] {
-            let (from, to) = (all.join(name), elsewhere.path().join(name));
+            let (from, to) = (all.join(name), new_place.path().join(name));
             let copied = Command::new("cp").arg("-a").arg(&from).arg(&to).status();
             assert!(copied.expect("it starts").success());
             if !is_copied {
@@ -66,23 +66,23 @@ async fn a_worktree_that_was_moved_with_its_repository_can_be_resumed() {
             }
         }
         let (moved, trees) = (
-            elsewhere.path().join("repo"),
-            elsewhere.path().join("trees"),
+            new_place.path().join("repo"),
+            new_place.path().join("trees"),
         );
         let worktrees = Worktrees::open(&moved, &trees, "fleet", commands()).await;
         let worktrees = worktrees.expect("a repository");
 
-        let taken = worktrees
+        let opened = worktrees
             .open_existing("one")
             .await
             .expect("nobody works there");
-        let taken = taken.expect("it is there");
-        taken
+        let opened = opened.expect("it is there");
+        opened
             .commit_all(&author(), "Work")
             .await
             .expect("committed");
-        taken.merge_if(&author(), pass).await.expect("merged");
-        taken.remove().await.expect("merged");
+        opened.merge_if(&author(), pass).await.expect("merged");
+        opened.remove().await.expect("merged");
 
         assert!(moved.join("b.txt").exists());
         git(&moved, &["fsck", "--strict", "--no-dangling"]);
@@ -102,9 +102,9 @@ async fn a_worktree_that_names_another_entry_is_not_followed() {
     fs::write(admin.join("gitdir"), "/nowhere/one/.git\n").expect("writable");
     fs::write(folder.join(".git"), "gitdir: /nowhere/another\n").expect("writable");
 
-    let taken = repo.worktrees().await.open_existing("one").await;
+    let opened = repo.worktrees().await.open_existing("one").await;
 
-    assert!(taken.expect("git can be asked").is_none());
+    assert!(opened.expect("git can be asked").is_none());
     let link = fs::read_to_string(folder.join(".git")).expect("there");
     assert_eq!(link, "gitdir: /nowhere/another\n");
 }
@@ -150,12 +150,12 @@ async fn an_unreadable_step_is_quarantined_and_named() {
     let swept = worktrees.clean_up().await.expect("git is there");
     assert_eq!(swept.quarantined.len(), 3);
     assert!(!step.exists());
-    let kept = fs::read_to_string(&swept.quarantined[1]);
-    assert_eq!(kept.expect("it is there"), "{");
+    let quarantined = fs::read_to_string(&swept.quarantined[1]);
+    assert_eq!(quarantined.expect("it is there"), "{");
 }
 
 #[tokio::test]
-async fn a_step_that_leads_elsewhere_removes_nothing() {
+async fn a_step_that_points_elsewhere_removes_nothing() {
     let repo = Repo::new();
     let worktrees = repo.worktrees().await;
     let precious = repo.path().with_file_name("precious");

@@ -71,7 +71,7 @@ async fn an_agent_of_a_project_inside_of_a_repository_works_in_its_folder() {
 }
 
 #[tokio::test]
-async fn a_folder_of_a_project_that_leads_elsewhere_is_refused() {
+async fn a_folder_of_a_project_that_points_elsewhere_is_refused() {
     let repo = Repo::new();
     repo.git(&["checkout", "--quiet", "-b", "linked"]);
     std::os::unix::fs::symlink("/tmp", repo.path().join("shop")).expect("a link");
@@ -94,7 +94,7 @@ async fn a_folder_of_a_project_that_leads_elsewhere_is_refused() {
 }
 
 #[tokio::test]
-async fn lesson_7_a_worktree_that_cannot_be_made_is_an_error_and_no_fallback() {
+async fn lesson_7_a_worktree_that_cannot_be_created_is_an_error_and_no_fallback() {
     let repo = Repo::new();
     let worktrees = repo.worktrees().await;
     // A file is in place of the fleet's folder.
@@ -165,7 +165,7 @@ async fn an_existing_worktree_or_branch_is_not_reused() {
 }
 
 #[tokio::test]
-async fn no_hook_of_the_repository_runs_and_no_variable_leads_elsewhere() {
+async fn no_hook_of_the_repository_runs_and_no_variable_redirects_git() {
     let repo = Repo::new();
     for hook in [
         "post-checkout",
@@ -182,11 +182,11 @@ async fn no_hook_of_the_repository_runs_and_no_variable_leads_elsewhere() {
         .expect("a hook");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode");
     }
-    let elsewhere = commands()
+    let misdirected = commands()
         .env("GIT_DIR", "/nowhere")
         .env("GIT_INDEX_FILE", "/nowhere")
         .env("GIT_AUTHOR_NAME", "Mallory");
-    let opened = Worktrees::open(&repo.path(), &repo.trees(), "fleet", elsewhere).await;
+    let opened = Worktrees::open(&repo.path(), &repo.trees(), "fleet", misdirected).await;
     let worktree = opened.expect("a repository").create("one", "main").await;
     let worktree = worktree.expect("it is made");
 

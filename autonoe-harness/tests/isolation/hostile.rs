@@ -130,8 +130,8 @@ async fn a_file_that_cannot_be_merged_as_text_conflicts() {
 fn replace_git_file(worktree: &Worktree) {
     let folder = worktree.folder();
     let other = folder.join(".other");
-    let elsewhere = other.to_str().expect("plain");
-    git(folder, &["init", "--quiet", "--bare", elsewhere]);
+    let other_path = other.to_str().expect("plain");
+    git(folder, &["init", "--quiet", "--bare", other_path]);
     fs::write(other.join("info/exclude"), ".other\n").expect("a file");
     fs::write(folder.join(".git"), "gitdir: .other\n").expect("a file");
     git(folder, &["config", "core.bare", "false"]);
@@ -185,7 +185,7 @@ async fn a_worktree_that_is_a_repository_of_its_own_is_refused_and_can_be_discar
 }
 
 #[tokio::test]
-async fn a_submodule_that_is_checked_out_is_not_looked_into() {
+async fn a_checked_out_submodule_is_refused() {
     let repo = Repo::new();
     let module = Repo::new();
     let from = module.path();
@@ -230,24 +230,20 @@ fn check_out_module(folder: &Path) {
 #[tokio::test]
 async fn symlinks_among_the_worktrees_are_not_followed() {
     let repo = Repo::new();
-    let elsewhere = tempfile::tempdir().expect("a folder");
-    let empty = || fs::read_dir(elsewhere.path()).expect("there").count() == 0;
+    let outside = tempfile::tempdir().expect("a folder");
+    let empty = || fs::read_dir(outside.path()).expect("there").count() == 0;
 
     fs::create_dir(repo.trees()).expect("a folder");
-    symlink(
-        elsewhere.path().join("new"),
-        repo.trees().join(".gitignore"),
-    )
-    .expect("a link");
+    symlink(outside.path().join("new"), repo.trees().join(".gitignore")).expect("a link");
     let trees = repo.worktrees().await;
     assert!(empty(), "nothing is written through .gitignore");
 
-    symlink(elsewhere.path(), repo.trees().join("fleet")).expect("a link");
+    symlink(outside.path(), repo.trees().join("fleet")).expect("a link");
     assert!(trees.create("one", "main").await.is_err());
     assert!(empty(), "no worktree is made behind a link");
 
     fs::remove_dir_all(repo.trees()).expect("ours");
-    symlink(elsewhere.path(), repo.trees()).expect("a link");
+    symlink(outside.path(), repo.trees()).expect("a link");
     let opened = Worktrees::open(&repo.path(), &repo.trees(), "fleet", commands()).await;
     assert!(opened.is_err());
     assert!(empty(), "nothing is made behind a link");

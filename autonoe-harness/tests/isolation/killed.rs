@@ -29,45 +29,45 @@ async fn nothing_that_was_committed_is_lost_by_a_kill() {
     let rounds = env::var(ROUNDS).ok().and_then(|rounds| rounds.parse().ok());
     let rounds = rounds.unwrap_or(5_u32);
     let repo = Repo::new();
-    let (mut committed, mut told) = (Vec::new(), 0);
+    let (mut committed, mut reported) = (Vec::new(), 0);
     let mut base = repo.git(&["rev-parse", "main"]);
     // Time of a worktree from its first to its last step, which depends on the machine.
     let mut life = None;
     for round in 0..rounds {
-        let (mut child, said) = start(&repo, round);
-        wait_for("made", &said);
+        let (mut child, lines) = start(&repo, round);
+        wait_for("made", &lines);
         match life {
             None => {
-                let began = Instant::now();
+                let started = Instant::now();
                 committed.extend(
-                    wait_for("made", &said)
+                    wait_for("made", &lines)
                         .iter()
                         .filter_map(|line| commit_in(line)),
                 );
-                life = Some(began.elapsed());
+                life = Some(started.elapsed());
             }
             // At some time of its life, or of the next one.
             Some(life) => std::thread::sleep(life * (round * 37 % 120) / 100),
         }
         child.kill().expect("it lives");
         child.wait().expect("it ended");
-        let rest: Vec<String> = said.iter().collect();
+        let rest: Vec<String> = lines.iter().collect();
         committed.extend(rest.iter().filter_map(|line| commit_in(line)));
 
         after_a_kill(&repo, &committed).await;
-        told += committed.len();
+        reported += committed.len();
         committed.clear();
         // Commits in the base stay there, so each round checks for new ones.
         repo.git(&["merge-base", "--is-ancestor", &base, "main"]);
         base = repo.git(&["rev-parse", "main"]);
     }
-    println!("killed {rounds} times, told of {told} commits");
-    assert!(told > 0);
+    println!("killed {rounds} times, told of {reported} commits");
+    assert!(reported > 0);
 }
 
 /// Waits until the process prints `word`, and returns its output before that.
-fn wait_for(word: &str, said: &Receiver<String>) -> Vec<String> {
-    let lines = std::iter::repeat_with(|| said.recv_timeout(LIMIT).expect("it goes on"));
+fn wait_for(word: &str, output: &Receiver<String>) -> Vec<String> {
+    let lines = std::iter::repeat_with(|| output.recv_timeout(LIMIT).expect("it goes on"));
     lines.take_while(|line| !line.contains(word)).collect()
 }
 
@@ -87,8 +87,8 @@ async fn after_a_kill(repo: &Repo, committed: &[String]) {
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
     repo.is_clean();
 
-    for kept in &swept.retained {
-        let name = kept.place.folder.file_name().expect("a name");
+    for retained in &swept.retained {
+        let name = retained.place.folder.file_name().expect("a name");
         let name = name.to_str().expect("it is plain");
         let worktree = worktrees.open_existing(name).await.expect("nobody has it");
         let worktree = worktree.expect("it is there");
@@ -125,16 +125,16 @@ fn start(repo: &Repo, round: u32) -> (Child, Receiver<String>) {
         .spawn()
         .expect("this program");
     let output = child.stdout.take().expect("a pipe");
-    let (tell, told) = mpsc::channel();
+    let (sender, lines) = mpsc::channel();
     std::thread::spawn(move || {
         let lines = BufReader::new(output).lines().map_while(Result::ok);
         for line in lines.filter(|line| line.contains("made") || line.contains("committed")) {
-            if tell.send(line).is_err() {
+            if sender.send(line).is_err() {
                 return;
             }
         }
     });
-    (child, told)
+    (child, lines)
 }
 
 /// Creates worktrees, works in them, merges and removes them, in an endless loop.

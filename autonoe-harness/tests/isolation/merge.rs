@@ -132,7 +132,7 @@ async fn work_that_is_not_committed_is_not_merged() {
 #[tokio::test]
 async fn merge_does_not_overwrite_user_files() {
     // Changed, untracked, ignored.
-    for (file, mine) in [
+    for (file, own) in [
         ("a.txt", "mine\n"),
         ("b.txt", "mine\n"),
         ("c.log", "mine\n"),
@@ -146,7 +146,7 @@ async fn merge_does_not_overwrite_user_files() {
             .commit_all(&author(), "Work")
             .await
             .expect("committed");
-        repo.write(file, mine);
+        repo.write(file, own);
 
         let error = worktree
             .merge_if(&author(), pass)
@@ -159,7 +159,7 @@ async fn merge_does_not_overwrite_user_files() {
         );
         assert_eq!(
             fs::read_to_string(repo.path().join(file)).expect("a file"),
-            mine
+            own
         );
         assert_eq!(repo.git(&["rev-parse", "main"]), before);
         assert!(worktree.folder().join(file).exists());
@@ -230,7 +230,7 @@ async fn a_base_that_moves_during_the_checks_is_merged_and_checked_again() {
 }
 
 #[tokio::test]
-async fn work_that_is_not_wanted_any_more_when_it_was_checked_is_not_merged() {
+async fn work_whose_merge_is_cancelled_during_the_checks_is_not_merged() {
     let repo = Repo::new();
     let worktree = repo.worktree("one").await;
     fs::write(worktree.folder().join("b.txt"), "new\n").expect("a file");
@@ -245,8 +245,8 @@ async fn work_that_is_not_wanted_any_more_when_it_was_checked_is_not_merged() {
         is_cancelled.store(true, Ordering::SeqCst);
         Verification::passed("it was cancelled meanwhile")
     };
-    let wanted = || !is_cancelled.load(Ordering::SeqCst);
-    let merged = worktree.merge_while(&author(), wanted, checks).await;
+    let is_wanted = || !is_cancelled.load(Ordering::SeqCst);
+    let merged = worktree.merge_while(&author(), is_wanted, checks).await;
 
     assert!(
         matches!(merged, Err(IsolationError::MergeCancelled { .. })),
@@ -303,13 +303,13 @@ async fn a_conflict_leaves_the_worktree_as_it_is() {
     let folder = worktree.folder().to_owned();
     fs::write(folder.join("later.txt"), "later\n").expect("a file");
     drop(worktree);
-    let again = repo.worktrees().await.open_existing("one").await;
+    let reopened = repo.worktrees().await.open_existing("one").await;
 
     assert!(
         matches!(merged, Err(IsolationError::Conflict { .. })),
         "{merged:?}"
     );
-    again.expect("nobody works there").expect("it is there");
+    reopened.expect("nobody works there").expect("it is there");
     assert_eq!(git(&folder, &["rev-parse", "HEAD"]), at);
     let text = fs::read_to_string(folder.join("a.txt")).expect("it is there");
     assert_eq!(text, "of the agent\n");
@@ -351,8 +351,8 @@ async fn a_git_failure_during_a_merge_loses_no_later_work() {
         repo.commit("meanwhile");
         let commands = failing_git(&repo, 0);
         let opened = Worktrees::open(&repo.path(), &repo.trees(), "fleet", commands).await;
-        let taken = opened.expect("a repository").open_existing("one").await;
-        let worktree = taken.expect("it is ours").expect("it is there");
+        let reopened = opened.expect("a repository").open_existing("one").await;
+        let worktree = reopened.expect("it is ours").expect("it is there");
         fs::remove_file(repo.path().with_file_name("bin").join("count")).expect("it was used");
         failing_git(&repo, number);
 
@@ -365,9 +365,9 @@ async fn a_git_failure_during_a_merge_loses_no_later_work() {
         fs::write(folder.join("later.txt"), "later\n").expect("a file");
         fs::write(folder.join("a.txt"), "later\n").expect("a file");
         drop(worktree);
-        let taken = repo.worktrees().await.open_existing("one").await;
+        let reopened = repo.worktrees().await.open_existing("one").await;
 
-        taken.expect("nobody has it").expect("it is there");
+        reopened.expect("nobody has it").expect("it is there");
         for name in ["later.txt", "a.txt"] {
             let text = fs::read_to_string(folder.join(name));
             assert_eq!(text.expect("it is there"), "later\n", "{name}, {number}");

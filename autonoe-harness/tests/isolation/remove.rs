@@ -68,13 +68,13 @@ async fn a_claimed_worktree_is_not_cleaned_up() {
     assert!(worktree.folder().exists());
     let place = worktree.location();
     drop(worktree);
-    let again = repo
+    let reopened = repo
         .worktrees()
         .await
         .open_existing("one")
         .await
         .expect("nobody works there");
-    assert_eq!(again.expect("it is there").location(), place);
+    assert_eq!(reopened.expect("it is there").location(), place);
     let none = repo
         .worktrees()
         .await
@@ -126,10 +126,13 @@ async fn everything_left_of_a_fleet_is_found_and_discarded() {
     let trees = repo.worktrees().await;
     let loser = repo.worktree("loser").await;
     fs::write(loser.folder().join("new.txt"), "not committed\n").expect("a file");
-    let away = repo.worktree("loser.T-1.way-1").await;
-    away.remove_folder_only().await.expect("all is committed");
+    let branch_only = repo.worktree("loser.T-1.way-1").await;
+    branch_only
+        .remove_folder_only()
+        .await
+        .expect("all is committed");
     repo.git(&["branch", "autonoe/other/one"]);
-    drop((loser, away));
+    drop((loser, branch_only));
 
     let left = trees.remaining().await.expect("a list");
     for name in &left {

@@ -34,8 +34,8 @@ impl Criterion for NothingDenied {
         "no tool call is refused".to_owned()
     }
 
-    async fn verify(&self, look: &VerificationContext<'_>) -> Verification {
-        if look.result.denied.is_empty() {
+    async fn verify(&self, context: &VerificationContext<'_>) -> Verification {
+        if context.result.denied.is_empty() {
             Verification::passed("nothing was refused")
         } else {
             Verification::failed("something was refused")

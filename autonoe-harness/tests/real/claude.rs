@@ -17,9 +17,9 @@ pub(crate) fn agents(place: &Fixture, url: &str) -> Arc<ClaudeBackend> {
     ]);
     let mut options = ClaudeOptions::new(installed("claude-code-2.1.325/claude"), environment);
     // Kept, so that a later session can resume a conversation.
-    let kept = place.path().join("claude");
-    fs::create_dir_all(&kept).expect("it can be made");
-    options.config = ConfigFolder::Persistent(kept);
+    let home = place.path().join("claude");
+    fs::create_dir_all(&home).expect("it can be made");
+    options.config = ConfigFolder::Persistent(home);
     options.program.temporary = place.temporary();
     Arc::new(ClaudeBackend::new(options))
 }

@@ -68,12 +68,12 @@ impl Fixture {
         more: [(&str, OsString); N],
     ) -> Vec<(OsString, OsString)> {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let ours = [
+        let own = [
             ("PATH", path),
             ("HOME", self.folder.join("home").into()),
             (MARKER, self.folder.clone().into()),
         ];
-        let all = ours.into_iter().chain(more);
+        let all = own.into_iter().chain(more);
         all.map(|(name, value)| (name.into(), value)).collect()
     }
 
@@ -111,9 +111,9 @@ impl Fixture {
     /// Fails if a process or a folder of a session is left.
     pub(crate) async fn assert_nothing_is_left(&self) {
         // Sessions may still be shutting down: this task must not block the runtime.
-        let begun = Instant::now();
+        let started = Instant::now();
         let is_clean = || self.marker().processes().is_empty() && self.sessions().is_empty();
-        while !is_clean() && begun.elapsed() < TIMEOUT {
+        while !is_clean() && started.elapsed() < TIMEOUT {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         assert_eq!(self.marker().processes(), []);

@@ -285,7 +285,7 @@ fn every_key_of_the_upstream_format_is_accepted_or_listed() {
         ("cli", "codex"),
         ("model", "gpt-5.2"),
     ];
-    let ours = [
+    let own_keys = [
         "max_iterations",
         "require_tests",
         "depends",
@@ -301,7 +301,7 @@ fn every_key_of_the_upstream_format_is_accepted_or_listed() {
         ));
 
         let listed: Vec<_> = warnings(&roadmap).into_iter().map(|it| it.0).collect();
-        let expected = Vec::from_iter((!ours.contains(&key)).then_some(3));
+        let expected = Vec::from_iter((!own_keys.contains(&key)).then_some(3));
         assert_eq!(listed, expected, "{key}");
         assert_eq!(roadmap.tasks[0].task.goal, "One.", "{key}");
     }

@@ -33,9 +33,9 @@ async fn file_with_a_task(dir: &Path) -> PathBuf {
 /// The last connection that closes a file writes the write-ahead log back and removes it.
 fn wait_until_closed(path: &Path) {
     let log = path.with_extension("db-wal");
-    let begun = std::time::Instant::now();
+    let started = std::time::Instant::now();
     while log.exists() {
-        assert!(begun.elapsed().as_secs() < 120, "it stays open");
+        assert!(started.elapsed().as_secs() < 120, "it stays open");
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }

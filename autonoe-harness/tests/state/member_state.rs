@@ -269,7 +269,7 @@ async fn executions_are_logged_in_order() {
 /// `a_killed_member_is_resumed_and_its_task_ends_once` tests that a member works
 /// on them again.
 #[tokio::test]
-async fn upstream_1_a_task_in_progress_at_a_crash_is_picked_up_again() {
+async fn upstream_1_a_task_in_progress_at_a_crash_is_resumed() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join(".harness/state.db");
     let plan = plan(&[("a", &[])]);

@@ -30,7 +30,7 @@ impl Place {
     }
 
     /// Opens the same folder again, as another process would.
-    async fn again(&self) -> SharedContext {
+    async fn reopened(&self) -> SharedContext {
         let folder = self.dir.path().join(".harness/shared");
         SharedContext::open(&folder).await.expect("it opens")
     }
@@ -67,7 +67,7 @@ async fn the_values_of_a_member_are_not_global() {
     shared.set(&own, "k", &json!(2), NOW).await.expect("kept");
     shared.set(&own, "k", &json!(3), NOW).await.expect("kept");
 
-    let other = place.again().await;
+    let other = place.reopened().await;
 
     let everybodys = other.get(&Scope::Global, "k").await.expect("read");
     assert_eq!(everybodys, Some(one));
@@ -82,7 +82,7 @@ async fn a_file_is_published_and_consumed_by_name() {
     let place = Place::new().await;
     let published = place.publish("All is well.").await;
 
-    let consumed = place.again().await.consume_artifact(&name()).await;
+    let consumed = place.reopened().await.consume_artifact(&name()).await;
 
     let consumed = consumed.expect("it is there");
     assert_eq!(consumed, published);
@@ -116,9 +116,9 @@ async fn readers_of_the_previous_version_are_not_disturbed() {
 async fn the_same_file_published_again_is_the_same_file() {
     let place = Place::new().await;
     let first = place.publish("one").await;
-    let again = place.publish("one").await;
+    let second = place.publish("one").await;
 
-    assert_eq!(first, again);
+    assert_eq!(first, second);
     place
         .shared
         .consume_artifact(&name())
@@ -222,7 +222,7 @@ async fn a_damaged_file_of_values_is_refused_and_kept() {
 #[tokio::test]
 async fn events_are_read_from_a_cursor() {
     let place = Place::new().await;
-    let other = place.again().await;
+    let other = place.reopened().await;
     let emit = async |shared: &SharedContext, kind: &str| {
         let event = NewMemberEvent::new(kind, NOW).member(MemberId::new("a"));
         shared.emit_event(&event).await.expect("it is kept")
@@ -249,10 +249,10 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
             let place = Place::new().await;
-            let other = place.again().await;
+            let other = place.reopened().await;
             let mut expected: BTreeMap<(Scope, String), Value> = BTreeMap::new();
-            for (who, scope, key, value) in steps {
-                let shared = if who == 0 { &place.shared } else { &other };
+            for (writer, scope, key, value) in steps {
+                let shared = if writer == 0 { &place.shared } else { &other };
                 let scope = match scope {
                     0 => Scope::Global,
                     member => Scope::Member(MemberId::new(member.to_string())),

@@ -87,18 +87,18 @@ async fn acknowledged_writes_of_killed_processes_survive() {
     let events = events.expect("read");
     assert!(events.is_sorted_by(|one, other| one.cursor < other.cursor));
     for (name, output) in ended {
-        let last = |what: &str| {
+        let last = |kind: &str| {
             let output = output.iter().rev();
-            let mut output = output.filter_map(|line| line.strip_prefix(what)?.strip_prefix(' '));
+            let mut output = output.filter_map(|line| line.strip_prefix(kind)?.strip_prefix(' '));
             output.next().map(str::to_owned)
         };
         let own = Scope::Member(MemberId::new(&name));
         let value = shared.get(&own, "number").await.expect("read");
         let value = value.and_then(|value| value.as_u64());
-        let told_value = last("value").map(|number| number.parse::<u64>().expect("a number"));
+        let reported_value = last("value").map(|number| number.parse::<u64>().expect("a number"));
         assert!(
-            value >= told_value,
-            "{name}: {value:?} after {told_value:?}"
+            value >= reported_value,
+            "{name}: {value:?} after {reported_value:?}"
         );
         for line in output.iter().filter_map(|line| line.strip_prefix("event ")) {
             let (number, cursor) = line.split_once(' ').expect("two numbers");

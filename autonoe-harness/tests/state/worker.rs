@@ -17,51 +17,51 @@ pub(crate) fn worker_config() -> Option<(PathBuf, String)> {
     Some((file.into(), name))
 }
 
-pub(crate) fn report(what: &str) {
+pub(crate) fn report(line: &str) {
     let mut out = std::io::stdout().lock();
     // The parent may be gone; then nothing reads the output.
-    let _ = writeln!(out, "worker: {what}").and_then(|()| out.flush());
+    let _ = writeln!(out, "worker: {line}").and_then(|()| out.flush());
 }
 
 /// A worker, and its output so far.
 pub(crate) struct Worker {
     pub(crate) name: String,
     child: Child,
-    told: Arc<Mutex<Vec<String>>>,
+    lines: Arc<Mutex<Vec<String>>>,
     listener: Option<JoinHandle<()>>,
 }
 
 impl Worker {
-    /// Starts a process that runs the test `what`, with a file and a name.
-    pub(crate) fn start(what: &str, file: &Path, name: String) -> Self {
+    /// Starts a process that runs the test `test`, with a file and a name.
+    pub(crate) fn start(test: &str, file: &Path, name: String) -> Self {
         let mut child = Command::new(std::env::current_exe().expect("this program"))
-            .args([what, "--exact", "--nocapture"])
+            .args([test, "--exact", "--nocapture"])
             .env(FILE, file)
             .env(NAME, &name)
             .stdout(Stdio::piped())
             .spawn()
             .expect("it starts");
         let output = BufReader::new(child.stdout.take().expect("piped"));
-        let told: Arc<Mutex<Vec<String>>> = Arc::default();
-        let sender = Arc::clone(&told);
+        let lines: Arc<Mutex<Vec<String>>> = Arc::default();
+        let sender = Arc::clone(&lines);
         let listener = std::thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
-                if let Some((_, what)) = line.split_once("worker: ") {
-                    sender.lock().expect("not poisoned").push(what.to_owned());
+                if let Some((_, report)) = line.split_once("worker: ") {
+                    sender.lock().expect("not poisoned").push(report.to_owned());
                 }
             }
         });
         Self {
             name,
             child,
-            told,
+            lines,
             listener: Some(listener),
         }
     }
 
     /// Returns the number of its output lines.
     pub(crate) fn reported(&self) -> usize {
-        self.told.lock().expect("not poisoned").len()
+        self.lines.lock().expect("not poisoned").len()
     }
 
     /// Kills it and returns its output.
@@ -72,10 +72,10 @@ impl Worker {
 
     /// Waits for its end and returns its output.
     pub(crate) fn wait(mut self) -> Vec<String> {
-        let begun = Instant::now();
+        let started = Instant::now();
         while self.child.try_wait().expect("ours").is_none() {
             assert!(
-                begun.elapsed() < Duration::from_secs(120),
+                started.elapsed() < Duration::from_secs(120),
                 "it does not end"
             );
             std::thread::sleep(Duration::from_millis(2));
@@ -87,7 +87,7 @@ impl Worker {
         self.child.wait().expect("ours");
         let listener = self.listener.take().expect("it ends once");
         listener.join().expect("it only listens");
-        self.told.lock().expect("not poisoned").clone()
+        self.lines.lock().expect("not poisoned").clone()
     }
 }
 

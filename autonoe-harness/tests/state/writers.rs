@@ -81,7 +81,7 @@ async fn sixty_four_writers_have_a_connection_each() {
     assert_all_there(&state, EVENTS).await;
 }
 
-const LOOKS_AT_EVENTS: &str = "state::writers::child_process_counts_events";
+const COUNT_EVENTS: &str = "state::writers::child_process_counts_events";
 
 /// Runs in a process of its own: opens the file, counts its events, and closes it again.
 #[test]
@@ -110,11 +110,11 @@ async fn a_file_opened_twice_loses_nothing_when_another_process_closes_it() {
     spawned(&first).await;
 
     let second = SharedContext::open(dir.path()).await.expect("it opens");
-    let before = Worker::start(LOOKS_AT_EVENTS, &path, "before".to_owned()).wait();
+    let before = Worker::start(COUNT_EVENTS, &path, "before".to_owned()).wait();
     drop(second);
-    let between = Worker::start(LOOKS_AT_EVENTS, &path, "between".to_owned()).wait();
+    let between = Worker::start(COUNT_EVENTS, &path, "between".to_owned()).wait();
     spawned(&first).await;
-    let after = Worker::start(LOOKS_AT_EVENTS, &path, "after".to_owned()).wait();
+    let after = Worker::start(COUNT_EVENTS, &path, "after".to_owned()).wait();
 
     assert_eq!(before, ["1 events"]);
     assert_eq!(between, ["1 events"]);

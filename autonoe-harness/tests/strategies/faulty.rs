@@ -85,13 +85,13 @@ fn the_suite_finds_each_fault() {
         (&Optimist {}, "the fleet succeeds, but no member did"),
         (&Again {}, "the strategy starts"),
     ];
-    for (strategy, what) in faulty {
+    for (strategy, problem) in faulty {
         let report = conformance::strategy(strategy);
 
         let found = report
             .failures()
             .iter()
-            .any(|failed| failed.problem.contains(what));
+            .any(|failed| failed.problem.contains(problem));
         assert!(found, "{strategy:?}: {:?}", report.failures());
     }
 }

@@ -91,9 +91,9 @@ fn in_a_graph_each_starts_after_its_dependencies_and_gets_their_output() {
     assert!(end.result.success);
     assert_eq!(end.time, Duration::from_secs(4));
     assert_eq!(end.most_at_once, 3);
-    let given = end.inputs.iter().find(|(member, _)| *member == id("2"));
+    let input_of_second = end.inputs.iter().find(|(member, _)| *member == id("2"));
     assert_eq!(
-        given.and_then(|(_, input)| input.as_deref()),
+        input_of_second.and_then(|(_, input)| input.as_deref()),
         Some("## 0\n\noutput of 0\n\n## 1\n\noutput of 1")
     );
 }

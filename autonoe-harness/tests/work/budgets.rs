@@ -47,7 +47,7 @@ async fn lesson_11_an_unknown_cost_does_not_count_as_zero() {
 
 #[tokio::test(start_paused = true)]
 async fn sessions_and_time_are_limited_too() {
-    for (allowance, is_cut_off, why) in [
+    for (allowance, is_cut_off, reason) in [
         (
             Allowance::default().sessions(2),
             false,
@@ -74,6 +74,6 @@ async fn sessions_and_time_are_limited_too() {
 
         assert!(!outcome.is_success());
         let error = result.error.expect("it failed");
-        assert!(error.contains(why), "{error}");
+        assert!(error.contains(reason), "{error}");
     }
 }

@@ -91,7 +91,7 @@ pub(crate) struct Worker {
     turns: BTreeMap<TaskId, Vec<Turn>>,
     /// Number of turns that ended.
     had: Mutex<BTreeMap<TaskId, usize>>,
-    begun: AtomicUsize,
+    started_turns: AtomicUsize,
     /// The goals that it received.
     goals: Mutex<Vec<String>>,
     /// The conversation that each turn was to continue.
@@ -113,7 +113,7 @@ impl Executor for Worker {
         task: &Task,
         execution: &Execution,
     ) -> Result<ExecutionReport, ExecuteError> {
-        self.begun.fetch_add(1, Ordering::SeqCst);
+        self.started_turns.fetch_add(1, Ordering::SeqCst);
         self.goals.lock().expect("a lock").push(task.goal.clone());
         let resume = execution.resume.clone();
         self.resumed.lock().expect("a lock").push(resume);
@@ -126,7 +126,7 @@ impl Executor for Worker {
                 message.acknowledge();
             }
         }
-        let (end, said, is_done) = match turn {
+        let (end, text, is_done) = match turn {
             Turn::Says(text) => (ExecutionOutcome::Completed, *text, false),
             Turn::Does(text) => (ExecutionOutcome::Completed, *text, true),
             Turn::NoQuota(seconds) => {
@@ -162,9 +162,9 @@ impl Executor for Worker {
         let mut result = ExecutionReport::new(task, "worker", end);
         result.conversation = Some(AgentSessionId::new(format!("{}/{had}", task.id)));
         drop(all);
-        result.output = said.to_owned();
+        result.output = text.to_owned();
         result.answer = if is_done {
-            format!("done: {said}")
+            format!("done: {text}")
         } else {
             String::new()
         };
@@ -304,8 +304,8 @@ impl CrashingRun {
         WorkJournal::read(&self.journal()).expect("a journal")
     }
 
-    pub(crate) fn begun(&self) -> usize {
-        self.worker.begun.load(Ordering::SeqCst)
+    pub(crate) fn started_turns(&self) -> usize {
+        self.worker.started_turns.load(Ordering::SeqCst)
     }
 
     pub(crate) fn goals(&self) -> Vec<String> {
@@ -329,14 +329,14 @@ impl CrashingRun {
 /// Summary of the journal over all processes.
 pub(crate) struct Written {
     /// The numbers of each task's started iterations, in order, without those on branches.
-    pub(crate) began: BTreeMap<TaskId, Vec<u32>>,
+    pub(crate) iterations: BTreeMap<TaskId, Vec<u32>>,
     /// Number of successful verifications of each task.
     pub(crate) verified: BTreeMap<TaskId, usize>,
     /// Number of iterations that ended.
     pub(crate) iterated: usize,
     pub(crate) cut_off: usize,
     /// Number of iterations in which a message was delivered.
-    pub(crate) told: usize,
+    pub(crate) delivered: usize,
     /// The steps of the ladder that were taken, in order.
     pub(crate) steps: Vec<String>,
     /// The spending of the iterations that ended.
@@ -346,35 +346,35 @@ pub(crate) struct Written {
 impl Written {
     pub(crate) fn from_events(events: &[WorkEvent]) -> Self {
         let mut written = Self {
-            began: BTreeMap::new(),
+            iterations: BTreeMap::new(),
             verified: BTreeMap::new(),
             iterated: 0,
             cut_off: 0,
-            told: 0,
+            delivered: 0,
             steps: Vec::new(),
             spent: BudgetUsage::default(),
         };
-        let mut begun = 0;
+        let mut started_turns = 0;
         for event in events {
             match event {
                 WorkEvent::IterationStarted {
                     task, iteration, ..
                 } => {
-                    begun += 1;
-                    let numbers = written.began.entry(task.clone()).or_default();
+                    started_turns += 1;
+                    let numbers = written.iterations.entry(task.clone()).or_default();
                     numbers.push(*iteration);
                 }
                 WorkEvent::IterationEnded {
                     task,
                     verification,
-                    messages: told,
+                    messages,
                     cost,
                     tokens,
                     duration_ms,
                     ..
                 } => {
                     written.iterated += 1;
-                    written.told += usize::from(!told.is_empty());
+                    written.delivered += usize::from(!messages.is_empty());
                     written.spent.cost.merge(*cost);
                     written.spent.tokens += *tokens;
                     written.spent.time += Duration::from_millis(*duration_ms);
@@ -386,7 +386,7 @@ impl Written {
                 _ => {}
             }
         }
-        written.cut_off = begun - written.iterated;
+        written.cut_off = started_turns - written.iterated;
         written
     }
 }

@@ -187,7 +187,7 @@ async fn a_run_that_is_cancelled_ends_at_once_with_its_agent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_quota_that_comes_back_is_waited_for_and_is_no_iteration() {
+async fn a_wait_for_quota_is_no_iteration() {
     let back = "2026-01-01T05:00:00Z".parse().expect("a time");
     let spent = || {
         SessionScript::new("turn")

@@ -173,18 +173,19 @@ impl Fixture {
     /// Returns the delivered messages: iteration and text.
     pub(crate) fn delivered(&self) -> Vec<(u32, String)> {
         let events = self.events().into_iter();
-        let told = events.filter_map(|event| match event {
+        let messages = events.filter_map(|event| match event {
             WorkEvent::IterationEnded {
                 iteration,
-                messages: told,
+                messages,
                 ..
             } => Some(
-                told.into_iter()
+                messages
+                    .into_iter()
                     .map(move |message| (iteration, message.text)),
             ),
             _ => None,
         });
-        told.flatten().collect()
+        messages.flatten().collect()
     }
 
     /// Returns the labels of the recovery steps, in order.
@@ -207,8 +208,8 @@ impl Fixture {
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
-        let taken = self.clock.now().duration_since(VirtualClock::new().now());
-        Duration::try_from(taken).unwrap_or_default()
+        let elapsed = self.clock.now().duration_since(VirtualClock::new().now());
+        Duration::try_from(elapsed).unwrap_or_default()
     }
 }
 

@@ -42,8 +42,8 @@ async fn lesson_2_a_message_reaches_the_next_turn_exactly_once() {
     let prompts = turns.prompts();
     assert_eq!(count(&prompts, "Use tabs."), [1, 0, 0, 0]);
     assert_eq!(count(&prompts, "Use spaces."), [0, 0, 1, 0]);
-    let told = [(1, "Use tabs.".to_owned()), (3, "Use spaces.".to_owned())];
-    assert_eq!(fixture.delivered(), told);
+    let delivered = [(1, "Use tabs.".to_owned()), (3, "Use spaces.".to_owned())];
+    assert_eq!(fixture.delivered(), delivered);
 }
 
 #[tokio::test(start_paused = true)]
@@ -126,7 +126,7 @@ async fn task_time_excludes_waiting_for_the_user() {
     order.attendance = Attendance::Attended;
     order.ladder = serde_json::from_str(r#"[{"type": "person"}]"#).expect("a ladder");
 
-    let asked = || {
+    let question_of = || {
         let reports = fixture.reports.lock().expect("a lock");
         reports.last().and_then(|at| at.question.clone())
     };
@@ -134,7 +134,7 @@ async fn task_time_excludes_waiting_for_the_user() {
     let ((outcome, result), ()) = tokio::join!(fixture.run(&order), async {
         tokio::time::sleep(Duration::from_secs(7200)).await;
         assert_eq!(turns.prompts().len(), 3);
-        let question = asked().expect("it asks");
+        let question = question_of().expect("it asks");
         assert!(
             question.starts_with("The task T-1 is stuck: "),
             "{question}"
@@ -145,7 +145,7 @@ async fn task_time_excludes_waiting_for_the_user() {
         );
         control.instruct("It belongs into the root.");
     });
-    assert_eq!(asked(), None);
+    assert_eq!(question_of(), None);
 
     assert!(outcome.is_success(), "{outcome:?}");
     assert_eq!(result.duration, Duration::from_secs(7260));
@@ -157,7 +157,7 @@ async fn task_time_excludes_waiting_for_the_user() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn run_killed_while_asking_asks_again() {
+async fn a_run_killed_while_asking_repeats_its_question() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("work.jsonl");
     let mut order = order([task("T-1")]);
@@ -226,7 +226,7 @@ async fn lesson_2_a_message_delivered_before_a_restart_is_not_delivered_again() 
             receipts.fetch_add(1, Ordering::SeqCst);
         })
     };
-    let mut told = Vec::new();
+    let mut delivered = Vec::new();
     for id in ["T-1", "T-2"] {
         let turns = Turns::new([does_it()]);
         let mut fixture = Fixture::new(&turns);
@@ -237,10 +237,10 @@ async fn lesson_2_a_message_delivered_before_a_restart_is_not_delivered_again() 
         let (outcome, _) = fixture.run(&order([task(id)])).await;
 
         assert!(outcome.is_success(), "{outcome:?}");
-        told.extend(count(&turns.prompts(), "Use tabs."));
+        delivered.extend(count(&turns.prompts(), "Use tabs."));
     }
 
-    assert_eq!(told, [1, 0]);
+    assert_eq!(delivered, [1, 0]);
     assert_eq!(receipts.load(Ordering::SeqCst), 2);
     let events = WorkJournal::read(&path).expect("a journal");
     let with_it = |event: &&WorkEvent| matches!(event, WorkEvent::IterationEnded { messages, .. } if !messages.is_empty());

@@ -27,7 +27,7 @@ async fn a_wrong_order_begins_nothing() {
     let twice = serde_json::to_value(order([task("T-1"), task("T-1")])).expect("it serialises");
     let mut depends = fine.clone();
     depends["tasks"][0]["depends"] = json!(["T-9"]);
-    for (input, why) in [
+    for (input, reason) in [
         (json!("nothing"), "invalid type"),
         (with("unheardOf", json!(1)), "unknown field"),
         (with("maxIterations", json!(0)), "maxIterations"),
@@ -43,13 +43,13 @@ async fn a_wrong_order_begins_nothing() {
             panic!("{outcome:?}");
         };
         assert_eq!(failure.code, "work_order");
-        assert!(failure.message.contains(why), "{failure}");
+        assert!(failure.message.contains(reason), "{failure}");
         assert!(fixture.events().is_empty());
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn lesson_7_an_order_that_asks_for_a_worktree_never_works_without() {
+async fn lesson_7_an_order_that_requires_a_worktree_never_runs_without_one() {
     let isolation = Isolation::Worktree {
         name: "one".to_owned(),
         base: None,

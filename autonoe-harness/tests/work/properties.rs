@@ -249,14 +249,14 @@ proptest! {
                 prop_assert!(result.cost.unknown_parts <= 1);
             }
             // Each message was delivered once, or is left for the next receiver.
-            let told = events.iter().filter_map(|event| match event {
+            let delivered = events.iter().filter_map(|event| match event {
                 WorkEvent::IterationEnded { messages, .. } => Some(messages),
                 _ => None,
             });
-            let told = told.flatten().map(|message| message.text.clone());
-            let told = counted(told);
-            prop_assert!(told.values().all(|times| *times == 1), "{told:?}");
-            prop_assert_eq!(&told, &counted(puppet.read.lock().expect("a lock").clone()));
+            let delivered = delivered.flatten().map(|message| message.text.clone());
+            let delivered = counted(delivered);
+            prop_assert!(delivered.values().all(|times| *times == 1), "{delivered:?}");
+            prop_assert_eq!(&delivered, &counted(puppet.read.lock().expect("a lock").clone()));
             let Some(WorkEvent::Closed { undelivered }) = events.last() else {
                 return Err(TestCaseError::fail("it is not closed"));
             };
@@ -267,7 +267,7 @@ proptest! {
                 }
             }
             prop_assert_eq!(&left[..undelivered.len()], &undelivered[..]);
-            prop_assert!(left.iter().all(|text| !told.contains_key(text)));
+            prop_assert!(left.iter().all(|text| !delivered.contains_key(text)));
             Ok(())
         })?;
     }

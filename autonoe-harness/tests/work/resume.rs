@@ -45,7 +45,7 @@ fn check(lives: &CrashingRun, outcome: &RunOutcome) -> Result<(), TestCaseError>
     let once = ["T-1", "T-2"].map(|id| (id.parse::<TaskId>().expect("an id"), 1));
     prop_assert_eq!(&written.verified, &BTreeMap::from(once));
     // Iterations are numbered consecutively: no number is used twice.
-    for numbers in written.began.values() {
+    for numbers in written.iterations.values() {
         let expected: Vec<u32> = (1..).take(numbers.len()).collect();
         prop_assert_eq!(numbers, &expected);
     }
@@ -58,7 +58,7 @@ fn check(lives: &CrashingRun, outcome: &RunOutcome) -> Result<(), TestCaseError>
     prop_assert_eq!(all.spending().spent, spent);
     prop_assert_eq!(result.failures as usize, written.iterated - 2);
     // A recorded message is not delivered again, and no step of the ladder is taken twice.
-    prop_assert_eq!(written.told, 1);
+    prop_assert_eq!(written.delivered, 1);
     let steps: BTreeSet<_> = written.steps.iter().collect();
     prop_assert_eq!(steps.len(), written.steps.len(), "{:?}", written.steps);
     Ok(())
@@ -119,7 +119,7 @@ async fn earlier_spending_counts_against_the_allowance() {
     let outcome = lives.serve_through(kills).await;
 
     assert!(!outcome.is_success());
-    assert_eq!(lives.begun(), 5);
+    assert_eq!(lives.started_turns(), 5);
     let error = result(&outcome).error.expect("an error");
     assert!(error.contains("sessions"), "{error}");
 }
@@ -179,14 +179,14 @@ async fn repeated_interruptions_exhaust_the_budget() {
 
     let outcome = lives.serve(Kill::Never).await.expect("an outcome");
 
-    assert_eq!(lives.begun(), 3);
+    assert_eq!(lives.started_turns(), 3);
     let error = result(&outcome).error.expect("an error");
     assert!(error.contains("the cost budget is spent"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_check_that_was_interrupted_leaves_money_for_the_next() {
-    for (interrupted, goes_on) in [(true, true), (false, false)] {
+    for (interrupted, continues) in [(true, true), (false, false)] {
         let mut order = order(["T-1"]);
         let cents = Budget::default().with_cost(CostUsd::from_cents(100));
         order.allowance = Allowance::new(cents);
@@ -201,7 +201,7 @@ async fn a_check_that_was_interrupted_leaves_money_for_the_next() {
 
         let outcome = lives.serve(Kill::Never).await.expect("an outcome");
 
-        assert_eq!(outcome.is_success(), goes_on, "{outcome:?}");
+        assert_eq!(outcome.is_success(), continues, "{outcome:?}");
         assert_eq!(outcome.spent.cost.unknown_parts, 1);
     }
 }
@@ -215,7 +215,7 @@ async fn a_wait_for_the_quota_is_resumed() {
     let outcome = lives.serve_through([Kill::After(4)]).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
-    assert_eq!(lives.begun(), 2);
+    assert_eq!(lives.started_turns(), 2);
     assert_eq!(result(&outcome).duration, Duration::from_secs(3660));
 }
 
@@ -232,7 +232,7 @@ async fn a_failed_task_stays_failed() {
     // The run, T-1: began, iteration, its end, the end of the task.
     let outcome = lives.serve_through([Kill::After(4)]).await;
 
-    assert_eq!(lives.begun(), 2);
+    assert_eq!(lives.started_turns(), 2);
     let result = result(&outcome);
     assert_eq!(result.progress, 0.5);
     let error = result.error.expect("an error");
@@ -292,7 +292,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn a_loop_that_is_killed_again_and_again_loses_and_repeats_nothing(
+    fn a_loop_that_is_killed_repeatedly_loses_and_repeats_nothing(
         kills in prop::collection::vec((0_usize..12, any::<bool>()), 0..8),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -349,7 +349,7 @@ proptest! {
         let written = Written::from_events(first);
         prop_assert_eq!(before.interrupted() as usize, written.cut_off);
         prop_assert_eq!(one.sessions as usize, written.iterated + written.cut_off);
-        for (task, numbers) in &written.began {
+        for (task, numbers) in &written.iterations {
             prop_assert_eq!(before.iterations_of(task) as usize, numbers.len());
         }
     }

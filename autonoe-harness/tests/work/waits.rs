@@ -26,17 +26,17 @@ fn waits(lives: &CrashingRun) -> usize {
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_that_passes_uses_no_iterations() {
-    for trouble in [Turn::NoQuotaForAWhile, Turn::Broken] {
+    for failing_turn in [Turn::NoQuotaForAWhile, Turn::Broken] {
         let mut order = order();
         order.max_iterations = 1;
-        let turns = std::iter::repeat_n(trouble.clone(), 6);
+        let turns = std::iter::repeat_n(failing_turn.clone(), 6);
         let turns = turns.chain([Turn::Does("One.")]).collect();
         let lives = CrashingRun::new(order, [("T-1", turns)]);
 
         let outcome = lives.serve(Kill::Never).await.expect("an outcome");
 
-        assert!(outcome.is_success(), "{trouble:?}: {outcome:?}");
-        assert_eq!((lives.begun(), waits(&lives)), (7, 6));
+        assert!(outcome.is_success(), "{failing_turn:?}: {outcome:?}");
+        assert_eq!((lives.started_turns(), waits(&lives)), (7, 6));
         // Each backoff is twice as long as the previous one, starting at 5 seconds.
         let pauses = Duration::from_secs(5 * 63);
         let turns = Duration::from_secs(7 * 60);
@@ -67,17 +67,17 @@ async fn a_missing_quota_is_no_failure_of_the_agent() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_that_does_not_pass_ends_the_task() {
-    for trouble in [Turn::NoQuotaForAWhile, Turn::Broken] {
+    for failing_turn in [Turn::NoQuotaForAWhile, Turn::Broken] {
         let mut order = order();
         order.ladder = Ladder::none();
         order.max_iterations = 2;
         order.tasks[0].task.timeout_seconds = 1_000_000;
-        let lives = CrashingRun::new(order, [("T-1", vec![trouble])]);
+        let lives = CrashingRun::new(order, [("T-1", vec![failing_turn])]);
 
         let outcome = lives.serve(Kill::Never).await.expect("an outcome");
 
         assert!(!outcome.is_success());
-        assert!(lives.begun() <= 2 * 51, "{}", lives.begun());
+        assert!(lives.started_turns() <= 2 * 51, "{}", lives.started_turns());
     }
 }
 
@@ -108,5 +108,5 @@ async fn the_time_limit_of_a_task_continues_after_a_crash() {
 
     let error = result(&outcome).error.expect("an error");
     assert!(error.contains("it timed out after 150 seconds"), "{error}");
-    assert_eq!(lives.begun(), 3);
+    assert_eq!(lives.started_turns(), 3);
 }

@@ -205,14 +205,14 @@ async fn the_first_exploration_that_passes_is_merged_and_the_others_are_kept() {
     ] {
         assert_eq!(repo.join(file).exists(), is_merged, "{file}");
     }
-    let kept = "autonoe/fleet/one.T-1.way-1";
-    assert_eq!(branches(&repo), [kept, "main"]);
+    let unmerged = "autonoe/fleet/one.T-1.way-1";
+    assert_eq!(branches(&repo), [unmerged, "main"]);
     assert_eq!(
-        git(&repo, &["show", &format!("{kept}:wrong-too.txt")]),
+        git(&repo, &["show", &format!("{unmerged}:wrong-too.txt")]),
         "new"
     );
     assert_eq!(result.unmerged_work.len(), 1);
-    assert_eq!(result.unmerged_work[0].branch, kept);
+    assert_eq!(result.unmerged_work[0].branch, unmerged);
     let explored = fixture
         .events()
         .into_iter()
@@ -224,7 +224,7 @@ async fn the_first_exploration_that_passes_is_merged_and_the_others_are_kept() {
     let second = "autonoe/fleet/one.T-1.way-2";
     assert_eq!(
         explored,
-        [(kept.to_owned(), false), (second.to_owned(), true)]
+        [(unmerged.to_owned(), false), (second.to_owned(), true)]
     );
     git(&repo, &["fsck", "--strict", "--no-dangling"]);
 }
@@ -255,12 +255,12 @@ async fn failed_explorations_are_all_kept() {
     );
     // The second has no work to keep.
     assert_eq!(branches(&repo), [one, first, third, "main"]);
-    let kept: Vec<_> = result
+    let unmerged: Vec<_> = result
         .unmerged_work
         .iter()
         .map(|place| place.branch.as_str())
         .collect();
-    assert_eq!(kept, [first, third, one]);
+    assert_eq!(unmerged, [first, third, one]);
     let error = result.error.expect("it failed");
     assert!(error.contains(first) && error.contains(third), "{error}");
 }

@@ -187,14 +187,14 @@ mod tests {
 
     #[test]
     fn foreign_trailers_are_refused() {
-        let ours = stamp(None).message("Take over");
+        let own = stamp(None).message("Take over");
         for message in [
             "Fix a typo".to_owned(),
-            ours.replace("shop", "other"),
-            format!("{ours}\nSigned-off-by: Ada"),
-            ours.replace("Epoch: 7", "Epoch: seven"),
-            ours.replace("ab12", "--all"),
-            format!("{ours}Autonoe-Epoch: 9\n"),
+            own.replace("shop", "other"),
+            format!("{own}\nSigned-off-by: Ada"),
+            own.replace("Epoch: 7", "Epoch: seven"),
+            own.replace("ab12", "--all"),
+            format!("{own}Autonoe-Epoch: 9\n"),
         ] {
             assert_eq!(
                 CommitTrailer::parse(&message, &RunId::new("shop")),

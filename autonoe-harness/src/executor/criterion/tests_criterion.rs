@@ -138,15 +138,15 @@ impl Criterion for TestsCriterion {
 
     async fn verify(&self, context: &VerificationContext<'_>) -> Verification {
         let command = format_command(&self.command);
-        let wanted = context.folder.join(&self.report);
-        let before = fingerprint(&wanted);
+        let report = context.folder.join(&self.report);
+        let before = fingerprint(&report);
         match run(&self.command, self.timeout_seconds, context).await {
             Err(unverified) => return unverified,
             Ok(CommandOutcome::Exited { code: 0 }) => {}
             Ok(end) => return Verification::failed(format!("{command} {end}")),
         }
         let path = self.report.display();
-        let after = fingerprint(&wanted);
+        let after = fingerprint(&report);
         if after.is_none() || after == before {
             return Verification::failed(format!("{command} did not write the report {path}"));
         }

@@ -53,9 +53,9 @@ fn the_next_step_after_an_iteration() {
     let money = Some(BudgetedKind::Cost);
     let no_money = NextStep::Fail(TaskFailure::Budget(BudgetedKind::Cost));
     let too_many = NextStep::Fail(TaskFailure::Iterations(10));
-    let again = NextStep::Continue;
+    let continues = NextStep::Continue;
     for (iterated, expected) in [
-        (usual, again.clone()),
+        (usual, continues.clone()),
         (
             IterationState {
                 verification: &passed,
@@ -76,7 +76,7 @@ fn the_next_step_after_an_iteration() {
                 verification: &unknown,
                 ..usual
             },
-            again.clone(),
+            continues.clone(),
         ),
         (
             IterationState {
@@ -98,7 +98,7 @@ fn the_next_step_after_an_iteration() {
                 end: &ExecutionOutcome::Cancelled,
                 ..usual
             },
-            again.clone(),
+            continues.clone(),
         ),
         (
             IterationState {
@@ -236,7 +236,7 @@ fn the_next_step_after_an_iteration() {
                 waits: MOST_WAITS,
                 ..usual
             },
-            again.clone(),
+            continues.clone(),
         ),
         (
             IterationState {
@@ -253,7 +253,7 @@ fn the_next_step_after_an_iteration() {
                 waits_in_a_row: NO_QUOTA_IN_A_ROW,
                 ..usual
             },
-            again,
+            continues,
         ),
         (
             IterationState {
@@ -271,7 +271,7 @@ fn the_next_step_after_an_iteration() {
 
 proptest! {
     #[test]
-    fn only_what_is_verified_is_done_and_every_task_ends(
+    fn only_verified_tasks_are_done_and_every_task_ends(
         passed: bool,
         is_cancelled: bool,
         stuck: bool,

@@ -25,7 +25,7 @@ pub(super) struct Ended<'a> {
 impl Ended<'_> {
     /// Fails if anything is lost, done twice or left; returns the number of acknowledged entries.
     pub(super) async fn count(&self) -> usize {
-        self.is_kept_once().await;
+        self.is_recorded_once().await;
         for member in &self.order.members {
             let is_waiting = self.outcome.not_started.contains(&member.id);
             let results = self.outcome.results.iter();
@@ -44,7 +44,7 @@ impl Ended<'_> {
     }
 
     /// Its databases are intact, and contain everything that was acknowledged.
-    async fn is_kept_once(&self) {
+    async fn is_recorded_once(&self) {
         let meta = self.project.home().meta().await.expect("it opens");
         meta.integrity_check().await.expect("it is whole");
         let record = meta.fleet("f").await.expect("readable");
@@ -127,8 +127,8 @@ impl Ended<'_> {
         if is_merged {
             assert!(is_there, "{file} of {} is lost", member.id);
             let text = self.project.git(&["show", &format!("main:{file}")]);
-            let who = text.split([' ', '.']).next();
-            assert_eq!(who, Some(member.id.as_str()), "{file}: {text}");
+            let author = text.split([' ', '.']).next();
+            assert_eq!(author, Some(member.id.as_str()), "{file}: {text}");
             // Each turn writes another text, so one line is the work of one turn.
             assert_eq!(text.lines().count(), 1, "{file}: {text}");
         }
@@ -168,17 +168,17 @@ impl Ended<'_> {
             let name = branch.rsplit('/').next().unwrap_or_default();
             name.split('.').next() == Some(member)
         };
-        let kept = self
+        let unmerged = self
             .outcome
             .unmerged_work
             .iter()
-            .filter(|kept| own(&kept.branch));
-        let mut kept = kept.map(|kept| {
-            let committed = self.project.committed(&kept.branch);
-            committed.iter().any(|name| name == file) || kept.folder.join(file).exists()
+            .filter(|unmerged| own(&unmerged.branch));
+        let mut unmerged = unmerged.map(|unmerged| {
+            let committed = self.project.committed(&unmerged.branch);
+            committed.iter().any(|name| name == file) || unmerged.folder.join(file).exists()
         });
         let base: BTreeSet<_> = self.project.committed("main").into_iter().collect();
-        let is_there = base.contains(file) || kept.any(|is_there| is_there);
+        let is_there = base.contains(file) || unmerged.any(|is_there| is_there);
         assert!(is_there, "{file} of {member} was acknowledged and is lost");
     }
 

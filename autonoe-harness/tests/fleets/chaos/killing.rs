@@ -19,7 +19,7 @@ pub(super) struct Killing<'a> {
     project: &'a Project,
     host: Host,
     pace: Duration,
-    began: Instant,
+    started: Instant,
     pub(super) kills: Vec<Kill>,
 }
 
@@ -31,13 +31,13 @@ pub(super) enum Planned {
 
 /// The killed process, and the time.
 pub(super) struct Kill {
-    pub(super) who: String,
+    pub(super) target: String,
     at: Duration,
 }
 
 impl fmt::Debug for Kill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at {:?}", self.who, self.at)
+        write!(f, "{} at {:?}", self.target, self.at)
     }
 }
 
@@ -48,7 +48,7 @@ impl<'a> Killing<'a> {
             project,
             host: Host::start(project, pace),
             pace,
-            began: Instant::now(),
+            started: Instant::now(),
             kills: Vec::new(),
         }
     }
@@ -59,7 +59,7 @@ impl<'a> Killing<'a> {
         let mut moments: Vec<_> = kills.map(|_| rng.time_below(life)).collect();
         moments.sort();
         for moment in moments {
-            while self.began.elapsed() < moment {
+            while self.started.elapsed() < moment {
                 if self.host.ended().is_some() {
                     return Planned::Some;
                 }
@@ -97,27 +97,27 @@ impl<'a> Killing<'a> {
             let pid = folder.view().ok()?.pid?;
             Some((folder.id().to_string(), pid))
         });
-        let Some((who, pid)) = rng.one_of(living) else {
+        let Some((target, pid)) = rng.one_of(living) else {
             return;
         };
         let mut kill = Command::new("kill");
         kill.args(["-KILL", &pid.to_string()]);
         // It may have ended already, which is fine.
         if kill.output().expect("it starts").status.success() {
-            self.note(who);
+            self.note(target);
         }
     }
 
-    fn note(&mut self, who: String) {
-        let at = self.began.elapsed();
-        self.kills.push(Kill { who, at });
+    fn note(&mut self, target: String) {
+        let at = self.started.elapsed();
+        self.kills.push(Kill { target, at });
     }
 
     /// Waits for the end of the fleet, under a coordinator that is not killed.
     pub(super) fn until_it_ends(&mut self) -> Duration {
-        let begun = Instant::now();
+        let started = Instant::now();
         while self.host.ended().is_none() {
-            assert!(begun.elapsed() < DEADLINE, "it does not end");
+            assert!(started.elapsed() < DEADLINE, "it does not end");
             std::thread::sleep(Duration::from_millis(2));
         }
         let entries = self.project.ledger().entries();
@@ -125,6 +125,6 @@ impl<'a> Killing<'a> {
             .iter()
             .any(|entry| matches!(entry, Entry::Fleet { .. }));
         assert!(has_ended, "its coordinator left without an outcome");
-        self.began.elapsed()
+        self.started.elapsed()
     }
 }

@@ -15,17 +15,17 @@ pub(super) async fn nothing_is_left(ended: &Ended<'_>) {
     project.assert_no_member_process();
     assert_eq!(project.home().coordinator("f").expect("readable"), None);
 
-    let kept: BTreeSet<String> = outcome
+    let unmerged: BTreeSet<String> = outcome
         .unmerged_work
         .iter()
         .map(|it| it.branch.clone())
         .collect();
     let mut branches: BTreeSet<_> = project.branches().into_iter().collect();
     assert!(branches.remove("main"));
-    assert_eq!(branches, kept);
+    assert_eq!(branches, unmerged);
     if outcome.success {
         let is_another_way = |branch: &String| branch.contains(".way-");
-        assert!(kept.iter().all(is_another_way), "{kept:?}");
+        assert!(unmerged.iter().all(is_another_way), "{unmerged:?}");
     }
     let folders: BTreeSet<PathBuf> = outcome
         .unmerged_work
@@ -42,8 +42,8 @@ pub(super) async fn nothing_is_left(ended: &Ended<'_>) {
         let is_known = is_lock || [".gitignore", ".step.new"].contains(&&*name);
         // The folder of the fleet exists as long as it is not empty.
         let inner = in_folder(&path);
-        let is_kept = !inner.is_empty() && inner.iter().all(|path| folders.contains(path));
-        assert!(is_known || is_kept, "{path:?} is left: {inner:?}");
+        let is_unmerged = !inner.is_empty() && inner.iter().all(|path| folders.contains(path));
+        assert!(is_known || is_unmerged, "{path:?} is left: {inner:?}");
     }
     let locks = locks_in(&project.path().join(".git"));
     assert!(locks.is_empty(), "{locks:?}");

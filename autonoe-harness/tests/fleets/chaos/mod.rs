@@ -16,7 +16,7 @@ use self::counting::Ended;
 use self::killing::{Killing, Planned};
 use self::scenario::{Rng, Scenario};
 use crate::fleets::fixture::Project;
-use crate::fleets::roles::lead;
+use crate::fleets::roles::run_coordinator;
 
 /// Number of rounds, set by the torture command.
 const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
@@ -33,7 +33,7 @@ async fn tasks_end_once_despite_random_kills() {
     for seed in first..first + rounds {
         let round = Round::roll(seed);
         let played = round.play(&mut life).await;
-        println!("{}", played.said);
+        println!("{}", played.summary);
         kills += played.kills;
         acknowledged += played.acknowledged;
         unfinished += usize::from(played.is_unfinished);
@@ -67,7 +67,7 @@ struct Round {
 
 /// Result of a round.
 struct Played {
-    said: String,
+    summary: String,
     kills: usize,
     acknowledged: usize,
     is_unfinished: bool,
@@ -101,23 +101,23 @@ impl Round {
     async fn play(mut self, life: &mut Duration) -> Played {
         let (order, pace) = self.order();
         let mut killing = Killing::start(&self.project, &order, pace);
-        let said = ReportOnPanic(&self.project, self.seed, self.scenario);
+        let on_panic = ReportOnPanic(&self.project, self.seed, self.scenario);
         let planned = killing.kill_at_random(&mut self.rng, self.scenario.share_of(*life));
-        let took = killing.until_it_ends();
+        let life_time = killing.until_it_ends();
         // Kills should happen while there are processes to kill, however busy the machine is.
         *life = match planned {
             Planned::All => *life * 11 / 10,
-            Planned::Some => (*life).min(took * 2),
+            Planned::Some => (*life).min(life_time * 2),
         };
         let kills = std::mem::take(&mut killing.kills);
 
         let outcome = lead(&self.project, pace).await;
 
         let acknowledged = self.ended(&order, &outcome).count().await;
-        drop(said);
+        drop(on_panic);
         Played {
-            said: format!(
-                "round {}: {:?}, {took:?}, killed {kills:?}, success {}",
+            summary: format!(
+                "round {}: {:?}, {life_time:?}, killed {kills:?}, success {}",
                 self.seed, self.scenario, outcome.success
             ),
             kills: kills.len(),
@@ -136,19 +136,19 @@ impl Drop for ReportOnPanic<'_> {
             return;
         }
         let Self(project, seed, scenario) = self;
-        let mut said = format!("{scenario:?} failed; again with {SEED}={seed} {ROUNDS}=1\n");
-        said += &std::fs::read_to_string(project.beside("complaints.log")).unwrap_or_default();
+        let mut output = format!("{scenario:?} failed; again with {SEED}={seed} {ROUNDS}=1\n");
+        output += &std::fs::read_to_string(project.beside("complaints.log")).unwrap_or_default();
         for entry in project.ledger().entries() {
-            said += &format!("{entry:?}\n");
+            output += &format!("{entry:?}\n");
         }
         let home = project.home();
-        said += &home.log("f", 99).unwrap_or_default().join("\n");
+        output += &home.log("f", 99).unwrap_or_default().join("\n");
         for folder in home.member_folders("f").unwrap_or_default() {
             let lines = folder.log(99).unwrap_or_default();
-            said += &format!("\n--- {}\n{}", folder.id(), lines.join("\n"));
+            output += &format!("\n--- {}\n{}", folder.id(), lines.join("\n"));
         }
         // A failure to print cannot be handled.
-        let _ = writeln!(std::io::stderr(), "{said}");
+        let _ = writeln!(std::io::stderr(), "{output}");
     }
 }
 

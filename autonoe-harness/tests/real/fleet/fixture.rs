@@ -115,8 +115,8 @@ impl FleetFixture {
 
     /// Waits until a member has ended.
     pub(crate) async fn has_ended(&self, cli: Cli) {
-        let what = format!("the end of {cli:?}");
-        eventually(&what, || self.ended().contains(&cli)).await;
+        let description = format!("the end of {cli:?}");
+        eventually(&description, || self.ended().contains(&cli)).await;
     }
 
     /// Returns the ended members, in the order in which they ended.
@@ -227,10 +227,13 @@ impl FleetFixture {
 }
 
 /// Waits until `is_so` returns true, and fails after the deadline.
-async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
+async fn eventually(description: &str, mut is_so: impl FnMut() -> bool) {
+    let started = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < TIMEOUT, "waited in vain for {what}");
+        assert!(
+            started.elapsed() < TIMEOUT,
+            "waited in vain for {description}"
+        );
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }

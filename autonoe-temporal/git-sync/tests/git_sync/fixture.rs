@@ -117,17 +117,17 @@ impl Fixture {
     }
 
     /// Makes the remote unreachable until the returned value is dropped.
-    pub(crate) fn away(&self) -> Away<'_> {
+    pub(crate) fn hide_remote(&self) -> HiddenRemote<'_> {
         fs::rename(self.remote(), self.path("away.git")).expect("it is there");
-        Away { fixture: self }
+        HiddenRemote { fixture: self }
     }
 }
 
-pub(crate) struct Away<'a> {
+pub(crate) struct HiddenRemote<'a> {
     fixture: &'a Fixture,
 }
 
-impl Drop for Away<'_> {
+impl Drop for HiddenRemote<'_> {
     fn drop(&mut self) {
         fs::rename(self.fixture.path("away.git"), self.fixture.remote()).expect("it is there");
     }
