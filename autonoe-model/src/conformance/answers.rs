@@ -95,7 +95,7 @@ pub(super) async fn check(checks: &mut Checks, recorder: &Recorder<'_>) {
         })
         .await;
     checks
-        .run("reasoning is reported as reasoning", async {
+        .run("thinking is reported as thinking", async {
             let thinks = answers([MessagePart::thinking(THOUGHT), MessagePart::text(TEXT)]);
             let recorded = recorder.play(&thinks, &request()).await?;
             let reply = recorded.reply()?;

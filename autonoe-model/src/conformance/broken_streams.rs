@@ -11,22 +11,22 @@ use crate::contract::ModelErrorCode;
 pub(super) async fn check(checks: &mut Checks, recorder: &Recorder<'_>) {
     let table = [
         (
-            "a stream that is cut is no answer",
+            "a cut stream is an error",
             BrokenStream::Cut,
             ModelErrorCode::NetworkError,
         ),
         (
-            "a stream without the protocol's end is no answer",
+            "a stream without the protocol's end marker is an error",
             BrokenStream::Ends,
             ModelErrorCode::NetworkError,
         ),
         (
-            "a stream that makes no sense is no answer",
+            "a malformed stream is an error",
             BrokenStream::Malformed,
             ModelErrorCode::InvalidResponse,
         ),
         (
-            "a stream that falls silent is not waited for without an end",
+            "a stream that falls silent times out",
             BrokenStream::Silent,
             ModelErrorCode::Timeout,
         ),

@@ -10,7 +10,7 @@ use crate::contract::{ModelEvent, ModelReply};
 pub(super) fn check(checks: &mut Checks, recorded: &[RecordedAnswer]) {
     each(
         checks,
-        "an answer has one end, and nothing after it",
+        "an answer has one end and no events after it",
         recorded,
         |recorded| {
             ensure!(recorded.end.is_some(), "it stopped without an end");
@@ -24,7 +24,7 @@ pub(super) fn check(checks: &mut Checks, recorded: &[RecordedAnswer]) {
     );
     each(
         checks,
-        "a client does not ask again by itself",
+        "a client does not retry by itself",
         recorded,
         |recorded| {
             let is_retry = |event: &&ModelEvent| matches!(event, ModelEvent::Retrying { .. });

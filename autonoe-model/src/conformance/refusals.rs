@@ -24,7 +24,7 @@ pub(super) async fn check(
     }
     let table = [
         (
-            "a page in the place of an answer is no answer",
+            "an HTML page instead of an answer is an error",
             ProviderScenario::Page { status: 200 },
             ModelErrorCode::InvalidResponse,
         ),
@@ -77,7 +77,7 @@ async fn reports_error_code(
 
 async fn waits(checks: &mut Checks, recorder: &Recorder<'_>) {
     checks
-        .run("no wait is made up", async {
+        .run("no delay is invented", async {
             let wait = waits_for(recorder, None).await?;
             ensure!(
                 wait.is_none(),

@@ -16,30 +16,27 @@ pub(super) async fn check(checks: &mut Checks, recorder: &Recorder<'_>) {
         })
         .await;
     checks
-        .run("reasoning is sent back unchanged", async {
+        .run("thinking is sent back unchanged", async {
             let thinks = [vec![MessagePart::thinking(THOUGHT)], calls.to_vec()].concat();
             check_replay(recorder, thinks).await.map(|_| ())
         })
         .await;
     checks
-        .run(
-            "what only the provider understands is kept, and goes back",
-            async {
-                let unknown = vec![
-                    MessagePart::text(TEXT),
-                    MessagePart::opaque(),
-                    first.clone(),
-                ];
-                let message = check_replay(recorder, unknown).await?;
-                let parts = message.iter();
-                let opaque_count = parts.filter(|part| part.kind == PartKind::Opaque).count();
-                ensure!(
-                    opaque_count == 1,
-                    "{opaque_count} such parts are in {message:?}"
-                );
-                Ok(())
-            },
-        )
+        .run("opaque parts are preserved and sent back", async {
+            let unknown = vec![
+                MessagePart::text(TEXT),
+                MessagePart::opaque(),
+                first.clone(),
+            ];
+            let message = check_replay(recorder, unknown).await?;
+            let parts = message.iter();
+            let opaque_count = parts.filter(|part| part.kind == PartKind::Opaque).count();
+            ensure!(
+                opaque_count == 1,
+                "{opaque_count} such parts are in {message:?}"
+            );
+            Ok(())
+        })
         .await;
     checks
         .run("results of calls reach the provider", async {

@@ -31,7 +31,7 @@ pub(super) async fn check(checks: &mut Checks, recorder: &Recorder<'_>) {
             },
         ),
         (
-            "tokens of hidden reasoning are reported separately",
+            "tokens of hidden thinking are reported separately",
             TokenUsage {
                 reasoning: 31,
                 ..plain

@@ -27,7 +27,7 @@ pub(crate) enum Fault {
     SendsTwice,
     ReportsRetries,
     HoldsBack,
-    ReportsUsageLate,
+    StreamsOnlyTheEnd,
     ThinksAloud,
     MixesCalls,
     CountsCachesTwice,
@@ -58,43 +58,43 @@ pub(crate) enum Fault {
 /// Each fault, and a check that detects it.
 #[rustfmt::skip]
 const FOUND: &[(Fault, &str)] = &[
-    (Fault::TakesCutStreams, "a stream that is cut is no answer"),
-    (Fault::TakesAnyEnd, "a stream without the protocol's end is no answer"),
-    (Fault::SkipsNonsense, "a stream that makes no sense is no answer"),
+    (Fault::TakesCutStreams, "a cut stream is an error"),
+    (Fault::TakesAnyEnd, "a stream without the protocol's end marker is an error"),
+    (Fault::SkipsNonsense, "a malformed stream is an error"),
     (Fault::SkipsErrorsInStreams, "an error inside a stream is reported as RATE_LIMITED"),
-    (Fault::TakesPages, "a page in the place of an answer is no answer"),
-    (Fault::Panics, "a stream that makes no sense is no answer"),
-    (Fault::WaitsForEver, "a stream that falls silent is not waited for without an end"),
+    (Fault::TakesPages, "an HTML page instead of an answer is an error"),
+    (Fault::Panics, "a malformed stream is an error"),
+    (Fault::WaitsForEver, "a stream that falls silent times out"),
     (Fault::WaitsForEver, "a silent provider times out"),
-    (Fault::EndsTwice, "an answer has one end, and nothing after it"),
-    (Fault::NeverEnds, "an answer has one end, and nothing after it"),
-    (Fault::SendsTwice, "no wait is made up"),
-    (Fault::ReportsRetries, "a client does not ask again by itself"),
+    (Fault::EndsTwice, "an answer has one end and no events after it"),
+    (Fault::NeverEnds, "an answer has one end and no events after it"),
+    (Fault::SendsTwice, "no delay is invented"),
+    (Fault::ReportsRetries, "a client does not retry by itself"),
     (Fault::HoldsBack, "a text is streamed before the answer ends"),
-    (Fault::ReportsUsageLate, "a text is streamed in pieces and complete at the end"),
-    (Fault::ThinksAloud, "reasoning is reported as reasoning"),
+    (Fault::StreamsOnlyTheEnd, "a text is streamed in pieces and complete at the end"),
+    (Fault::ThinksAloud, "thinking is reported as thinking"),
     (Fault::MixesCalls, "simultaneous calls are distinguished"),
     (Fault::CountsCachesTwice, "tokens read from a cache are reported separately"),
     (Fault::ForgetsCaches, "tokens written to a cache are reported separately"),
-    (Fault::ForgetsThinking, "tokens of hidden reasoning are reported separately"),
+    (Fault::ForgetsThinking, "tokens of hidden thinking are reported separately"),
     (Fault::CountsNothing, "the usage of a call is reported"),
     (Fault::ReportsTooMuchEarly, "usage reported early is part of the total"),
     (Fault::TakesHalvesForFree, "the total usage of an incomplete answer is unknown"),
     (Fault::ForgetsTheSystemPrompt, "the request reaches the provider"),
     (Fault::ForgetsResults, "results of calls reach the provider"),
-    (Fault::DropsSignatures, "reasoning is sent back unchanged"),
+    (Fault::DropsSignatures, "thinking is sent back unchanged"),
     (Fault::DropsAllSignatures, "an answer is sent back unchanged"),
-    (Fault::DropsTheUnknown, "what only the provider understands is kept, and goes back"),
+    (Fault::DropsTheUnknown, "opaque parts are preserved and sent back"),
     (Fault::KnowsNoCodes, "a failure is reported as AUTHENTICATION_ERROR"),
     (Fault::TakesAllForTimeouts, "a failure is reported as UNKNOWN"),
     (Fault::KnowsNoDates, "a retry date is reported"),
-    (Fault::MakesUpWaits, "no wait is made up"),
+    (Fault::MakesUpWaits, "no delay is invented"),
     (Fault::SendsAtOnce, "nothing is sent before the stream is polled"),
     (Fault::ContinuesWhenDropped, "a dropped stream ends the call"),
     (Fault::OneAtATime, "several calls are answered at once"),
     (Fault::MixesAnswers, "answers at once are not mixed up"),
     (Fault::RepeatsKeys, "a key that a refusal repeats is in no error"),
-    (Fault::ShowsKeys, "a key is not in what a program can print"),
+    (Fault::ShowsKeys, "a key is in no Debug output and no serialized value"),
     (Fault::LogsKeys, "no key is in any log"),
     (Fault::LogsPrompts, "no prompt and no answer is in a log above TRACE"),
 ];
@@ -180,7 +180,7 @@ impl Fault {
                 let all = async { stream::iter(answer.collect::<Vec<_>>().await) };
                 stream::once(all).flatten().boxed()
             }
-            Self::ReportsUsageLate => {
+            Self::StreamsOnlyTheEnd => {
                 let is_end = |item: &Result<ModelEvent, ModelError>| {
                     let is_end = item.as_ref().map_or(true, is_done);
                     futures::future::ready(is_end)
