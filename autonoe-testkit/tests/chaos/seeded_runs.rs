@@ -90,10 +90,10 @@ async fn every_run_ends_with_a_report_and_an_honest_ledger() {
         assert_eq!(after.created, after.disposed, "seed {seed}");
         assert_eq!(after.created, report.sessions as usize, "seed {seed}");
         assert!(
-            after.passed.is_subset(&after.asked),
+            after.passed.is_subset(&after.attempted),
             "seed {seed}: {:?} passed, but only {:?} was asked for",
             after.passed,
-            after.asked
+            after.attempted
         );
         let reported = report.deliverables.unwrap_or_default();
         assert_eq!(reported.passed, after.passed.len(), "seed {seed}");

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::model_server::client::{End, prompt, request_message, send, streamed};
 
-fn looks_around() -> ScriptedMessage {
+fn read_and_search() -> ScriptedMessage {
     ScriptedMessage::new()
         .thinks("Where am I?")
         .says("I look around, in more than forty characters.")

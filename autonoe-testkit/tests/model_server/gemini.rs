@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::model_server::api::{Api, Delivery};
 use crate::model_server::client::{Response, send, without_server};
 
-fn looks_around() -> ScriptedMessage {
+fn read_and_search() -> ScriptedMessage {
     ScriptedMessage::new()
         .thinks("Where am I?")
         .says("I look around, in more than forty characters.")

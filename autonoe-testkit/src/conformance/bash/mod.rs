@@ -243,10 +243,10 @@ struct PendingVerdicts {
 /// Starts judging the texts one after the other.
 fn start_judging(security: &Arc<dyn BashSecurity>, texts: &[Text]) -> PendingVerdicts {
     let (sender, answers) = channel();
-    let (security, texts) = (security.clone(), texts.to_vec());
+    let (security, queue) = (security.clone(), texts.to_vec());
     // Not joined: a hanging thread is abandoned.
     std::thread::spawn(move || {
-        for Text { text, .. } in texts {
+        for Text { text, .. } in queue {
             let answer = match catch_unwind(AssertUnwindSafe(|| security.check(&text))) {
                 Ok(verdict) => Answer::Verdict(verdict),
                 Err(panic) => Answer::Panicked(panic_text(panic)),
