@@ -1,9 +1,11 @@
 //! Sessions recorded once and replayed in tests.
 
+mod answer;
 mod format;
 mod playback;
 mod recorder;
 mod redaction;
+mod replay_state;
 mod replayer;
 
 pub use format::{

@@ -1,14 +1,14 @@
 //! Backend that replays a cassette.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use autonoe_core::agent::{AgentErrorKind, EventCapabilities, HookCoverage, Support};
 use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
 
-use super::format::{Cassette, RecordedSession};
-use super::playback::{ReplayedClient, answered_calls};
+use super::format::Cassette;
+use super::playback::ReplayedClient;
+use super::replay_state::{ReplayState, Slot};
 
 /// A backend that plays a [`Cassette`] and fails when the current gate and tools decide
 /// differently.
@@ -178,87 +178,5 @@ impl fmt::Debug for Replayer {
         f.debug_struct("Replayer")
             .field("mismatches", &self.mismatches())
             .finish_non_exhaustive()
-    }
-}
-
-/// The sessions of a cassette while they are played.
-#[derive(Clone, Default)]
-pub(super) struct ReplayState {
-    inner: Arc<Mutex<Inner>>,
-}
-
-#[derive(Default)]
-pub(super) struct Inner {
-    pub(super) slots: Vec<Slot>,
-    pub(super) mismatches: Vec<String>,
-    /// Whether a session was created.
-    was_used: bool,
-}
-
-/// A session and its replay progress.
-pub(super) struct Slot {
-    session: RecordedSession,
-    started: bool,
-    pub(super) calls: usize,
-}
-
-impl ReplayState {
-    pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes the session for `spec`, or records that there is none.
-    fn begin(&self, spec: &SessionSpec) -> Option<(usize, RecordedSession)> {
-        let (number, now) = (spec.key.number, &spec.instruction);
-        let mut inner = self.lock();
-        inner.was_used = true;
-        let found = inner
-            .slots
-            .iter_mut()
-            .enumerate()
-            .find(|(_, slot)| !slot.started && slot.session.number == number)
-            .map(|(index, slot)| {
-                slot.started = true;
-                (index, slot.session.clone())
-            });
-        match &found {
-            None => inner
-                .mismatches
-                .push(format!("session {number} ({now}) is not on the cassette")),
-            Some((_, session)) if session.instruction != *now => {
-                let recorded = &session.instruction;
-                inner.mismatches.push(format!(
-                    "session {number}\n  - recorded instruction: {recorded}\n  + now instruction: {now}"
-                ));
-            }
-            Some(_) => {}
-        }
-        found
-    }
-}
-
-impl Slot {
-    fn new(session: RecordedSession) -> Self {
-        Self {
-            session,
-            started: false,
-            calls: 0,
-        }
-    }
-
-    /// Describes the part of the session that was not played.
-    fn missing(&self) -> Option<String> {
-        let number = self.session.number;
-        let instruction = &self.session.instruction;
-        let (answered, recorded) = (self.calls, answered_calls(&self.session));
-        if !self.started {
-            Some(format!("session {number} ({instruction}) was never played"))
-        } else if answered < recorded {
-            Some(format!(
-                "session {number} ({instruction}) was stopped after {answered} of {recorded} calls"
-            ))
-        } else {
-            None
-        }
     }
 }

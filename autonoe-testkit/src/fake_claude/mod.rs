@@ -33,11 +33,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod arguments;
 mod fault_injection;
 mod host;
 mod program;
 mod recording;
 mod replay;
+mod responses;
 mod script;
 mod streams;
 

@@ -7,11 +7,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::arguments::Arguments;
 use super::host::Host;
-use super::program::{Arguments, CANNOT_PLAY};
 use super::recording::{Lines, OutputLine, Recording, Step};
 use super::streams::{Input, Output, ReceivedSignal};
 use super::{FakeScript, FaultTrigger, PlayedContent, ProgramFault, Start};
+
+/// The exit code of a program without a playable script.
+pub(super) const CANNOT_PLAY: u8 = 70;
 
 /// The running program.
 pub(super) struct Replay<'w> {

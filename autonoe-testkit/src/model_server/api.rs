@@ -1,7 +1,6 @@
-//! Interface between the listener and a vendor's API, the wire formats of a [`Vendor`], and its API answered from a script.
+//! [`ModelApi`], the interface between the listener and a vendor's API, and the wire formats of a [`Vendor`].
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,11 +8,9 @@ use hyper::header::HeaderName;
 use hyper::{HeaderMap, StatusCode};
 use serde_json::Value;
 
-use super::ids::{IdCounter, Ids};
-use super::script::{NextAnswer, ScriptState};
-use super::streamed_body::Event;
-use super::turn::Replies;
-use super::{ReceivedPrompt, Refusal, Request, ScriptedMessage, ServerAnswer};
+use super::ids::Ids;
+use super::streamed_body::{Event, StreamEnd};
+use super::{ReceivedPrompt, Refusal, ScriptedMessage, ServerAnswer};
 
 /// The API of one vendor.
 ///
@@ -65,17 +62,6 @@ pub(super) enum Reply {
     },
     /// The connection is closed without a response.
     Disconnect,
-    /// Nothing is sent until the client leaves.
-    Hang,
-}
-
-/// The end of a stream after its last piece.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum StreamEnd {
-    /// The regular end.
-    Finished,
-    /// The connection is closed.
-    Cut,
     /// Nothing is sent until the client leaves.
     Hang,
 }
@@ -139,10 +125,10 @@ pub(super) trait Wire: fmt::Debug + Send + Sync {
     /// Returns an event whose data is not JSON.
     fn malformed(&self) -> Event;
 
-    /// Returns the event that reports an error after `told` other events.
+    /// Returns the event that reports an error after `sent` other events.
     fn error(&self, kind: &str, message: &str, sent: usize) -> Event;
 
-    /// Returns the event that reports a failed response after `told` other events.
+    /// Returns the event that reports a failed response after `sent` other events.
     fn failed(
         &self,
         failure: Failure<'_>,
@@ -164,83 +150,4 @@ pub(super) trait Wire: fmt::Debug + Send + Sync {
 pub(super) struct Failure<'a> {
     pub(super) code: &'a str,
     pub(super) message: &'a str,
-}
-
-/// The API of a vendor, played from a script.
-#[derive(Debug)]
-pub(super) struct ScriptedApi<V> {
-    vendor: V,
-    playing: Arc<ScriptState>,
-    ids: IdCounter,
-}
-
-impl<V: Vendor> ScriptedApi<V> {
-    pub(super) fn new(vendor: V, playing: Arc<ScriptState>) -> Self {
-        Self {
-            vendor,
-            playing,
-            ids: IdCounter::for_new_server(),
-        }
-    }
-
-    fn replies(&self) -> Replies<'_> {
-        Replies::new(&self.vendor, self.ids.next())
-    }
-
-    fn next_message(
-        &self,
-        wire: &dyn Wire,
-        prompt: &ReceivedPrompt,
-    ) -> (ServerAnswer, Duration, Reply) {
-        let replies = self.replies();
-        let (answer, turn) = match self.playing.next_answer(prompt) {
-            NextAnswer::Turn(answer, turn) => (answer, turn),
-            NextAnswer::Nothing(reason) => return self.unanswered(reason),
-        };
-        match replies.turn(&turn, wire, prompt) {
-            Ok(reply) => (answer, turn.delay, reply),
-            Err(reason) => self.unanswered(reason),
-        }
-    }
-
-    fn unanswered(&self, reason: String) -> (ServerAnswer, Duration, Reply) {
-        let reply = self.replies().refuse(&Refusal::no_answer(&reason));
-        (ServerAnswer::Unanswered(reason), Duration::ZERO, reply)
-    }
-}
-
-impl<V: Vendor> ModelApi for ScriptedApi<V> {
-    type Request = Request;
-
-    fn answer(&self, head: Head<'_>, body: &Bytes) -> Decision<Request> {
-        let other = || Request::Other(String::from_utf8_lossy(body).into_owned());
-        let fixed = |answer| {
-            let reply = self
-                .replies()
-                .json(StatusCode::OK, HeaderMap::new(), &answer);
-            (ServerAnswer::Fixed, Duration::ZERO, reply)
-        };
-        let (request, (answer, delay, reply)) = match self.vendor.classify(head, body) {
-            ClassifiedRequest::Message(wire, prompt) => {
-                let answer = self.next_message(wire, &prompt);
-                (Request::Messages(*prompt), answer)
-            }
-            ClassifiedRequest::Count(prompt, answer) => {
-                (Request::CountTokens(*prompt), fixed(answer))
-            }
-            ClassifiedRequest::Fixed(answer) => (other(), fixed(answer)),
-            ClassifiedRequest::Unreadable(reason) => (other(), self.unanswered(reason)),
-            ClassifiedRequest::Nothing => {
-                let refusal = Refusal::no_such_path(head.method, head.path);
-                let reply = self.replies().refuse(&refusal);
-                (other(), (ServerAnswer::NotFound, Duration::ZERO, reply))
-            }
-        };
-        Decision {
-            request,
-            answer,
-            delay,
-            reply,
-        }
-    }
 }

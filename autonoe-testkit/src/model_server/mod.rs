@@ -27,6 +27,7 @@ mod message;
 mod prompt;
 mod refusal;
 mod script;
+mod scripted_api;
 mod server;
 mod stream_fault;
 mod streamed_body;

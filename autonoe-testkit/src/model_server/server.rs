@@ -8,9 +8,10 @@ use std::thread::JoinHandle;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::api::{ModelApi, ScriptedApi, Vendor};
+use super::api::{ModelApi, Vendor};
 use super::connection::{self, Server};
 use super::script::ScriptState;
+use super::scripted_api::ScriptedApi;
 use super::{ModelScript, Request, RequestLog};
 
 /// A server that plays a [`ModelScript`], on a free port of the loopback address.

@@ -11,10 +11,20 @@ use hyper::body::{Body, Frame};
 use serde_json::Value;
 use tokio::time::Sleep;
 
-use super::api::StreamEnd;
 use super::script::OpenExchange;
 use super::stream_fault::CutHandle;
 use super::{Ending, FaultPosition};
+
+/// The end of a stream after its last piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StreamEnd {
+    /// The regular end.
+    Finished,
+    /// The connection is closed.
+    Cut,
+    /// Nothing is sent until the client leaves.
+    Hang,
+}
 
 /// The body of a streamed answer.
 #[derive(Debug)]

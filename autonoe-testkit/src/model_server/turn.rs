@@ -7,10 +7,10 @@ use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use hyper::{HeaderMap, StatusCode};
 use serde_json::Value;
 
-use super::api::{Failure, Reply, StreamEnd, Vendor, Wire};
+use super::api::{Failure, Reply, Vendor, Wire};
 use super::headers::scripted_header;
 use super::ids::Ids;
-use super::streamed_body::{Event, events_before};
+use super::streamed_body::{Event, StreamEnd, events_before};
 use super::{FaultPosition, ReceivedPrompt, Refusal, ScriptedMessage, StreamFault};
 
 /// One answer of the scripted model: a message, a refusal, any text, a closed connection or

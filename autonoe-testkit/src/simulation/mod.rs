@@ -10,12 +10,12 @@
 //! the driver has noticed the cancellation, and counts the work until then once. [`Rules`] can be
 //! switched off to verify that the simulation finds the faults that they prevent.
 
+mod random;
 mod simulated_work;
 mod simulator;
 mod store;
 
+pub use random::Random;
 pub use simulated_work::SimulatedWork;
-pub use simulator::{
-    Driver, FAULTS_END, HOSTS, Host, Random, Simulator, Stats, Violation, simulate,
-};
+pub use simulator::{Driver, FAULTS_END, HOSTS, Host, Simulator, Stats, Violation, simulate};
 pub use store::{Fenced, Rules, Store};

@@ -7,8 +7,9 @@ use autonoe_core::{Mode, ToolCall, ToolKind};
 
 use super::ProbeCall;
 use super::fixture::REASON;
-use super::played::{Invocation, PlayedSession, RecordEntry};
+use super::played::{Invocation, PlayedSession};
 use super::probe_tool::{FAILURE, answer};
+use super::record::RecordEntry;
 use crate::conformance::checks::{CheckOutcome, Flaw};
 
 /// Returns the calls of a session that should make `expected` calls.

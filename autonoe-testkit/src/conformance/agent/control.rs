@@ -8,7 +8,7 @@ use autonoe_core::{AgentError, StreamEvent};
 
 use super::Scenario;
 use super::fixture::{Fixture, GateMode, Session, Subject, dispose, prompt, read, read_until};
-use super::played::RecordEntry;
+use super::record::RecordEntry;
 use crate::conformance::checks::{CheckOutcome, Flaw, within};
 
 /// Interrupts from another task, as a run does.

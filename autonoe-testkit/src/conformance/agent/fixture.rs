@@ -17,8 +17,8 @@ use futures::StreamExt;
 use tokio_util::sync::CancellationToken;
 
 use super::leftover_processes::SessionProcesses;
-use super::played::{Record, RecordEntry, RecordingHook};
 use super::probe_tool::ProbeTool;
+use super::record::{Record, RecordEntry, RecordingHook};
 use super::{AgentHarness, Scenario};
 use crate::conformance::checks::{CheckOutcome, Flaw, within};
 

@@ -10,7 +10,7 @@ use super::fixture::{
     Fixture, GateMode, Session, Subject, dispose, is_gate_call, is_tool_start, prompt, read,
     read_until,
 };
-use super::played::RecordEntry;
+use super::record::RecordEntry;
 use super::sessions::text_scenario;
 use super::{AgentHarness, Scenario, probe_tool};
 use crate::conformance::checks::{CheckOutcome, Flaw, within};

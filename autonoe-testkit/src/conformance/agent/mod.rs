@@ -8,6 +8,7 @@ mod lifetimes;
 mod observer_events;
 mod played;
 mod probe_tool;
+mod record;
 mod sessions;
 mod suite;
 mod turns;

@@ -4,7 +4,8 @@ use autonoe_core::StreamEvent;
 use autonoe_core::agent::{EventCapabilities, TokenReports, TokenUsage};
 use autonoe_core::event::SpanId;
 
-use super::played::{EmittedEvent, PlayedSession, RecordEntry};
+use super::played::PlayedSession;
+use super::record::{EmittedEvent, RecordEntry};
 use crate::conformance::checks::{CheckOutcome, Flaw};
 
 /// Returns the emitted events, in order.

@@ -7,7 +7,7 @@ use futures::future;
 use serde_json::{Value, json};
 
 use super::ProbeCall;
-use super::played::{Record, RecordEntry};
+use super::record::{Record, RecordEntry};
 
 /// The name of the tool in the toolbox.
 const NAME: &str = "conformance_probe";
