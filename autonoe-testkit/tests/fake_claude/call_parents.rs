@@ -19,11 +19,11 @@ fn messages(build: Build, session: &str) -> Vec<Value> {
 }
 
 async fn a_tool_knows_the_answer_of_the_model_that_called_it(build: Build) {
-    let setting = Fixture::new(&recorded(build, "c11_mcp_parallel_calls"));
+    let fixture = Fixture::new(&recorded(build, "c11_mcp_parallel_calls"));
     let message_ids: Arc<Mutex<Vec<Option<String>>>> = Arc::default();
 
-    let spec = setting.spec([SetStatus::recording(message_ids.clone())]);
-    setting.played_with(setting.options(), spec).await;
+    let spec = fixture.spec([SetStatus::recording(message_ids.clone())]);
+    fixture.played_with(fixture.options(), spec).await;
 
     let expected: Vec<_> = messages(build, "c11_mcp_parallel_calls")
         .iter()
@@ -42,13 +42,13 @@ async fn a_call_of_a_sub_agent_is_below_the_call_that_the_sub_agent_is(build: Bu
         Some((line["message"]["content"][0]["id"].as_str()?, parent))
     });
     let (call, agent) = of_agent.expect("a sub-agent made a call");
-    let setting = Fixture::new(&recorded(build, "l04b_subagent_hooked"));
-    let mut spec = setting.spec([]);
+    let fixture = Fixture::new(&recorded(build, "l04b_subagent_hooked"));
+    let mut spec = fixture.spec([]);
     let ids = Arc::new(SeededIds::new(1));
     let events = Events::new(Vec::new(), Arc::new(SystemClock), ids);
     spec.events = events.clone();
 
-    setting.played_with(setting.options(), spec).await;
+    fixture.played_with(fixture.options(), spec).await;
 
     let (call, agent) = (events.at_call(call), events.at_call(agent));
     assert_eq!(agent.span().parent, Some(events.span().span));

@@ -22,12 +22,12 @@ fn dies(code: u8, stderr: &str, when: Start) -> ProgramFault {
 
 async fn crash_at_start_is_reported_with_stderr(build: Build) {
     for when in [Start::AtOnce, Start::AtInitialize, Start::AfterInitialize] {
-        let setting = Fixture::new(&script(
+        let fixture = Fixture::new(&script(
             build,
             dies(1, "error: unknown option '--wat'", when),
         ));
 
-        let played = setting.played().await;
+        let played = fixture.played().await;
 
         let parts = ["exited with code 1", "unknown option '--wat'"];
         played.assert_failed("configuration", &parts);
@@ -37,9 +37,9 @@ async fn crash_at_start_is_reported_with_stderr(build: Build) {
 
 async fn clean_exit_at_start_is_a_failure(build: Build) {
     for when in [Start::AtOnce, Start::AtInitialize, Start::AfterInitialize] {
-        let setting = Fixture::new(&script(build, dies(0, "", when)));
+        let fixture = Fixture::new(&script(build, dies(0, "", when)));
 
-        let played = setting.played().await;
+        let played = fixture.played().await;
 
         played.assert_failed("crashed", &["exited with code 0"]);
         assert_eq!(played.events, [], "{when:?}");
@@ -56,11 +56,11 @@ async fn silent_start_times_out(build: Build) {
         if ignores_shutdown {
             script = script.with_fault(ProgramFault::IgnoresShutdown);
         }
-        let setting = Fixture::new(&script);
-        let mut options = setting.options();
+        let fixture = Fixture::new(&script);
+        let mut options = fixture.options();
         options.program.start_limit = Duration::from_millis(300);
 
-        let played = setting.played_with(options, setting.spec([])).await;
+        let played = fixture.played_with(options, fixture.spec([])).await;
 
         played.assert_failed("timeout", &["was not ready after 300ms"]);
         assert_eq!(played.events, []);
@@ -72,9 +72,9 @@ async fn garbage_before_the_first_answer_is_passed_over(build: Build) {
         trigger: FaultTrigger::Lines(0),
         turn_fault: TurnFault::Garbage(b"[SandboxDebug] not JSON".to_vec()),
     };
-    let setting = Fixture::new(&script(build, garbage));
+    let fixture = Fixture::new(&script(build, garbage));
 
-    setting.played().await.assert_completed(&["Hello."]);
+    fixture.played().await.assert_completed(&["Hello."]);
 }
 
 async fn a_line_that_is_cut_at_the_start_is_no_answer(build: Build) {
@@ -82,18 +82,18 @@ async fn a_line_that_is_cut_at_the_start_is_no_answer(build: Build) {
         trigger: FaultTrigger::Lines(0),
         turn_fault: TurnFault::CutLine { code: 1 },
     };
-    let setting = Fixture::new(&script(build, cut));
+    let fixture = Fixture::new(&script(build, cut));
 
-    let played = setting.played().await;
+    let played = fixture.played().await;
 
     played.assert_failed("configuration", &["exited with code 1"]);
     assert_eq!(played.events, []);
 }
 
 async fn early_result_gives_the_failure_reason(build: Build) {
-    let setting = Fixture::new(&recorded(build, "e02_sandbox_fail_if_unavailable"));
+    let fixture = Fixture::new(&recorded(build, "e02_sandbox_fail_if_unavailable"));
 
-    let played = setting.played().await;
+    let played = fixture.played().await;
 
     played.assert_failed("configuration", &["Sandbox required but unavailable"]);
     assert_eq!(played.events, []);
@@ -101,14 +101,14 @@ async fn early_result_gives_the_failure_reason(build: Build) {
 
 #[tokio::test]
 async fn missing_script_is_reported() {
-    let setting = Fixture::new(&FakeScript::says(["Hello."]));
-    let mut options = setting.options();
+    let fixture = Fixture::new(&FakeScript::says(["Hello."]));
+    let mut options = fixture.options();
     options
         .program
         .environment
         .remove(std::ffi::OsStr::new(autonoe_testkit::fake_claude::SCRIPT));
 
-    let played = setting.played_with(options, setting.spec([])).await;
+    let played = fixture.played_with(options, fixture.spec([])).await;
 
     let parts = [
         "exited with code 70",

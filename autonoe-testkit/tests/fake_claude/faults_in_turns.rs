@@ -92,12 +92,12 @@ async fn unknown_messages_are_passed_over(build: Build) {
 }
 
 async fn an_unknown_request_gets_an_answer(build: Build) {
-    let setting = Fixture::new(&broken(build, TurnFault::UnknownRequest));
+    let fixture = Fixture::new(&broken(build, TurnFault::UnknownRequest));
 
-    let played = setting.played().await;
+    let played = fixture.played().await;
 
     played.assert_completed(&["before", "after"]);
-    let log = setting.log();
+    let log = fixture.log();
     let is_error = |entry: &&serde_json::Value| {
         entry["dir"] == "in" && entry["line"]["response"]["subtype"] == "error"
     };
@@ -132,11 +132,11 @@ async fn a_silent_turn_times_out(build: Build) {
         let mut texts: Vec<String> = Vec::new();
         // On a slow machine, the program may print nothing within the first limit.
         for limit in [1, 5, 30].map(Duration::from_secs) {
-            let setting = Fixture::new(&script);
-            let mut options = setting.options();
+            let fixture = Fixture::new(&script);
+            let mut options = fixture.options();
             options.program.silence_limit = limit;
 
-            let played = setting.played_with(options, setting.spec([])).await;
+            let played = fixture.played_with(options, fixture.spec([])).await;
 
             let expected = format!("sent nothing for {limit:?}");
             played.assert_failed("timeout", &[expected.as_str()]);
@@ -196,10 +196,10 @@ async fn faults_can_be_combined(build: Build) {
             chunk: 500,
             pause_ms: 1,
         });
-    let setting = Fixture::new(&script);
+    let fixture = Fixture::new(&script);
 
-    let spec = setting.spec([SetStatus::tool()]);
-    let played = setting.played_with(setting.options(), spec).await;
+    let spec = fixture.spec([SetStatus::tool()]);
+    let played = fixture.played_with(fixture.options(), spec).await;
 
     assert_eq!(played.end(), Ok(&SessionOutcome::Completed), "{played:?}");
     let is_answer = |event: &StreamEvent| matches!(event, StreamEvent::ToolResponse { .. });

@@ -50,7 +50,7 @@ fn ending(outcome: &Value, code: &Value, cost: &Value) -> Value {
 }
 
 /// Plays one query and interrupts it as often as the recorded host did.
-async fn played(client: &mut dyn AgentClient, setting: &Fixture, interruptions: usize) -> Value {
+async fn played(client: &mut dyn AgentClient, fixture: &Fixture, interruptions: usize) -> Value {
     let control = client.control();
     let mut stream = client.query("go".into());
     let reading = async {
@@ -62,7 +62,7 @@ async fn played(client: &mut dyn AgentClient, setting: &Fixture, interruptions: 
     };
     let interrupting = async {
         if interruptions > 0 {
-            setting
+            fixture
                 .wait_for_note("waits for interrupt", interruptions)
                 .await;
             control.interrupt().await.expect("it can be interrupted");
@@ -85,15 +85,15 @@ async fn played(client: &mut dyn AgentClient, setting: &Fixture, interruptions: 
 async fn replayed(build: Build, scenario: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(transcript(build, scenario)).expect("it was recorded");
     let is_interrupted = text.contains(r#""subtype": "interrupt""#);
-    let setting = Fixture::new(&recorded(build, scenario));
-    let mut client = setting.client_with(setting.options(), setting.spec([SetStatus::tool()]));
+    let fixture = Fixture::new(&recorded(build, scenario));
+    let mut client = fixture.client_with(fixture.options(), fixture.spec([SetStatus::tool()]));
     let mut endings = Vec::new();
     for number in 0..reviewed(build, scenario).len() {
         let interruptions = usize::from(is_interrupted && number == 0);
-        endings.push(played(client.as_mut(), &setting, interruptions).await);
+        endings.push(played(client.as_mut(), &fixture, interruptions).await);
     }
     client.dispose().await.expect("it ends");
-    setting.assert_nothing_left();
+    fixture.assert_nothing_left();
     endings
 }
 

@@ -49,11 +49,11 @@ async fn interrupted(
 }
 
 async fn a_session_continues_after_an_interruption(build: Build) {
-    let setting = Fixture::new(&recorded(build, "f03_interrupt_then_new_prompt"));
-    let mut client = setting.client();
+    let fixture = Fixture::new(&recorded(build, "f03_interrupt_then_new_prompt"));
+    let mut client = fixture.client();
 
     let is_time = || {
-        let mut log = setting.log().into_iter();
+        let mut log = fixture.log().into_iter();
         log.any(|entry| entry["line"] == "waits for interrupt")
     };
     let (outcome, _) = interrupted(client.as_mut(), is_time).await;
@@ -62,27 +62,27 @@ async fn a_session_continues_after_an_interruption(build: Build) {
 
     assert_eq!(outcome, Some(SessionOutcome::Interrupted));
     assert_eq!(next.end(), Ok(&SessionOutcome::Completed), "{next:?}");
-    setting.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 async fn an_interruption_while_a_hook_decides_withdraws_the_question(build: Build) {
-    let setting = Fixture::new(&recorded(build, "f05_interrupt_during_hook"));
+    let fixture = Fixture::new(&recorded(build, "f05_interrupt_during_hook"));
     let (requested, is_requested) = tokio::sync::watch::channel(false);
-    let mut spec = setting.spec([]);
+    let mut spec = fixture.spec([]);
     spec.gate = spec.gate.with_hook(Arc::new(Thinker(requested)));
-    let mut client = setting.client_with(setting.options(), spec);
+    let mut client = fixture.client_with(fixture.options(), spec);
 
     let (outcome, _) = interrupted(client.as_mut(), || *is_requested.borrow()).await;
     client.dispose().await.expect("it ends");
 
     assert_eq!(outcome, Some(SessionOutcome::Interrupted));
-    assert_eq!(hook_answers(&setting), Vec::<Value>::new());
-    setting.assert_nothing_left();
+    assert_eq!(hook_answers(&fixture), Vec::<Value>::new());
+    fixture.assert_nothing_left();
 }
 
 /// Returns the host's answers to hook requests.
-fn hook_answers(setting: &Fixture) -> Vec<Value> {
-    let log = setting.log().into_iter();
+fn hook_answers(fixture: &Fixture) -> Vec<Value> {
+    let log = fixture.log().into_iter();
     log.filter(|entry| entry["dir"] == "in")
         .map(|entry| entry["line"]["response"]["response"]["hookSpecificOutput"].clone())
         .filter(Value::is_object)
@@ -109,17 +109,17 @@ impl autonoe_core::PreToolUseHook for Thinker {
 }
 
 async fn a_hook_that_never_decides_refuses_in_time(build: Build) {
-    let setting = Fixture::new(&recorded(build, "b02_hook_deny"));
-    let mut options = setting.options();
+    let fixture = Fixture::new(&recorded(build, "b02_hook_deny"));
+    let mut options = fixture.options();
     options.program.answer_limit = Duration::from_millis(300);
     let (requested, _is_requested) = tokio::sync::watch::channel(false);
-    let mut spec = setting.spec([]);
+    let mut spec = fixture.spec([]);
     spec.gate = spec.gate.with_hook(Arc::new(Thinker(requested)));
 
-    let played = setting.played_with(options, spec).await;
+    let played = fixture.played_with(options, spec).await;
 
     assert_eq!(played.end(), Ok(&SessionOutcome::Completed), "{played:?}");
-    let answers = hook_answers(&setting);
+    let answers = hook_answers(&fixture);
     let decisions: Vec<_> = answers.iter().map(|it| &it["permissionDecision"]).collect();
     assert_eq!(decisions, ["deny"]);
 }
@@ -128,20 +128,20 @@ async fn a_dropped_stream_leaves_nothing(build: Build) {
     // At the start, and during a turn.
     for lines in [0, 3] {
         let script = FakeScript::says(["Hello."]).build(build);
-        let setting = Fixture::new(&script.with_fault(silence(lines)));
-        let mut client = setting.client();
+        let fixture = Fixture::new(&script.with_fault(silence(lines)));
+        let mut client = fixture.client();
 
-        wait_for_silence(client.as_mut(), &setting).await;
+        wait_for_silence(client.as_mut(), &fixture).await;
         client.dispose().await.expect("it ends");
 
-        setting.assert_nothing_left();
+        fixture.assert_nothing_left();
     }
 }
 
 /// Starts a query, and drops its stream once the program has stopped responding.
-async fn wait_for_silence(client: &mut dyn AgentClient, setting: &Fixture) {
+async fn wait_for_silence(client: &mut dyn AgentClient, fixture: &Fixture) {
     let mut stream = client.query("Hello?".into());
-    let is_silent = || setting.log().iter().any(|entry| entry["line"] == "silence");
+    let is_silent = || fixture.log().iter().any(|entry| entry["line"] == "silence");
     let waiting = async {
         while !is_silent() {
             let _ = timeout(Duration::from_millis(20), stream.next()).await;
@@ -157,31 +157,31 @@ async fn a_dropped_client_kills_a_program_that_ignores_shutdown(build: Build) {
         if ignores_shutdown {
             script = script.with_fault(ProgramFault::IgnoresShutdown);
         }
-        let setting = Fixture::new(&script);
-        let mut client = setting.client();
+        let fixture = Fixture::new(&script);
+        let mut client = fixture.client();
 
-        wait_for_silence(client.as_mut(), &setting).await;
+        wait_for_silence(client.as_mut(), &fixture).await;
         drop(client);
 
-        setting.wait_until_nothing_left().await;
+        fixture.wait_until_nothing_left().await;
     }
 }
 
 async fn process_ignoring_shutdown_is_killed(build: Build) {
     let script = FakeScript::says(["Hello."]).build(build);
-    let setting = Fixture::new(&script.with_fault(ProgramFault::IgnoresShutdown));
+    let fixture = Fixture::new(&script.with_fault(ProgramFault::IgnoresShutdown));
 
-    let played = setting.played().await;
+    let played = fixture.played().await;
 
     // The absence of processes is already checked.
     played.assert_completed(&["Hello."]);
 }
 
 async fn a_call_of_our_tool_is_cancelled_by_an_interruption(build: Build) {
-    let setting = Fixture::new(&recorded(build, "c14_mcp_unanswered_then_interrupt"));
+    let fixture = Fixture::new(&recorded(build, "c14_mcp_unanswered_then_interrupt"));
     let (state, is_running) = tokio::sync::watch::channel(false);
-    let spec = setting.spec([Arc::new(Waiter::new(state)) as _]);
-    let mut client = setting.client_with(setting.options(), spec);
+    let spec = fixture.spec([Arc::new(Waiter::new(state)) as _]);
+    let mut client = fixture.client_with(fixture.options(), spec);
 
     let running = is_running.clone();
     let (outcome, _) = interrupted(client.as_mut(), move || *running.borrow()).await;
@@ -189,7 +189,7 @@ async fn a_call_of_our_tool_is_cancelled_by_an_interruption(build: Build) {
     assert_eq!(outcome, Some(SessionOutcome::Interrupted));
     eventually("end of the tool", || !*is_running.borrow()).await;
     client.dispose().await.expect("it ends");
-    setting.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 /// The tool of the recorded host, which never answers. The channel signals that it runs.

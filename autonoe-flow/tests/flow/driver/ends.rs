@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use autonoe_core::agent::{AgentErrorKind, BudgetKind, SessionOutcome, Support};
 use autonoe_core::{Budget, CostUsd, OnQuota};
-use autonoe_flow::command::CommandOutcome;
+use autonoe_flow::check::CommandOutcome;
 use autonoe_flow::definition::StepEscalation;
 use autonoe_flow::escalation::{Notice, Notifiers};
 use autonoe_flow::{CommandRunner, FlowError, FlowErrorKind, FlowLimits, Notifier};
@@ -37,15 +37,15 @@ fn money(cents: u64) -> FlowLimits {
 
 #[tokio::test(start_paused = true)]
 async fn cancel_stops_flow_during_a_session() {
-    let bench =
+    let fixture =
         Fixture::with(ScriptedBackend::new([SessionScript::new("hangs").hangs()]).unverified());
-    let created = build(definition(agent(json!({})), two_steps()), bench.options());
+    let created = build(definition(agent(json!({})), two_steps()), fixture.options());
     let started = created
         .expect("everything is there")
-        .start(bench.start())
+        .start(fixture.start())
         .await;
     let mut started = started.expect("it starts");
-    let control = bench.control.clone();
+    let control = fixture.control.clone();
 
     let cancel = async {
         tokio::time::sleep(MINUTE).await;
@@ -55,22 +55,22 @@ async fn cancel_stops_flow_during_a_session() {
 
     assert_eq!(codes(&started.stop()), ["interrupted"]);
     assert_eq!(
-        (bench.agents.open_clients(), bench.agents.disposed()),
+        (fixture.agents.open_clients(), fixture.agents.disposed()),
         (0, 1)
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn cancel_stops_flow_during_a_wait() {
-    let bench = Fixture::new([SessionScript::new("limited").hits_quota(None)]);
+    let fixture = Fixture::new([SessionScript::new("limited").hits_quota(None)]);
     let limits = FlowLimits {
         on_quota: OnQuota::Wait,
         ..FlowLimits::default()
     };
     let flow = definition(agent(json!({})), two_steps());
-    let created = build(flow, bench.options().limits(limits)).expect("everything is there");
-    let mut started = created.start(bench.start()).await.expect("it starts");
-    let control = bench.control.clone();
+    let created = build(flow, fixture.options().limits(limits)).expect("everything is there");
+    let mut started = created.start(fixture.start()).await.expect("it starts");
+    let control = fixture.control.clone();
 
     let cancel = async {
         tokio::time::sleep(Duration::from_secs(2)).await;
@@ -85,13 +85,13 @@ async fn cancel_stops_flow_during_a_wait() {
 
 #[tokio::test(start_paused = true)]
 async fn a_flow_that_is_cancelled_before_it_starts_does_not_begin() {
-    let bench = Fixture::new([]);
-    let created = build(definition(agent(json!({})), two_steps()), bench.options());
-    bench.control.cancel();
+    let fixture = Fixture::new([]);
+    let created = build(definition(agent(json!({})), two_steps()), fixture.options());
+    fixture.control.cancel();
 
     let error = created
         .expect("everything is there")
-        .start(bench.start())
+        .start(fixture.start())
         .await;
 
     assert_eq!(
@@ -102,7 +102,7 @@ async fn a_flow_that_is_cancelled_before_it_starts_does_not_begin() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rate_limit_is_waited_for_in_virtual_time_also_by_a_judge() {
-    let bench = Fixture::new([
+    let fixture = Fixture::new([
         SessionScript::new("limited").hits_quota(None),
         text_session("draft"),
         SessionScript::new("limited").hits_quota(None),
@@ -118,7 +118,9 @@ async fn a_rate_limit_is_waited_for_in_virtual_time_also_by_a_judge() {
         ..FlowLimits::default()
     };
 
-    let result = bench.run_with(flow, bench.options().limits(limits)).await;
+    let result = fixture
+        .run_with(flow, fixture.options().limits(limits))
+        .await;
 
     assert!(result.is_success(), "{result:?}");
     assert_eq!((result.iterations(), result.checks), (1, 1));
@@ -127,9 +129,9 @@ async fn a_rate_limit_is_waited_for_in_virtual_time_also_by_a_judge() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rate_limit_stops_a_flow_that_is_not_to_wait() {
-    let bench = Fixture::new([SessionScript::new("limited").hits_quota(None)]);
+    let fixture = Fixture::new([SessionScript::new("limited").hits_quota(None)]);
 
-    let result = bench.run(definition(agent(json!({})), two_steps())).await;
+    let result = fixture.run(definition(agent(json!({})), two_steps())).await;
 
     assert_eq!(codes(&result), ["sdk_rate_limit"]);
     assert!(result.end.is_resumable(), "{result:?}");
@@ -138,17 +140,17 @@ async fn a_rate_limit_stops_a_flow_that_is_not_to_wait() {
 #[tokio::test(start_paused = true)]
 async fn a_rate_limit_follows_the_retries_and_the_fallback_of_its_step() {
     let limited = || SessionScript::new("limited").hits_quota(None);
-    let bench = Fixture::new([limited(), limited(), text_session("done elsewhere")]);
+    let fixture = Fixture::new([limited(), limited(), text_session("done elsewhere")]);
     let mut a = step("b");
     a["retry"] = json!({"maxRetries": 1, "onExhausted": "fallback", "fallbackStep": "c"});
     let steps = json!({"a": a, "b": step("end"), "c": step("end")});
     let flow = definition(agent(json!({})), json!({"entryStep": "a", "steps": steps}));
 
-    let result = bench.run(flow).await;
+    let result = fixture.run(flow).await;
 
     assert!(result.is_success(), "{result:?}");
     assert_eq!(
-        bench.events.lines(),
+        fixture.events.lines(),
         [
             "1: a visit 1 retry 0, fresh",
             "1: a visit 1 retry 1, fresh",
@@ -160,11 +162,11 @@ async fn a_rate_limit_follows_the_retries_and_the_fallback_of_its_step() {
 
 #[tokio::test(start_paused = true)]
 async fn a_budget_holds_for_all_sessions_of_a_flow() {
-    let bench = Fixture::new([costs(30)]);
+    let fixture = Fixture::new([costs(30)]);
     let flow = definition(agent(json!({})), two_steps());
 
-    let result = bench
-        .run_with(flow, bench.options().limits(money(30)))
+    let result = fixture
+        .run_with(flow, fixture.options().limits(money(30)))
         .await;
 
     assert_eq!(codes(&result), ["budget_exceeded"]);
@@ -174,21 +176,21 @@ async fn a_budget_holds_for_all_sessions_of_a_flow() {
 
 #[tokio::test(start_paused = true)]
 async fn the_cost_of_a_judge_is_counted() {
-    let bench = Fixture::new([costs(10), judges(true).costs(CostUsd::from_cents(5))]);
+    let fixture = Fixture::new([costs(10), judges(true).costs(CostUsd::from_cents(5))]);
     let a = checked("end", json!({"type": "prompt", "prompt": "prompts/a.md"}));
     let flow = definition(
         agent(json!({})),
         json!({"entryStep": "a", "steps": {"a": a}}),
     );
 
-    let result = bench.run(flow).await;
+    let result = fixture.run(flow).await;
 
     assert_eq!(result.spent.cost.known_usd, CostUsd::from_cents(15));
 }
 
 #[tokio::test(start_paused = true)]
 async fn time_runs_out_in_the_middle_of_a_session() {
-    let bench =
+    let fixture =
         Fixture::with(ScriptedBackend::new([SessionScript::new("hangs").hangs()]).unverified());
     let limits = FlowLimits {
         budget: Budget::default().with_time(MINUTE),
@@ -196,7 +198,9 @@ async fn time_runs_out_in_the_middle_of_a_session() {
     };
     let flow = definition(agent(json!({})), two_steps());
 
-    let result = bench.run_with(flow, bench.options().limits(limits)).await;
+    let result = fixture
+        .run_with(flow, fixture.options().limits(limits))
+        .await;
 
     assert_eq!(codes(&result), ["budget_exceeded"]);
     assert_eq!(result.elapsed, MINUTE);
@@ -206,12 +210,12 @@ async fn time_runs_out_in_the_middle_of_a_session() {
 async fn refuses_a_cost_budget_on_a_backend_without_cost_reports() {
     let agents = ScriptedBackend::new([]);
     let capabilities = agents.capabilities().clone().with_cost(Support::No);
-    let bench = Fixture::with(agents.with_capabilities(capabilities));
+    let fixture = Fixture::with(agents.with_capabilities(capabilities));
     let flow = definition(agent(json!({})), two_steps());
-    let created = build(flow, bench.options().limits(money(30))).expect("everything is there");
+    let created = build(flow, fixture.options().limits(money(30))).expect("everything is there");
 
     let error = created
-        .start(bench.start())
+        .start(fixture.start())
         .await
         .expect_err("it cannot be kept");
 
@@ -248,7 +252,7 @@ async fn every_end_of_a_session_means_something_to_a_flow() {
             vec!["budget_exceeded"],
         ),
     ] {
-        let bench = Fixture::new([SessionScript::new("works")
+        let fixture = Fixture::new([SessionScript::new("works")
             .says("x")
             .ends_with(outcome.clone())]);
         let flow = definition(
@@ -256,7 +260,9 @@ async fn every_end_of_a_session_means_something_to_a_flow() {
             json!({"entryStep": "a", "steps": {"a": step("end")}}),
         );
 
-        let result = bench.run_with(flow, bench.options().limits(limits)).await;
+        let result = fixture
+            .run_with(flow, fixture.options().limits(limits))
+            .await;
 
         assert_eq!(codes(&result), expected, "{outcome:?}");
     }
@@ -268,7 +274,7 @@ async fn every_end_of_a_session_means_something_to_a_flow() {
         (AgentErrorKind::Timeout, ["step_failed", "sdk_connection"]),
         (AgentErrorKind::Crashed, ["step_failed", "sdk_session"]),
     ] {
-        let bench = Fixture::new([SessionScript::new("fails")
+        let fixture = Fixture::new([SessionScript::new("fails")
             .says("x")
             .fails(kind, "it broke")]);
         let flow = definition(
@@ -276,7 +282,7 @@ async fn every_end_of_a_session_means_something_to_a_flow() {
             json!({"entryStep": "a", "steps": {"a": step("end")}}),
         );
 
-        let result = bench.run(flow).await;
+        let result = fixture.run(flow).await;
 
         assert_eq!(codes(&result), expected, "{kind:?}");
     }
@@ -287,15 +293,15 @@ async fn a_budget_that_a_judge_exhausts_is_reported_with_its_kind() {
     let judge = SessionScript::new("judges")
         .says("x")
         .ends_with(SessionOutcome::BudgetExceeded);
-    let bench = Fixture::new([costs(10), judge]);
+    let fixture = Fixture::new([costs(10), judge]);
     let a = checked("end", json!({"type": "prompt", "prompt": "prompts/a.md"}));
     let flow = definition(
         agent(json!({})),
         json!({"entryStep": "a", "steps": {"a": a}}),
     );
 
-    let result = bench
-        .run_with(flow, bench.options().limits(money(30)))
+    let result = fixture
+        .run_with(flow, fixture.options().limits(money(30)))
         .await;
 
     let failure = result.end.failure().expect("it is spent");
@@ -351,19 +357,19 @@ async fn time_runs_out_in_a_check_a_completion_and_a_notification_too() {
         (outside, step("end")),
         (json!({}), escalated),
     ] {
-        let bench = Fixture::new([text_session("done")]);
+        let fixture = Fixture::new([text_session("done")]);
         let registry = json!({"entryStep": "a", "steps": {"a": a}});
         let limits = FlowLimits {
             budget: Budget::default().with_time(MINUTE),
             ..FlowLimits::default()
         };
-        let options = bench
+        let options = fixture
             .options()
             .limits(limits)
             .commands(Arc::new(Endless))
             .notifiers(Notifiers::default().with_webhook(Arc::new(Mute)));
 
-        let result = bench
+        let result = fixture
             .run_with(definition(agent(fields), registry), options)
             .await;
 
@@ -377,10 +383,10 @@ async fn time_runs_out_in_a_check_a_completion_and_a_notification_too() {
 async fn a_prompt_of_a_cut_session_is_resent_and_counts_one_unknown_cost() {
     let hangs = || SessionScript::new("hangs").hangs();
     let agents = ScriptedBackend::new([hangs(), costs(10), costs(10)]).unverified();
-    let bench = Fixture::with(agents);
-    let created = build(definition(agent(json!({})), two_steps()), bench.options());
+    let fixture = Fixture::with(agents);
+    let created = build(definition(agent(json!({})), two_steps()), fixture.options());
     let created = created.expect("everything is there");
-    let mut started = created.start(bench.start()).await.expect("it starts");
+    let mut started = created.start(fixture.start()).await.expect("it starts");
 
     let cut_off = tokio::time::timeout(MINUTE, started.run()).await;
     started.run().await;

@@ -29,18 +29,18 @@ async fn escalation_step_runs_with_the_failure() {
             vec!["escalated", "step_failed", "step_failed"],
         ),
     ] {
-        let bench = Fixture::new(scripts.into_iter().map(text_session));
+        let fixture = Fixture::new(scripts.into_iter().map(text_session));
         let a = fragile(json!({"escalateTo": "lead", "returnFlow": then}));
         let step = json!({"prompt": "prompts/lead.md"});
         let registry = json!({"entryStep": "a", "steps": {"a": a, "lead": step}});
         let flow = definition(agent(json!({})), registry);
         let flow = with_prompts(flow, &[("prompts/lead.md", "Help: {uv-failure}")]);
 
-        let result = bench.run(flow).await;
+        let result = fixture.run(flow).await;
 
         assert_eq!(codes(&result), expected, "{then}");
         assert_eq!(
-            bench.agents.prompts()[1],
+            fixture.agents.prompts()[1],
             "Help: the step `a` failed: the check did not pass: the agent said none of `OK`"
         );
     }
@@ -72,7 +72,7 @@ impl Notifier for RecordingNotifier {
 #[tokio::test(start_paused = true)]
 async fn an_escalation_goes_to_a_webhook_or_the_log_and_the_flow_continues() {
     for (method, to) in [("webhook", "https://example.com/"), ("log", "the lead")] {
-        let bench = Fixture::new([text_session("no"), text_session("OK")]);
+        let fixture = Fixture::new([text_session("no"), text_session("OK")]);
         let a = fragile(json!({"escalateTo": to, "notificationMethod": method}));
         let notifier = Arc::new(RecordingNotifier::default());
         let notifiers = Notifiers::default()
@@ -83,8 +83,8 @@ async fn an_escalation_goes_to_a_webhook_or_the_log_and_the_flow_continues() {
             json!({"entryStep": "a", "steps": {"a": a}}),
         );
 
-        let result = bench
-            .run_with(flow, bench.options().notifiers(notifiers))
+        let result = fixture
+            .run_with(flow, fixture.options().notifiers(notifiers))
             .await;
 
         assert!(result.is_success(), "{method}: {result:?}");
@@ -107,7 +107,7 @@ async fn an_escalation_goes_to_a_webhook_or_the_log_and_the_flow_continues() {
 
 #[tokio::test(start_paused = true)]
 async fn rejected_webhook_ends_the_flow() {
-    let bench = Fixture::new([text_session("no")]);
+    let fixture = Fixture::new([text_session("no")]);
     let a = fragile(json!({"escalateTo": "https://example.com/", "notificationMethod": "webhook"}));
     let notifier = Arc::new(RecordingNotifier {
         refuses: usize::MAX,
@@ -117,11 +117,11 @@ async fn rejected_webhook_ends_the_flow() {
         agent(json!({})),
         json!({"entryStep": "a", "steps": {"a": a}}),
     );
-    let options = bench
+    let options = fixture
         .options()
         .notifiers(Notifiers::default().with_webhook(notifier));
 
-    let result = bench.run_with(flow, options).await;
+    let result = fixture.run_with(flow, options).await;
 
     assert_eq!(
         codes(&result),
@@ -131,7 +131,7 @@ async fn rejected_webhook_ends_the_flow() {
 
 #[tokio::test(start_paused = true)]
 async fn an_undelivered_notification_is_retried_by_the_policy_of_its_step() {
-    let bench = Fixture::new([
+    let fixture = Fixture::new([
         text_session("no"),
         text_session("no"),
         text_session("no"),
@@ -150,8 +150,8 @@ async fn an_undelivered_notification_is_retried_by_the_policy_of_its_step() {
     );
     let notifiers = Notifiers::default().with_webhook(notifier.clone());
 
-    let result = bench
-        .run_with(flow, bench.options().notifiers(notifiers))
+    let result = fixture
+        .run_with(flow, fixture.options().notifiers(notifiers))
         .await;
 
     assert!(result.is_success(), "{result:?}");
@@ -185,13 +185,13 @@ async fn an_unknown_name_in_a_definition_is_an_error_with_the_name() {
         ),
         (deliverables, step("end"), "ledger"),
     ] {
-        let bench = Fixture::new([]);
+        let fixture = Fixture::new([]);
         let flow = definition(
             agent(json!({"behavior": behavior})),
             json!({"entryStep": "a", "steps": {"a": a}}),
         );
 
-        let error = build(flow, bench.options()).expect_err(named);
+        let error = build(flow, fixture.options()).expect_err(named);
 
         assert_eq!(error.kind(), FlowErrorKind::DependencyResolution, "{named}");
         assert!(error.to_string().contains(named), "{error}");
@@ -203,17 +203,17 @@ async fn an_unknown_name_in_a_definition_is_an_error_with_the_name() {
 async fn missing_signing_key_is_an_error_with_its_name() {
     use autonoe_flow::escalation::{SigningKeys, WebhookNotifier};
 
-    let bench = Fixture::new([]);
+    let fixture = Fixture::new([]);
     let a = fragile(json!({
         "escalateTo": "http://127.0.0.1:9/", "notificationMethod": "webhook", "signingKey": "ops"}));
     let flow = definition(
         agent(json!({})),
         json!({"entryStep": "a", "steps": {"a": a}}),
     );
-    let webhook = WebhookNotifier::new(SigningKeys::default(), bench.clock.clone());
+    let webhook = WebhookNotifier::new(SigningKeys::default(), fixture.clock.clone());
     let notifiers = Notifiers::default().with_webhook(Arc::new(webhook));
 
-    let error = build(flow, bench.options().notifiers(notifiers)).expect_err("no key");
+    let error = build(flow, fixture.options().notifiers(notifiers)).expect_err("no key");
 
     assert_eq!(error.kind(), FlowErrorKind::DependencyResolution);
     assert!(error.to_string().contains("ops"), "{error}");

@@ -23,15 +23,15 @@ fn is_send<T: Send>(value: T) -> T {
 
 #[tokio::test(start_paused = true)]
 async fn a_built_flow_starts_runs_once_and_stops() {
-    let bench = Fixture::new([text_session("x")]);
+    let fixture = Fixture::new([text_session("x")]);
 
-    let created = build(flow(), bench.options()).expect("everything is there");
-    let mut started = is_send(created.start(bench.start()))
+    let created = build(flow(), fixture.options()).expect("everything is there");
+    let mut started = is_send(created.start(fixture.start()))
         .await
         .expect("it starts");
     assert_eq!(started.machine().context().iteration(), 0);
     assert_eq!(started.machine().context().session_id(), None);
-    assert_eq!(bench.agents.prompts(), Vec::<String>::new());
+    assert_eq!(fixture.agents.prompts(), Vec::<String>::new());
     let end = is_send(started.run()).await;
     assert_eq!(started.machine().context().iteration(), 1);
     let second = started.run().await;
@@ -42,19 +42,19 @@ async fn a_built_flow_starts_runs_once_and_stops() {
     };
     assert_eq!(reason, "the flow reached the end of its steps");
     assert_eq!((&second, &result.end), (&end, &end));
-    assert_eq!(bench.agents.prompts(), ["Go on."]);
+    assert_eq!(fixture.agents.prompts(), ["Go on."]);
     assert_eq!(
-        (bench.agents.open_clients(), bench.agents.disposed()),
+        (fixture.agents.open_clients(), fixture.agents.disposed()),
         (0, 1)
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_flow_that_is_stopped_before_its_end_was_interrupted() {
-    let bench = Fixture::new([]);
-    let created = build(flow(), bench.options()).expect("everything is there");
+    let fixture = Fixture::new([]);
+    let created = build(flow(), fixture.options()).expect("everything is there");
 
-    let started = created.start(bench.start()).await.expect("it starts");
+    let started = created.start(fixture.start()).await.expect("it starts");
 
     let result = started.stop();
 
@@ -72,19 +72,19 @@ fn two_steps() -> FlowDefinition {
 
 #[tokio::test(start_paused = true)]
 async fn a_built_flow_runs_and_a_closure_observes_it() {
-    let bench = Fixture::new([
+    let fixture = Fixture::new([
         SessionScript::new("draft").says("A draft.").ends(),
         SessionScript::new("polish").says("Polished.").ends(),
     ]);
     let prompts = Arc::new(Mutex::new(0));
     let counted = prompts.clone();
-    let options = bench.options().observer(move |event: &FlowEvent<'_>| {
+    let options = fixture.options().observer(move |event: &FlowEvent<'_>| {
         if let FlowEvent::PromptSent { .. } = event {
             *counted.lock().expect("not poisoned") += 1;
         }
     });
 
-    let result = bench.run_with(two_steps(), options).await;
+    let result = fixture.run_with(two_steps(), options).await;
 
     assert!(result.is_success(), "{result:?}");
     assert_eq!(*prompts.lock().expect("not poisoned"), 2);
@@ -105,9 +105,9 @@ async fn zero_limits_are_refused_with_the_name_of_their_setter() {
             ..FlowLimits::default()
         },
     ] {
-        let bench = Fixture::new([]);
+        let fixture = Fixture::new([]);
 
-        let built = build(two_steps(), bench.options().limits(limits));
+        let built = build(two_steps(), fixture.options().limits(limits));
 
         let error = built.expect_err("it is refused");
         assert_eq!(error.kind(), FlowErrorKind::ConfigurationValidation);

@@ -176,11 +176,11 @@ async fn a_flow_is_not_resumed_with_other_parameters() {
     let parameters = json!({"parameters": {"city": {"type": "string"}}});
     let project = project(&steps()).file(".autonoe/flows/review/agent.json", agent(parameters));
     break_off(&project, vec![SessionScript::new("lost").hangs()]).await;
-    let flow = &review(project.project());
-    let flow = &flow.definition().agent().parameters;
-    let flow = ParameterValues::from_json(flow, &json!({"city": "Tokyo"})).expect("they fit");
+    let flow = review(project.project());
+    let declared = &flow.definition().agent().parameters;
+    let values = ParameterValues::from_json(declared, &json!({"city": "Tokyo"})).expect("they fit");
 
-    let run = flow_run(&project, ScriptedBackend::new([])).parameters(flow);
+    let run = flow_run(&project, ScriptedBackend::new([])).parameters(values);
 
     assert_eq!(
         kind_of(start(run).await.expect_err("others")),

@@ -51,12 +51,12 @@ async fn conversation_is_continued_and_reported_where_supported() {
     let mut a = step("b");
     a["check"] = json!({"type": "prompt", "prompt": "prompts/a.md"});
     let registry = json!({"entryStep": "a", "steps": {"a": a, "b": step("end")}});
-    let bench = continuing([text_session("one"), judges(true), text_session("two")]);
+    let fixture = continuing([text_session("one"), judges(true), text_session("two")]);
 
-    let result = bench.run(definition(agent(json!({})), registry)).await;
+    let result = fixture.run(definition(agent(json!({})), registry)).await;
 
     assert!(result.is_success(), "{result:?}");
-    let resumed: Vec<Option<String>> = bench
+    let resumed: Vec<Option<String>> = fixture
         .agents
         .received()
         .iter()
@@ -65,7 +65,7 @@ async fn conversation_is_continued_and_reported_where_supported() {
     // The judge has its own conversation.
     assert_eq!(resumed, [None, None, Some("scripted-1".to_owned())]);
     assert_eq!(
-        bench.events.lines(),
+        fixture.events.lines(),
         [
             "1: a visit 1 retry 0, fresh",
             "2: b visit 1 retry 0, continues scripted-1"
@@ -82,25 +82,25 @@ async fn a_lost_conversation_is_replaced_once_in_the_same_iteration() {
     ] {
         let registry = json!({"entryStep": "a", "steps": {"a": step("b"), "b": step("end")}});
         let agents = ScriptedBackend::new([text_session("one")]).for_instruction("b", [fresh]);
-        let bench = continuing_with(agents);
-        let builder = bench.builder().agents(Forgetful(bench.agents.clone()));
-        let options = bench.options_of(builder.build_sessions().expect("parts fit"));
+        let fixture = continuing_with(agents);
+        let builder = fixture.builder().agents(Forgetful(fixture.agents.clone()));
+        let options = fixture.options_of(builder.build_sessions().expect("parts fit"));
 
-        let result = bench
+        let result = fixture
             .run_with(definition(agent(json!({})), registry), options)
             .await;
 
         assert_eq!(codes(&result), expected);
         assert_eq!(result.iterations(), 2);
         assert_eq!(
-            bench.events.lines(),
+            fixture.events.lines(),
             [
                 "1: a visit 1 retry 0, fresh",
                 "2: b visit 1 retry 0, continues scripted-1",
                 "2: b visit 1 retry 0, fresh"
             ]
         );
-        assert_eq!(bench.agents.prompts(), ["Go on.", "Go on."]);
+        assert_eq!(fixture.agents.prompts(), ["Go on.", "Go on."]);
     }
 }
 
@@ -110,13 +110,13 @@ async fn a_conversation_that_was_resumed_and_failed_is_a_failed_iteration() {
     b["retry"] = json!({"maxRetries": 1});
     let registry = json!({"entryStep": "a", "steps": {"a": step("b"), "b": b}});
     let fails = SessionScript::new("fails").fails(AgentErrorKind::Overloaded, "no answer");
-    let bench = continuing([text_session("one"), fails, text_session("two")]);
+    let fixture = continuing([text_session("one"), fails, text_session("two")]);
 
-    let result = bench.run(definition(agent(json!({})), registry)).await;
+    let result = fixture.run(definition(agent(json!({})), registry)).await;
 
     assert!(result.is_success(), "{result:?}");
     assert_eq!(
-        bench.events.lines(),
+        fixture.events.lines(),
         [
             "1: a visit 1 retry 0, fresh",
             "2: b visit 1 retry 0, continues scripted-1",
@@ -128,16 +128,16 @@ async fn a_conversation_that_was_resumed_and_failed_is_a_failed_iteration() {
 #[tokio::test(start_paused = true)]
 async fn each_prompt_begins_a_conversation_where_the_backend_cannot_continue_one() {
     let registry = json!({"entryStep": "a", "steps": {"a": step("b"), "b": step("end")}});
-    let bench = Fixture::new([text_session("one"), text_session("two")]);
+    let fixture = Fixture::new([text_session("one"), text_session("two")]);
 
-    bench.run(definition(agent(json!({})), registry)).await;
+    fixture.run(definition(agent(json!({})), registry)).await;
 
     assert_eq!(
-        bench.events.lines(),
+        fixture.events.lines(),
         ["1: a visit 1 retry 0, fresh", "2: b visit 1 retry 0, fresh"]
     );
     assert!(
-        bench
+        fixture
             .agents
             .received()
             .iter()
@@ -162,13 +162,13 @@ async fn a_permission_mode_grants_only_what_it_documents() {
                 script.is_denied_by(by, tool, input.clone())
             };
         }
-        let bench = Fixture::new([script
+        let fixture = Fixture::new([script
             .is_denied_by(by, "Bash", json!({"command": "npm test"}))
             .ends()]);
         let behavior =
             json!({"behavior": {"allowedTools": ["Read(./**)"], "permissionMode": mode}});
 
-        let result = bench.run(definition(agent(behavior), one_step())).await;
+        let result = fixture.run(definition(agent(behavior), one_step())).await;
 
         assert!(result.is_success(), "{mode}: {result:?}");
     }
@@ -177,12 +177,12 @@ async fn a_permission_mode_grants_only_what_it_documents() {
 #[tokio::test(start_paused = true)]
 async fn a_read_only_mode_also_applies_to_tools_that_are_allowed_by_name() {
     let write = json!({"file_path": "/srv/project/a", "content": ""});
-    let bench = Fixture::new([SessionScript::new("plans")
+    let fixture = Fixture::new([SessionScript::new("plans")
         .is_denied_by("read-only", "Write", write)
         .ends()]);
     let behavior = json!({"behavior": {"allowedTools": ["Write(./**)"], "permissionMode": "plan"}});
 
-    let result = bench.run(definition(agent(behavior), one_step())).await;
+    let result = fixture.run(definition(agent(behavior), one_step())).await;
 
     assert!(result.is_success(), "{result:?}");
 }
@@ -190,7 +190,7 @@ async fn a_read_only_mode_also_applies_to_tools_that_are_allowed_by_name() {
 #[tokio::test(start_paused = true)]
 async fn an_undefined_variable_stays_and_is_reported_as_a_warning() {
     let logs = CapturedLogs::start();
-    let bench = Fixture::new([text_session("x")]);
+    let fixture = Fixture::new([text_session("x")]);
     let mut registry = one_step();
     registry["steps"]["a"]["prompt"] = "prompts/b.md".into();
     let flow = with_prompts(
@@ -198,11 +198,11 @@ async fn an_undefined_variable_stays_and_is_reported_as_a_warning() {
         &[("prompts/b.md", "Greet {uv-who}.")],
     );
 
-    let result = bench.run(flow).await;
+    let result = fixture.run(flow).await;
 
     assert!(result.is_success(), "{result:?}");
-    assert_eq!(bench.agents.prompts(), ["Greet {uv-who}."]);
-    assert_eq!(bench.events.lines()[0], "a: nothing sets who");
+    assert_eq!(fixture.agents.prompts(), ["Greet {uv-who}."]);
+    assert_eq!(fixture.events.lines()[0], "a: nothing sets who");
     let warned = logs.at_least(tracing::Level::WARN);
     assert!(
         warned
@@ -253,11 +253,11 @@ async fn in_strict_mode_a_flow_does_not_start_with_an_undefined_variable_in_its_
         definition(agent(fields), one_step()),
         &[("prompts/system.md", "You know {uv-who}.")],
     );
-    let bench = Fixture::new([]);
-    let created = build(flow, bench.options()).expect("everything is there");
+    let fixture = Fixture::new([]);
+    let created = build(flow, fixture.options()).expect("everything is there");
 
     let error = created
-        .start(bench.start())
+        .start(fixture.start())
         .await
         .expect_err("it is strict");
 
@@ -266,7 +266,7 @@ async fn in_strict_mode_a_flow_does_not_start_with_an_undefined_variable_in_its_
 
 #[tokio::test(start_paused = true)]
 async fn parameters_reach_prompts_and_the_system_prompt() {
-    let bench = Fixture::new([text_session("x")]);
+    let fixture = Fixture::new([text_session("x")]);
     let fields = json!({
         "behavior": {"systemPromptPath": "prompts/system.md"},
         "parameters": {"city": {"type": "string", "required": true}},
@@ -287,12 +287,12 @@ async fn parameters_reach_prompts_and_the_system_prompt() {
         ParameterValues::from_json(&flow.agent().parameters, &json!({"city": "Tokyo"}));
     let start = StartOptions::new(parameters.expect("they fit"));
 
-    let created = build(flow, bench.options()).expect("everything is there");
+    let created = build(flow, fixture.options()).expect("everything is there");
     let mut started = created.start(start).await.expect("it starts");
     started.run().await;
 
     assert!(started.stop().is_success());
-    let session = &bench.agents.received()[0];
+    let session = &fixture.agents.received()[0];
     assert_eq!(session.prompt, "Plan a trip to Tokyo.");
     assert_eq!(
         session.system_prompt.as_deref(),
@@ -303,10 +303,10 @@ async fn parameters_reach_prompts_and_the_system_prompt() {
 #[tokio::test(start_paused = true)]
 async fn a_prompt_that_was_deleted_meanwhile_ends_the_flow_at_once() {
     let folder = crate::support::Folder::new();
-    let bench = Fixture::new([]);
+    let fixture = Fixture::new([]);
     let flow = autonoe_flow::load(&folder.dir).expect("it loads");
-    let created = build(flow, bench.options()).expect("everything is there");
-    let mut started = created.start(bench.start()).await.expect("it starts");
+    let created = build(flow, fixture.options()).expect("everything is there");
+    let mut started = created.start(fixture.start()).await.expect("it starts");
     std::fs::remove_file(folder.dir.join("prompts/a.md")).expect("it is there");
 
     started.run().await;

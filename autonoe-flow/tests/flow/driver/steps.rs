@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::agent::AgentErrorKind;
-use autonoe_flow::command::CommandOutcome;
+use autonoe_flow::check::CommandOutcome;
 use autonoe_flow::{CommandRunner, FlowEvent, FlowFact};
 use autonoe_testkit::{SessionScript, ToolUse};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ pub(super) fn one_after_the_other() -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn steps_are_run_in_their_order_with_their_prompts() {
-    let bench = Fixture::new([text_session("one"), text_session("two")]);
+    let fixture = Fixture::new([text_session("one"), text_session("two")]);
     let mut registry = one_after_the_other();
     registry["steps"]["b"]["prompt"] = "prompts/b.md".into();
     let flow = with_prompts(
@@ -34,11 +34,11 @@ async fn steps_are_run_in_their_order_with_their_prompts() {
         )],
     );
 
-    let result = bench.run(flow).await;
+    let result = fixture.run(flow).await;
 
     assert!(result.is_success(), "{result:?}");
     assert_eq!(
-        bench.agents.prompts(),
+        fixture.agents.prompts(),
         ["Go on.", "After one: b, 2 of review."]
     );
     assert_eq!(result.iterations(), 2);
@@ -46,7 +46,7 @@ async fn steps_are_run_in_their_order_with_their_prompts() {
 
 #[tokio::test(start_paused = true)]
 async fn a_judge_has_a_separate_read_only_session() {
-    let bench = Fixture::new([
+    let fixture = Fixture::new([
         text_session("my draft"),
         SessionScript::new("judges")
             .is_denied_by(
@@ -73,10 +73,10 @@ async fn a_judge_has_a_separate_read_only_session() {
     );
     let flow = with_prompts(flow, &[("prompts/judge.md", "Is this good? {uv-response}")]);
 
-    let result = bench.run(flow).await;
+    let result = fixture.run(flow).await;
 
     assert!(result.is_success(), "{result:?}");
-    let prompts = bench.agents.prompts();
+    let prompts = fixture.agents.prompts();
     assert_eq!([&*prompts[0], &*prompts[2]], ["Go on."; 2]);
     let tasks = [evidence(&prompts[1]).0, evidence(&prompts[3]).0];
     assert_eq!(
@@ -89,7 +89,7 @@ async fn a_judge_has_a_separate_read_only_session() {
 #[tokio::test(start_paused = true)]
 async fn a_judge_receives_the_response_and_the_tool_calls_of_its_step_and_its_sub_steps() {
     let reads = ToolUse::new("Read", json!({"file_path": "/srv/project/a"})).answering("1 failed");
-    let bench = Fixture::new([
+    let fixture = Fixture::new([
         SessionScript::new("works")
             .says("I read.")
             .calls(reads)
@@ -114,10 +114,10 @@ async fn a_judge_receives_the_response_and_the_tool_calls_of_its_step_and_its_su
     // The check's prompt does not use the variable `response`.
     let flow = with_prompts(flow, &[("prompts/judge.md", "Do all tests pass?")]);
 
-    let result = bench.run(flow).await;
+    let result = fixture.run(flow).await;
 
     assert_eq!(codes(&result), ["step_failed", "step_failed"]);
-    let prompts = bench.agents.prompts();
+    let prompts = fixture.agents.prompts();
     let (task, evidence) = evidence(&prompts[2]);
     assert_eq!(task, "Do all tests pass?");
     assert_eq!(evidence["response"], "I read.\n\nAll tests pass.");
@@ -141,14 +141,14 @@ async fn a_judge_receives_the_response_and_the_tool_calls_of_its_step_and_its_su
 
 #[tokio::test(start_paused = true)]
 async fn a_judge_without_a_verdict_never_passes_a_check() {
-    let bench = Fixture::new([text_session("x"), text_session("It passed! passed: true")]);
+    let fixture = Fixture::new([text_session("x"), text_session("It passed! passed: true")]);
     let a = checked("end", json!({"type": "prompt", "prompt": "prompts/a.md"}));
     let flow = definition(
         agent(json!({})),
         json!({"entryStep": "a", "steps": {"a": a}}),
     );
 
-    let result = bench.run(flow).await;
+    let result = fixture.run(flow).await;
 
     assert_eq!(codes(&result), ["step_failed", "step_check"]);
 }
@@ -158,7 +158,7 @@ async fn an_action_check_reads_the_calls_of_the_step() {
     let check = json!({"type": "action", "actions": [{"type": "tool", "tool": "Read"}]});
     let mut a = checked("end", check);
     a["retry"] = json!({"maxRetries": 1});
-    let bench = Fixture::new([
+    let fixture = Fixture::new([
         SessionScript::new("denied")
             .is_denied_by("file-scope", "Read", json!({"file_path": "/etc/shadow"}))
             .ends(),
@@ -168,7 +168,7 @@ async fn an_action_check_reads_the_calls_of_the_step() {
     ]);
     let behavior = json!({"behavior": {"allowedTools": ["Read(./**)"]}});
 
-    let result = bench
+    let result = fixture
         .run(definition(
             agent(behavior),
             json!({"entryStep": "a", "steps": {"a": a}}),
@@ -197,16 +197,16 @@ impl CommandRunner for Ends {
 #[tokio::test(start_paused = true)]
 async fn a_check_by_action_runs_commands() {
     for (code, success) in [("0", true), ("1", false)] {
-        let bench = Fixture::new([text_session("x")]);
+        let fixture = Fixture::new([text_session("x")]);
         let command = json!({"type": "command", "command": ["exit", code]});
         let a = checked("end", json!({"type": "action", "actions": [command]}));
         let flow = definition(
             agent(json!({})),
             json!({"entryStep": "a", "steps": {"a": a}}),
         );
-        let options = bench.options().commands(Arc::new(Ends));
+        let options = fixture.options().commands(Arc::new(Ends));
 
-        let result = bench.run_with(flow, options).await;
+        let result = fixture.run_with(flow, options).await;
 
         assert_eq!(result.is_success(), success, "{code}");
     }
@@ -219,7 +219,7 @@ async fn outputs_choose_branches_of_a_gateway_and_fill_prompts() {
             .uses_tool("mcp__autonoe__set_outputs", json!({"verdict": verdict}))
             .ends()
     };
-    let bench = Fixture::new([sets("revise"), text_session("better"), sets("fine")]);
+    let fixture = Fixture::new([sets("revise"), text_session("better"), sets("fine")]);
     let mut a = step("g");
     a["outputs"] = json!(["verdict"]);
     let mut b = step("a");
@@ -235,10 +235,10 @@ async fn outputs_choose_branches_of_a_gateway_and_fill_prompts() {
         &[("prompts/b.md", "The verdict was {uv-verdict}.")],
     );
 
-    let result = bench.run(flow).await;
+    let result = fixture.run(flow).await;
 
     assert!(result.is_success(), "{result:?}");
-    assert_eq!(bench.agents.prompts()[1], "The verdict was revise.");
+    assert_eq!(fixture.agents.prompts()[1], "The verdict was revise.");
     assert_eq!(result.steps["a"].outputs["verdict"], "fine");
     assert_eq!(result.steps["g"].visits, 2);
 }
@@ -277,7 +277,7 @@ async fn a_retry_sends_the_same_text_and_a_new_visit_another() {
             .says(text)
             .ends()
     };
-    let bench = Fixture::new([
+    let fixture = Fixture::new([
         text_session("first"),
         sets("no", 1),
         SessionScript::new("breaks").fails(AgentErrorKind::Crashed, "it broke"),
@@ -300,26 +300,26 @@ async fn a_retry_sends_the_same_text_and_a_new_visit_another() {
     let text = "{uv-iteration} {uv-visit} {uv-previous_response} {uv-count}";
     let flow = with_prompts(flow, &[("prompts/b.md", text)]);
 
-    let result = bench.run(flow).await;
+    let result = fixture.run(flow).await;
 
     assert!(result.is_success(), "{result:?}");
     let retries: Vec<u32> = result.summaries.iter().map(|it| it.at.retry).collect();
     assert_eq!(retries, [0, 0, 1, 2, 0, 0]);
     let first = "2 1 first {uv-count}";
     assert_eq!(
-        bench.agents.prompts(),
+        fixture.agents.prompts(),
         ["Go on.", first, first, first, "Go on.", "6 2 third 2"]
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_word_reaches_the_check_first_and_the_completion_after() {
-    let bench = Fixture::new([text_session("APPROVED")]);
+    let fixture = Fixture::new([text_session("APPROVED")]);
     let a = checked("b", json!({"type": "keyword", "keywords": ["APPROVED"]}));
     let steps = json!({"entryStep": "a", "steps": {"a": a, "b": step("end")}});
     let completion = completing("keywordSignal", json!({"keywords": ["APPROVED"]}));
 
-    let result = bench.run(definition(completion, steps)).await;
+    let result = fixture.run(definition(completion, steps)).await;
 
     assert!(result.is_success(), "{result:?}");
     // Both have reacted: the step passed, and the flow is complete.
@@ -331,7 +331,7 @@ async fn a_word_reaches_the_check_first_and_the_completion_after() {
 async fn a_shared_keyword_reaches_the_check_of_a_step_with_sub_steps_before_completion() {
     // The keyword is in the answer of the step itself, or of its sub-step.
     for answers in [["APPROVED", "fine"], ["fine", "APPROVED"]] {
-        let bench = Fixture::new(answers.map(text_session));
+        let fixture = Fixture::new(answers.map(text_session));
         let mut a = checked("b", json!({"type": "keyword", "keywords": ["APPROVED"]}));
         a["subSteps"] = json!(["p"]);
         let p = json!({"type": "subStep", "prompt": "prompts/a.md"});
@@ -339,7 +339,7 @@ async fn a_shared_keyword_reaches_the_check_of_a_step_with_sub_steps_before_comp
         let completion = completing("keywordSignal", json!({"keywords": ["APPROVED"]}));
         let verdicts = Arc::new(Mutex::new(Vec::new()));
         let seen = verdicts.clone();
-        let options = bench.options().observer(move |event: &FlowEvent<'_>| {
+        let options = fixture.options().observer(move |event: &FlowEvent<'_>| {
             if let FlowEvent::Decided { fact, .. } = event {
                 let verdict = match fact {
                     FlowFact::Checked { verdict, .. } => {
@@ -356,7 +356,9 @@ async fn a_shared_keyword_reaches_the_check_of_a_step_with_sub_steps_before_comp
             }
         });
 
-        let result = bench.run_with(definition(completion, steps), options).await;
+        let result = fixture
+            .run_with(definition(completion, steps), options)
+            .await;
 
         assert!(result.is_success(), "{result:?}");
         assert_eq!(result.iterations(), 2, "{answers:?}");
