@@ -259,11 +259,12 @@ pub(super) fn completion(
                 Some("and") => "all",
                 _ => "any",
             };
-            let conditions = config.take("conditions");
-            let conditions = conditions.as_ref().and_then(Value::as_array);
-            let conditions = conditions.into_iter().flatten().enumerate();
+            let list = config.take("conditions");
+            let items = list.as_ref().and_then(Value::as_array).into_iter();
             let mut counts = BTreeMap::new();
-            let conditions: Vec<_> = conditions
+            let conditions: Vec<_> = items
+                .flatten()
+                .enumerate()
                 .map(|(number, condition)| {
                     let inner = config.item("conditions", number, condition);
                     nested(inner, has_end, &mut counts)

@@ -64,13 +64,14 @@ impl Notes {
 
     /// Returns the notes, ordered by their first places.
     pub(super) fn into_vec(self) -> Vec<ImportNote> {
-        let notes = self.0.into_inner().into_iter();
-        let notes = notes.map(|((kind, message), places)| ImportNote {
-            kind,
-            message,
-            places: places.into_iter().collect(),
-        });
-        let mut notes: Vec<_> = notes.collect();
+        let places_by_note = self.0.into_inner().into_iter();
+        let mut notes: Vec<_> = places_by_note
+            .map(|((kind, message), places)| ImportNote {
+                kind,
+                message,
+                places: places.into_iter().collect(),
+            })
+            .collect();
         notes.sort_by(|one, other| one.places.cmp(&other.places));
         notes
     }

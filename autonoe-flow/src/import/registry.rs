@@ -244,10 +244,12 @@ impl UpstreamStep {
         let fallback = gate.take_text("fallbackIntent");
         gate.drop_rest(GATE_REASONS);
         let target_for = |intent: &str| ways.get(intent).cloned();
-        let default = fallback.as_deref().and_then(target_for);
-        let default = default.or_else(|| target_for("next"));
-        let default = default.or_else(|| ways.values().next().cloned());
-        let default = default.unwrap_or_else(|| {
+        let known_target = fallback
+            .as_deref()
+            .and_then(target_for)
+            .or_else(|| target_for("next"))
+            .or_else(|| ways.values().next().cloned());
+        let default = known_target.unwrap_or_else(|| {
             let message = "the step has no transitions: `initial` steps lead to the `continuation` \
                            of the same name, which repeats; other steps lead to the end";
             from.changed("", message);
