@@ -12,7 +12,7 @@ use autonoe_core::gate::policy::CREDENTIAL_PATHS;
 use autonoe_core::project::SandboxSwitch;
 use autonoe_core::time::SystemClock;
 use autonoe_flow::FlowDefinition;
-use autonoe_flow::command::ProcessCommands;
+use autonoe_flow::check::ProcessCommands;
 use autonoe_flow::definition::{
     Check, ExpectedAction, NotificationMethod, StepEscalation, StepsRegistry,
 };

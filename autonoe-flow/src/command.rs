@@ -23,7 +23,7 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// ```
 /// use std::time::Duration;
 ///
-/// use autonoe_flow::command::CommandOutcome;
+/// use autonoe_flow::check::CommandOutcome;
 /// use autonoe_flow::CommandRunner;
 ///
 /// /// Every command succeeds.
@@ -98,7 +98,7 @@ fn refusal(command: &[String]) -> FlowError {
 /// ```
 /// use std::time::Duration;
 ///
-/// use autonoe_flow::command::{CommandOutcome, ProcessCommands};
+/// use autonoe_flow::check::{CommandOutcome, ProcessCommands};
 /// use autonoe_flow::CommandRunner;
 ///
 /// # #[tokio::main(flavor = "current_thread")]

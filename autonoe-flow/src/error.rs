@@ -10,7 +10,7 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// An error of a flow, with its layer, its recoverability and its cause.
 ///
 /// ```
-/// use autonoe_flow::error::FlowLayer;
+/// use autonoe_flow::FlowLayer;
 /// use autonoe_flow::{FlowError, FlowErrorKind};
 ///
 /// let error = FlowError::new(FlowErrorKind::StepLoopLimit, "the step `draft` was visited 11 times")

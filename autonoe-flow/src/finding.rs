@@ -10,7 +10,7 @@ use serde::Serialize;
 ///
 /// ```
 /// use autonoe_flow::definition::{FlowAgent, StepsRegistry};
-/// use autonoe_flow::finding::FindingKind;
+/// use autonoe_flow::validate::FindingKind;
 /// use autonoe_flow::{FlowDefinition, validate};
 ///
 /// let agent: FlowAgent = serde_json::from_str(

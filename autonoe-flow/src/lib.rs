@@ -44,11 +44,12 @@
 //! | inspect the transitions of a step | [`StepPlan`](definition::StepPlan) |
 //! | find a prompt and fill its variables | [`PromptResolver`](prompt::PromptResolver) |
 //! | read parameters from JSON or from flags | [`ParameterValues`] |
-//! | draw a flow | [`FlowGraph`] |
+//! | draw a flow as Mermaid or DOT | [`FlowGraph`] |
+//! | get the JSON Schemas of the definition files | [`schemas()`] |
 //! | import a flow from climpt | [`import()`], [`ImportedFlow`](import::ImportedFlow) |
-//! | check a step | [`StepChecker`](check::StepChecker), [`StepJudge`], [`CommandRunner`] |
+//! | check a step | [`StepChecker`](check::StepChecker), [`Judge`](autonoe_core::session::Judge), [`CommandRunner`] |
 //! | check whether a flow is complete | [`build_completion`](completion::build_completion), [`FlowProgress`](progress::FlowProgress) |
-//! | let an agent set outputs and send signals | [`iteration_tools`](tools::iteration_tools), [`verdict_tool`](tools::verdict_tool) |
+//! | let an agent set outputs and send signals | [`iteration_tools`](run::iteration_tools) |
 //! | notify someone of a failure | [`Notifiers`](escalation::Notifiers), [`Notifier`] |
 //! | add a custom completion condition | [`CompletionSpec`], [`CompletionHandler`] |
 //! | handle errors | [`FlowError`], [`FlowErrorKind`] |
@@ -57,22 +58,16 @@
 //! | --- | --- |
 //! | [`definition`] | the types of the definition files |
 //! | [`mod@load`] | loads the files of a flow, or builds a flow in code |
-//! | [`mod@validate`], [`finding`] | checks a definition; a problem with its location and a hint |
-//! | [`graph`] | draws a flow as Mermaid or DOT |
+//! | [`mod@validate`] | checks a definition; the kinds of problems |
 //! | [`parameters`] | the values of parameters |
 //! | [`prompt`] | prompts: search paths, templates and variables |
-//! | [`run`] | runs a flow, from a valid definition to its result |
+//! | [`run`] | runs a flow, from a valid definition to its result; the tools of its agents |
 //! | [`machine`] | the flow as a state machine without I/O |
 //! | [`progress`] | the progress of a flow, as completion conditions see it |
-//! | [`check`] | the checks of steps, and judges |
-//! | [`command`] | the commands of checks and completion conditions |
-//! | [`completion`] | completion conditions at run time |
+//! | [`check`] | the checks of steps, and the commands that they run |
+//! | [`completion`] | completion conditions at run time, and the port of custom ones |
 //! | [`escalation`] | notifications about a step that has failed for good |
-//! | [`tools`] | tools with which an agent reports outputs, signals and verdicts |
-//! | [`port`] | the traits of custom completion conditions |
-//! | [`error`] | the errors of flows and their kinds |
 //! | [`mod@import`] | imports flows that were written for climpt |
-//! | [`mod@schemas`] | JSON Schemas of the definition files |
 //!
 //! | feature | adds |
 //! | --- | --- |
@@ -81,33 +76,32 @@
 //! The library never prints, exits or reads the environment.
 
 pub mod check;
-pub mod command;
+mod command;
 pub mod completion;
 pub mod definition;
-pub mod error;
+mod error;
 pub mod escalation;
-pub mod finding;
-pub mod graph;
+mod finding;
+mod graph;
 pub mod import;
 pub mod load;
 pub mod machine;
 pub mod parameters;
-pub mod port;
+mod port;
 pub mod progress;
 pub mod prompt;
 pub mod run;
-pub mod schemas;
-pub mod tools;
+mod schemas;
+mod tools;
 pub mod validate;
 mod walk;
 
 /// Crates whose types are part of this API, in the versions that it uses.
 pub use {autonoe_core, autonoe_process};
 
-pub use check::{JudgeVerdict, StepJudge};
 pub use command::CommandRunner;
 pub use definition::{FlowName, StepId};
-pub use error::{FlowError, FlowErrorKind};
+pub use error::{FlowError, FlowErrorKind, FlowLayer};
 pub use escalation::Notifier;
 pub use finding::DefinitionFinding;
 pub use graph::FlowGraph;

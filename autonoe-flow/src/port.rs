@@ -22,7 +22,7 @@ pub const COMPLETION_PORT: SpecPort = SpecPort::Other("completion");
 /// ```
 /// use autonoe_core::spec::{SpecContext, SpecError};
 /// use autonoe_flow::definition::{Behavior, Completion};
-/// use autonoe_flow::port::{CompletionContext, CompletionResult};
+/// use autonoe_flow::completion::{CompletionContext, CompletionResult};
 /// use autonoe_flow::{CompletionHandler, CompletionSpec, FlowError};
 /// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
@@ -124,7 +124,7 @@ pub enum CompletionResult {
 /// Input of a completion condition.
 ///
 /// ```
-/// use autonoe_flow::port::CompletionContext;
+/// use autonoe_flow::completion::CompletionContext;
 /// use autonoe_flow::progress::FlowProgress;
 ///
 /// let step = "draft".parse()?;

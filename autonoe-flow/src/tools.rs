@@ -1,4 +1,4 @@
-//! Tools by which an agent reports outputs, signals and verdicts to a flow.
+//! Tools by which an agent reports outputs and signals to a flow.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,8 +7,6 @@ use async_trait::async_trait;
 use autonoe_core::tool::{ToolDefinition, ToolErrorCode};
 use autonoe_core::{Tool, ToolContext, ToolError, ToolOutput};
 use serde_json::{Map, Value, json};
-
-pub use autonoe_core::tool::{VERDICT_TOOL, VerdictSlot, verdict_tool};
 
 use crate::definition::{StructuredSignal, VariableName};
 use crate::progress::{AgentSignal, Triggers};
@@ -27,7 +25,7 @@ const LONGEST: usize = 64 * 1024;
 ///
 /// ```
 /// use autonoe_flow::progress::Triggers;
-/// use autonoe_flow::tools::{IterationSlot, SET_OUTPUTS, iteration_tools};
+/// use autonoe_flow::run::{IterationSlot, SET_OUTPUTS, iteration_tools};
 ///
 /// let slot = IterationSlot::default();
 /// let tools = iteration_tools(&["verdict".parse()?], &Triggers::default(), &slot);

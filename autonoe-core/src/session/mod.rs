@@ -1,5 +1,6 @@
 //! Single sessions for callers that decide themselves which session comes next.
 
+mod judge;
 mod messages;
 mod open_sessions;
 mod order;
@@ -8,6 +9,7 @@ mod recorded_flow;
 mod sessions;
 mod transcript;
 
+pub use judge::{Judge, JudgeQuestion, Judged, SessionJudge};
 pub use open_sessions::OpenSessions;
 pub use order::SessionOrder;
 pub use pause::SessionWait;

@@ -1,18 +1,19 @@
-//! [`StepChecker`]: decides whether a step passed, by keyword, action or [`StepJudge`].
+//! [`StepChecker`]: decides whether a step passed, by keyword, action or [`Judge`].
 
 use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use autonoe_core::agent::SessionReport;
+use autonoe_core::event::Failure;
+use autonoe_core::session::{Judge, JudgeQuestion, Judged};
 use autonoe_core::tool::Toolbox;
 use serde::{Deserialize, Serialize};
-
-pub use autonoe_core::tool::JudgeVerdict;
 
 use crate::command::{CommandOutcome, CommandRunner};
 use crate::definition::{
     ActionCheck, ActionOutcome, Check, CommandAction, ExpectedAction, KeywordCheck, KeywordMode,
-    PromptCheck, PromptRef, ToolAction,
+    ToolAction,
 };
 use crate::error::{FlowError, FlowErrorKind};
 use crate::progress::{contains_word, find_words};
@@ -24,8 +25,7 @@ use crate::progress::{contains_word, find_words};
 /// result is an error, never a pass.
 ///
 /// ```
-/// use autonoe_flow::check::{NoJudge, StepCheckContext, StepChecker};
-/// use autonoe_flow::command::NoCommands;
+/// use autonoe_flow::check::{NoCommands, NoJudge, StepCheckContext, StepChecker};
 /// use autonoe_flow::definition::Check;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -33,15 +33,15 @@ use crate::progress::{contains_word, find_words};
 /// let check: Check = serde_json::from_str(r#"{"type": "keyword", "keywords": ["APPROVED"]}"#)?;
 /// let answer = StepCheckContext::new("APPROVED, with thanks.");
 ///
-/// let result = StepChecker::new(&NoJudge, &NoCommands).check(&check, &answer).await?;
+/// let checked = StepChecker::new(&NoJudge, &NoCommands).check(&check, &answer).await;
 ///
-/// assert!(result.passed);
+/// assert!(checked.result?.passed);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Copy)]
 pub struct StepChecker<'a> {
-    judge: &'a dyn StepJudge,
+    judge: &'a dyn Judge,
     commands: &'a dyn CommandRunner,
 }
 
@@ -53,12 +53,18 @@ pub struct StepCheckContext<'a> {
     pub text: &'a str,
     /// The tool calls, in call order.
     pub actions: &'a [ToolOutcome],
+    /// The question of a prompt check, with its filled prompt. The checker adds the
+    /// [evidence](Self::evidence).
+    pub question: Option<JudgeQuestion<'a>>,
 }
 
 impl<'a> StepCheckContext<'a> {
     /// Creates a context from the text parts of a response.
     pub fn new(text: &'a str) -> Self {
-        Self { text, actions: &[] }
+        Self {
+            text,
+            ..Self::default()
+        }
     }
 
     /// Sets the tool calls, in call order.
@@ -66,6 +72,33 @@ impl<'a> StepCheckContext<'a> {
     pub fn with_actions(mut self, actions: &'a [ToolOutcome]) -> Self {
         self.actions = actions;
         self
+    }
+
+    /// Sets the question of a prompt check.
+    #[must_use]
+    pub fn with_question(mut self, question: JudgeQuestion<'a>) -> Self {
+        self.question = Some(question);
+        self
+    }
+}
+
+/// The end of a check.
+#[derive(Debug)]
+pub struct StepChecked {
+    /// The result. It is an error if the check has none: a command could not be run, or the model
+    /// returned no verdict. The kind is [`FlowErrorKind::StepCheck`], or
+    /// [`FlowErrorKind::DependencyResolution`] without a judge.
+    pub result: Result<StepCheckResult, FlowError>,
+    /// The session of the judge, if there was one.
+    pub session: Option<SessionReport>,
+}
+
+impl From<Result<StepCheckResult, FlowError>> for StepChecked {
+    fn from(result: Result<StepCheckResult, FlowError>) -> Self {
+        Self {
+            result,
+            session: None,
+        }
     }
 }
 
@@ -96,34 +129,44 @@ impl StepCheckResult {
 
 impl<'a> StepChecker<'a> {
     /// Creates a checker that uses `judge` for prompt checks and `commands` for command actions.
-    pub fn new(judge: &'a dyn StepJudge, commands: &'a dyn CommandRunner) -> Self {
+    pub fn new(judge: &'a dyn Judge, commands: &'a dyn CommandRunner) -> Self {
         Self { judge, commands }
     }
 
     /// Checks the response `answer` of a step.
-    ///
-    /// # Errors
-    ///
-    /// The check has no result: a command could not be run, or the model returned no verdict. The
-    /// kind is [`FlowErrorKind::StepCheck`], or the kind of the judge's error.
-    pub async fn check(
-        &self,
-        check: &Check,
-        answer: &StepCheckContext<'_>,
-    ) -> Result<StepCheckResult, FlowError> {
+    pub async fn check(&self, check: &Check, answer: &StepCheckContext<'_>) -> StepChecked {
         match check {
-            Check::Keyword(check) => Ok(find_keyword(check, answer.text)),
-            Check::Action(check) => check_actions(check, answer.actions, self.commands).await,
-            Check::Prompt(check) => self.judged(check, answer).await,
+            Check::Keyword(check) => Ok(find_keyword(check, answer.text)).into(),
+            Check::Action(check) => {
+                let result = check_actions(check, answer.actions, self.commands);
+                result.await.into()
+            }
+            Check::Prompt(_) => match self.judge(answer).await {
+                Ok(judged) => judged.into(),
+                Err(error) => Err(error).into(),
+            },
         }
     }
 
-    async fn judged(
-        &self,
-        check: &PromptCheck,
-        answer: &StepCheckContext<'_>,
-    ) -> Result<StepCheckResult, FlowError> {
-        match self.judge.judge(&check.prompt, answer).await? {
+    async fn judge(&self, answer: &StepCheckContext<'_>) -> Result<Judged, FlowError> {
+        let question = answer.question.ok_or_else(|| {
+            let message = "there is no question for the judge of the step";
+            FlowError::new(FlowErrorKind::DependencyResolution, message)
+        })?;
+        let prompt = answer.judge_prompt(question.prompt);
+        let question = JudgeQuestion {
+            prompt: &prompt,
+            ..question
+        };
+        let judged = self.judge.judge(&question).await;
+        judged
+            .map_err(|failure| FlowError::new(FlowErrorKind::DependencyResolution, failure.message))
+    }
+}
+
+impl From<Judged> for StepChecked {
+    fn from(judged: Judged) -> Self {
+        let result = match judged.verdict {
             Some(verdict) => Ok(StepCheckResult {
                 passed: verdict.passed,
                 reason: Some(verdict.reason),
@@ -132,6 +175,10 @@ impl<'a> StepChecker<'a> {
                 FlowErrorKind::StepCheck,
                 "the model that judges the step gave no verdict",
             )),
+        };
+        Self {
+            result,
+            session: Some(judged.session),
         }
     }
 }
@@ -288,63 +335,14 @@ async fn command_problem(
         .then(|| format!("the command `{program}` {end}, but should have {expected_outcome}")))
 }
 
-/// Lets a model judge the response of a step.
-///
-/// An implementation runs its own session with the tool `verdict` (see
-/// [`VerdictSlot`](crate::tools::VerdictSlot)), passes the whole response to the model (see
-/// [`StepCheckContext::evidence`]), and returns the verdict that the model gave through that tool.
-/// The model's text is not a verdict.
-///
-/// ```
-/// use autonoe_flow::check::StepCheckContext;
-/// use autonoe_flow::definition::PromptRef;
-/// use autonoe_flow::{FlowError, JudgeVerdict, StepJudge};
-///
-/// /// A judge that likes short answers.
-/// struct Short;
-///
-/// #[async_trait::async_trait]
-/// impl StepJudge for Short {
-///     async fn judge(
-///         &self,
-///         _: &PromptRef,
-///         answer: &StepCheckContext<'_>,
-///     ) -> Result<Option<JudgeVerdict>, FlowError> {
-///         Ok(Some(JudgeVerdict {
-///             passed: answer.text.len() < 80,
-///             reason: format!("it has {} bytes", answer.text.len()),
-///         }))
-///     }
-/// }
-/// ```
-#[async_trait]
-pub trait StepJudge: Send + Sync {
-    /// Judges `answer` with `prompt`. Returns `None` if the model finished without a verdict.
-    ///
-    /// # Errors
-    ///
-    /// The model could not be queried.
-    async fn judge(
-        &self,
-        prompt: &PromptRef,
-        answer: &StepCheckContext<'_>,
-    ) -> Result<Option<JudgeVerdict>, FlowError>;
-}
-
 /// Rejects every request. For definitions without prompt checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoJudge;
 
 #[async_trait]
-impl StepJudge for NoJudge {
-    async fn judge(
-        &self,
-        _: &PromptRef,
-        _: &StepCheckContext<'_>,
-    ) -> Result<Option<JudgeVerdict>, FlowError> {
-        Err(FlowError::new(
-            FlowErrorKind::DependencyResolution,
-            "no model is configured to judge the step",
-        ))
+impl Judge for NoJudge {
+    async fn judge(&self, _: &JudgeQuestion<'_>) -> Result<Judged, Failure> {
+        let message = "no model is configured to judge the step";
+        Err(Failure::permanent("no_judge", message))
     }
 }

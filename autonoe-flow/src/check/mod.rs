@@ -4,6 +4,7 @@ mod checker;
 mod evidence;
 
 pub use self::checker::{
-    JudgeVerdict, NoJudge, StepCheckContext, StepCheckResult, StepChecker, StepJudge, ToolOutcome,
+    NoJudge, StepCheckContext, StepCheckResult, StepChecked, StepChecker, ToolOutcome,
 };
-pub(crate) use self::evidence::{judge_prompt, shorten_details};
+pub(crate) use self::evidence::shorten_details;
+pub use crate::command::{CommandOutcome, NoCommands, ProcessCommands};

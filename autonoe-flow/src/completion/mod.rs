@@ -13,6 +13,7 @@ pub use self::dependencies::{
 };
 pub(crate) use self::kind::{Mistake, Unreachable};
 pub(crate) use self::kinds::{CompletionParts, completion_schema};
+pub use crate::port::{COMPLETION_PORT, CompletionContext, CompletionResult, ConditionStates};
 
 /// Builds the handler that decides whether a flow is complete.
 ///
@@ -24,9 +25,8 @@ pub(crate) use self::kinds::{CompletionParts, completion_schema};
 /// ```
 /// use autonoe_core::gate::ProjectPaths;
 /// use autonoe_core::spec::SpecContext;
-/// use autonoe_flow::completion::{CompletionDependencies, build_completion};
+/// use autonoe_flow::completion::{CompletionContext, CompletionDependencies, build_completion};
 /// use autonoe_flow::definition::Behavior;
-/// use autonoe_flow::port::CompletionContext;
 /// use autonoe_flow::progress::FlowProgress;
 ///
 /// # #[tokio::main(flavor = "current_thread")]

@@ -25,7 +25,7 @@ pub const AGENT_FILE: &str = "agent.json";
 /// checks whether the flow is consistent.
 ///
 /// ```
-/// use autonoe_flow::finding::FindingKind;
+/// use autonoe_flow::validate::FindingKind;
 /// use autonoe_flow::load;
 ///
 /// let dir = tempfile::tempdir()?;

@@ -140,7 +140,7 @@ async fn prompt(flow: &mut Started, order: PromptOrder) -> FlowFact {
     };
     let performed = flow.open.run(session).await;
     let at = flow.parts.options.clock.now();
-    let (iteration, spent) = (order.iteration, expense(&performed));
+    let (iteration, spent) = (order.iteration, expense(&performed.result));
     let can_resume = flow.open.capabilities().resume != Support::No;
     let mut outcome = outcome(&performed, &order.budget, order.judged, || slot.take());
     match &mut outcome {

@@ -16,3 +16,4 @@ pub use self::observer::{FlowEvent, FlowObserver};
 pub use self::options::{FlowOptions, StartOptions};
 pub use self::project_flow::{FlowRun, FlowRunError, OnInterrupted};
 pub use self::started::Started;
+pub use crate::tools::{IterationReport, IterationSlot, SET_OUTPUTS, SIGNAL, iteration_tools};

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use autonoe_core::Budget;
-use autonoe_core::agent::{Activity, AgentErrorKind, BudgetKind, SessionEnd, SessionOutcome};
+use autonoe_core::agent::{
+    Activity, AgentErrorKind, BudgetKind, SessionEnd, SessionOutcome, SessionReport,
+};
 use autonoe_core::event::{Failure, Retry};
 use autonoe_core::session::PerformedSession;
 use autonoe_core::tool::ToolStatus;
@@ -22,13 +24,24 @@ pub(super) fn outcome(
     judged: bool,
     collect: impl FnOnce() -> IterationReport,
 ) -> PromptOutcome {
+    session_outcome(&performed.result, budget, || {
+        answer(performed, judged, collect())
+    })
+}
+
+/// Converts the end of a session; `budget` is its limit.
+pub(super) fn session_outcome(
+    session: &SessionReport,
+    budget: &Budget,
+    answer: impl FnOnce() -> Answer,
+) -> PromptOutcome {
     let failed = |message: &str| PromptOutcome::Failed {
         failure: FlowFailure::new(FlowErrorKind::SdkSession, message),
     };
-    match &performed.result.end {
-        SessionEnd::Outcome(SessionOutcome::Completed) => match performed.result.activity {
+    match &session.end {
+        SessionEnd::Outcome(SessionOutcome::Completed) => match session.activity {
             Activity::None => failed("the agent ended without saying or doing anything"),
-            _ => PromptOutcome::Answered(answer(performed, judged, collect())),
+            _ => PromptOutcome::Answered(answer()),
         },
         SessionEnd::Outcome(SessionOutcome::ExecutionError { messages }) => {
             match messages.as_slice() {
@@ -58,10 +71,10 @@ pub(super) fn outcome(
 }
 
 /// Returns cost and tokens of a session.
-pub(super) fn expense(performed: &PerformedSession) -> Expense {
+pub(super) fn expense(session: &SessionReport) -> Expense {
     Expense {
-        cost: performed.result.cost,
-        tokens: performed.result.tokens,
+        cost: session.cost,
+        tokens: session.tokens,
     }
 }
 

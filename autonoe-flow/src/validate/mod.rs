@@ -13,10 +13,11 @@ mod walks;
 
 use autonoe_core::gate::PermissionRule;
 
-use crate::finding::{DefinitionFinding, FindingKind};
+use crate::finding::DefinitionFinding;
 use crate::load::FlowDefinition;
 use findings::{Findings, In};
 
+pub use crate::finding::FindingKind;
 pub use findings::ValidationReport;
 
 /// Validates `definition`, without reading or changing any file.

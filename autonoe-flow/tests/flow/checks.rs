@@ -3,18 +3,27 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use autonoe_flow::check::{NoJudge, StepCheckContext, StepCheckResult, StepChecker, ToolOutcome};
-use autonoe_flow::command::{CommandOutcome, NoCommands};
-use autonoe_flow::definition::{ActionOutcome, Check, PromptRef};
-use autonoe_flow::{CommandRunner, FlowError, FlowErrorKind, JudgeVerdict, StepJudge};
+use autonoe_core::agent::{CostTotal, SessionReport};
+use autonoe_core::event::Failure;
+use autonoe_core::session::{Judge, JudgeQuestion, Judged};
+use autonoe_core::tool::JudgeVerdict;
+use autonoe_core::{Budget, CostUsd};
+use autonoe_flow::check::{
+    CommandOutcome, NoCommands, NoJudge, StepCheckContext, StepCheckResult, StepChecker,
+    ToolOutcome,
+};
+use autonoe_flow::definition::{ActionOutcome, Check};
+use autonoe_flow::{CommandRunner, FlowErrorKind};
 use serde_json::{Value, json};
+
+use crate::driver::evidence;
 
 use ActionOutcome::{Failed, Succeeded};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A judge with a fixed verdict, which records what it received.
-struct Records(Option<JudgeVerdict>, Mutex<Vec<Value>>);
+/// A judge with a fixed verdict, which records the prompts that it received.
+struct Records(Option<JudgeVerdict>, Mutex<Vec<String>>);
 
 impl Records {
     fn with(verdict: Option<JudgeVerdict>) -> Self {
@@ -23,18 +32,35 @@ impl Records {
 }
 
 #[async_trait::async_trait]
-impl StepJudge for Records {
-    async fn judge(
-        &self,
-        prompt: &PromptRef,
-        answer: &StepCheckContext<'_>,
-    ) -> Result<Option<JudgeVerdict>, FlowError> {
-        let evidence: Value = serde_json::from_str(&answer.evidence()).expect("JSON");
-        let received = json!({"prompt": prompt, "evidence": evidence});
-        self.1.lock().expect("no panic").push(received);
-        Ok(self.0.clone())
+impl Judge for Records {
+    async fn judge(&self, question: &JudgeQuestion<'_>) -> Result<Judged, Failure> {
+        self.1
+            .lock()
+            .expect("no panic")
+            .push(question.prompt.to_owned());
+        Ok(Judged {
+            verdict: self.0.clone(),
+            session: session(),
+        })
     }
 }
+
+/// The session of a judge.
+fn session() -> SessionReport {
+    let mut session = SessionReport::completed();
+    session.cost = CostTotal::known(CostUsd::from_cents(5));
+    session
+}
+
+const QUESTION: JudgeQuestion<'static> = JudgeQuestion {
+    name: "a-check",
+    prompt: "Is it good?",
+    budget: Budget {
+        cost_usd: None,
+        tokens: None,
+        time: None,
+    },
+};
 
 /// Ends every command in one way, and records the commands.
 struct Ends(CommandOutcome, Mutex<Vec<String>>);
@@ -77,6 +103,7 @@ async fn checked(json: Value, answer: &StepCheckContext<'_>) -> StepCheckResult 
     checker
         .check(&check(json), answer)
         .await
+        .result
         .expect("it can tell")
 }
 
@@ -209,7 +236,7 @@ async fn only_an_exit_code_is_the_answer_of_a_command() {
                 .check(&check(json.clone()), &StepCheckContext::new(""))
                 .await;
             assert_eq!(
-                found.expect("it can tell").passed,
+                found.result.expect("it can tell").passed,
                 passed,
                 "{outcome} {end}"
             );
@@ -231,7 +258,7 @@ async fn expected_actions_are_compared_in_order_until_the_first_mismatch() {
         .check(&check(json.clone()), &StepCheckContext::new(""))
         .await;
     assert_eq!(
-        without.expect("it can tell"),
+        without.result.expect("it can tell"),
         result(false, "the tool `Edit` was not called")
     );
     assert_eq!(commands.run(), Vec::<String>::new());
@@ -239,7 +266,7 @@ async fn expected_actions_are_compared_in_order_until_the_first_mismatch() {
     let edited = called(&[("Edit", Succeeded)]);
     let with = checker.check(&check(json), &response("", &edited)).await;
     let expected = "the command `cargo` ended with exit code 1, but should have succeeded";
-    assert_eq!(with.expect("it can tell"), result(false, expected));
+    assert_eq!(with.result.expect("it can tell"), result(false, expected));
     assert_eq!(commands.run(), ["cargo test"]);
 }
 
@@ -254,6 +281,7 @@ async fn a_command_that_cannot_be_run_is_an_error_and_never_a_pass() {
         let error = checker
             .check(&check(json), &StepCheckContext::new(""))
             .await
+            .result
             .expect_err("it cannot tell");
 
         assert_eq!(error.kind(), FlowErrorKind::StepCheck);
@@ -280,41 +308,70 @@ async fn a_check_by_prompt_returns_the_verdict_of_a_judge_of_the_whole_response(
             reason: "the tests say so".to_owned(),
         }));
 
+        let answer = response("PASS, I am sure.", &actions).with_question(QUESTION);
         let found = StepChecker::new(&judge, &NoCommands)
-            .check(&check, &response("PASS, I am sure.", &actions))
+            .check(&check, &answer)
             .await;
 
         assert_eq!(
-            found.expect("it can tell"),
+            found.result.expect("it can tell"),
             result(passed, "the tests say so")
         );
+        assert_eq!(found.session, Some(session()));
         let received = judge.1.into_inner().expect("no panic");
+        let [prompt] = received.as_slice() else {
+            panic!("{received:?}");
+        };
+        let (task, evidence) = evidence(prompt);
+        assert_eq!(task, "Is it good?");
         let expected = json!({
-            "prompt": {"path": "prompts/judge.md"},
-            "evidence": {
-                "response": "PASS, I am sure.",
-                "toolCalls": [{
-                    "tool": "Bash", "outcome": "failed",
-                    "input": r#"{"command":"npm test"}"#, "output": "1 failed",
-                }],
-            },
+            "response": "PASS, I am sure.",
+            "toolCalls": [{
+                "tool": "Bash", "outcome": "failed",
+                "input": r#"{"command":"npm test"}"#, "output": "1 failed",
+            }],
         });
-        assert_eq!(received, [expected]);
+        assert_eq!(evidence, expected);
     }
 }
 
 #[tokio::test]
 async fn a_judge_without_a_verdict_is_an_error_and_never_a_pass() {
     let (check, actions) = judged();
+    let answer = response("PASS, I am sure.", &actions).with_question(QUESTION);
 
     let found = StepChecker::new(&Records::with(None), &NoCommands)
-        .check(&check, &response("PASS, I am sure.", &actions))
+        .check(&check, &answer)
         .await;
 
-    let error = found.expect_err("nobody judged");
+    let error = found.result.expect_err("nobody judged");
     assert_eq!(error.kind(), FlowErrorKind::StepCheck);
     assert_eq!(
         error.to_string(),
         "the model that judges the step gave no verdict"
     );
+    assert_eq!(found.session, Some(session()));
+}
+
+#[tokio::test]
+async fn a_check_by_prompt_without_a_judge_or_a_question_is_an_error() {
+    let (check, _) = judged();
+    let passes = Records::with(Some(JudgeVerdict {
+        passed: true,
+        reason: "why not".to_owned(),
+    }));
+    let answer = StepCheckContext::new("PASS, I am sure.");
+
+    for (judge, answer) in [
+        (&NoJudge as &dyn Judge, answer.with_question(QUESTION)),
+        (&passes, answer),
+    ] {
+        let found = StepChecker::new(judge, &NoCommands)
+            .check(&check, &answer)
+            .await;
+
+        let error = found.result.expect_err("nobody judged");
+        assert_eq!(error.kind(), FlowErrorKind::DependencyResolution);
+        assert_eq!(found.session, None);
+    }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use autonoe_flow::command::{CommandOutcome, ProcessCommands};
+use autonoe_flow::check::{CommandOutcome, ProcessCommands};
 use autonoe_flow::{CommandRunner, FlowErrorKind};
 use autonoe_process::{OsSandbox, find_program};
 

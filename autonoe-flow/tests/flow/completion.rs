@@ -8,12 +8,12 @@ use autonoe_core::ledger::{DeliverableId, LedgerStore, MemoryRepository};
 use autonoe_core::spec::{SpecContext, SpecError};
 use autonoe_core::time::SystemClock;
 use autonoe_core::{Deliverable, DeliverableStatus};
-use autonoe_flow::command::ProcessCommands;
+use autonoe_flow::check::ProcessCommands;
 use autonoe_flow::completion::{
-    CompletionDependencies, ExternalStates, build_completion, probe_fn,
+    CompletionContext, CompletionDependencies, CompletionResult, ExternalStates, build_completion,
+    probe_fn,
 };
 use autonoe_flow::definition::{Behavior, Completion};
-use autonoe_flow::port::{CompletionContext, CompletionResult};
 use autonoe_flow::progress::{AgentSignal, FlowProgress, Triggers};
 use autonoe_flow::{CompletionHandler, CompletionSpec, FlowError, FlowErrorKind, StepId};
 use serde::{Deserialize, Serialize};

@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 use std::error::Error;
 
-use autonoe_flow::error::FlowLayer;
-use autonoe_flow::finding::FindingKind;
-use autonoe_flow::{FlowError, FlowErrorKind, load};
+use autonoe_flow::validate::FindingKind;
+use autonoe_flow::{FlowError, FlowErrorKind, FlowLayer, load};
 
 use crate::support::Folder;
 

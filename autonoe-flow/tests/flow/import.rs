@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use autonoe_flow::finding::FindingKind;
 use autonoe_flow::import;
+use autonoe_flow::validate::FindingKind;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use autonoe_flow::finding::FindingKind;
 use autonoe_flow::load::flows_in;
 use autonoe_flow::prompt::{PromptResolver, Variables};
+use autonoe_flow::validate::FindingKind;
 use autonoe_flow::{FlowErrorKind, load, validate};
 use serde_json::json;
 

@@ -10,10 +10,10 @@ use autonoe_flow::autonoe_core::serde_json::{Value, from_value, json};
 use autonoe_flow::autonoe_core::spec::{SpecContext, SpecError};
 use autonoe_flow::autonoe_core::{SessionRunner, async_trait, typetag};
 use autonoe_flow::autonoe_process::OsSandbox;
-use autonoe_flow::command::ProcessCommands;
+use autonoe_flow::check::ProcessCommands;
 use autonoe_flow::completion::StateProbe;
+use autonoe_flow::completion::{CompletionContext, CompletionResult};
 use autonoe_flow::definition::{Completion, WorkStep};
-use autonoe_flow::port::{CompletionContext, CompletionResult};
 use autonoe_flow::{
     CompletionHandler, CompletionSpec, FlowBuilder, FlowError, FlowEvent, FlowFactory, FlowOptions,
 };

@@ -7,9 +7,9 @@ use autonoe_flow::definition::{
     FlowAgent, NotificationMethod, ReturnFlow, StepEscalation, StepLimits, StepRetryPolicy,
     StepsRegistry,
 };
-use autonoe_flow::finding::FindingKind;
 use autonoe_flow::load;
 use autonoe_flow::load::AGENT_FILE;
+use autonoe_flow::validate::FindingKind;
 use serde_json::{Value, json};
 
 use crate::support::{Folder, full, mutations};

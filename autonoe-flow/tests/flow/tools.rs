@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use autonoe_core::time::SessionKey;
-use autonoe_core::tool::{ToolErrorCode, Toolbox};
+use autonoe_core::tool::{
+    JudgeVerdict, ToolErrorCode, Toolbox, VERDICT_TOOL, VerdictSlot, verdict_tool,
+};
 use autonoe_core::{RunId, Tool, ToolContext, ToolError};
-use autonoe_flow::JudgeVerdict;
 use autonoe_flow::definition::{Behavior, VariableName};
 use autonoe_flow::progress::{AgentSignal, Triggers};
-use autonoe_flow::tools::{
-    IterationReport, IterationSlot, SET_OUTPUTS, SIGNAL, VERDICT_TOOL, VerdictSlot,
-    iteration_tools, verdict_tool,
-};
+use autonoe_flow::run::{IterationReport, IterationSlot, SET_OUTPUTS, SIGNAL, iteration_tools};
 use serde_json::{Value, json};
 
 fn names(names: &[&str]) -> Vec<VariableName> {

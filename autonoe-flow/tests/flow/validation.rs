@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use autonoe_flow::finding::FindingKind;
+use autonoe_flow::validate::FindingKind;
 use autonoe_flow::{FlowDefinition, FlowError, ValidationReport, load, validate};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -8,8 +8,8 @@ use autonoe_core::spec::{SpecContext, SpecError};
 use autonoe_core::time::{Epoch, SessionKey};
 use autonoe_core::tool::Toolbox;
 use autonoe_core::{RunId, ToolContext};
+use autonoe_flow::completion::{CompletionContext, CompletionResult};
 use autonoe_flow::completion::{ExternalStates, probe_fn};
-use autonoe_flow::port::{CompletionContext, CompletionResult};
 use autonoe_flow::{CompletionHandler, CompletionSpec, FlowEnd, FlowError};
 use autonoe_testkit::SessionScript;
 use serde::{Deserialize, Serialize};
@@ -96,13 +96,13 @@ async fn every_way_of_being_complete_completes_a_flow() {
             vec![text_session("one"), text_session("two")],
         ),
     ] {
-        let bench = Fixture::new(scripts);
-        let options = bench
+        let fixture = Fixture::new(scripts);
+        let options = fixture
             .options()
             .commands(Arc::new(Ends))
             .states(ExternalStates::default().with("released", probe_fn(|| true)));
 
-        let result = bench
+        let result = fixture
             .run_with(definition(completing(kind, config), registry), options)
             .await;
 
@@ -114,8 +114,8 @@ async fn every_way_of_being_complete_completes_a_flow() {
 }
 
 /// Adds a deliverable to the ledger, as an earlier run would have.
-async fn plan(bench: &Fixture) {
-    let store = LedgerStore::new(bench.repository.clone(), bench.clock.clone(), Epoch(1));
+async fn plan(fixture: &Fixture) {
+    let store = LedgerStore::new(fixture.repository.clone(), fixture.clock.clone(), Epoch(1));
     let tools = Toolbox::new(deliverable_tools(&store, &InstructionName::Initializer));
     let planned = json!({"deliverables": [
         {"id": "DL-001", "description": "a thing", "acceptanceCriteria": ["it works"]},
@@ -136,14 +136,14 @@ async fn deliverables_of_the_ledger_complete_a_flow() {
             json!({"deliverableId": "DL-001", "status": "passed"}),
         )
         .ends();
-    let bench = Fixture::new([text_session("I begin"), passes]);
-    plan(&bench).await;
-    let sessions = bench.builder().repository(bench.repository.clone());
-    let options = bench.options_of(sessions.build_sessions().expect("parts fit"));
+    let fixture = Fixture::new([text_session("I begin"), passes]);
+    plan(&fixture).await;
+    let sessions = fixture.builder().repository(fixture.repository.clone());
+    let options = fixture.options_of(sessions.build_sessions().expect("parts fit"));
     let circle = json!({"entryStep": "a", "steps": {"a": step("b"), "b": step("a")}});
     let flow = definition(completing("deliverables", json!({})), circle);
 
-    let result = bench.run_with(flow, options).await;
+    let result = fixture.run_with(flow, options).await;
 
     assert!(result.is_success(), "{result:?}");
     assert_eq!(result.iterations(), 2);
@@ -151,29 +151,29 @@ async fn deliverables_of_the_ledger_complete_a_flow() {
 
 #[tokio::test(start_paused = true)]
 async fn an_empty_ledger_completes_nothing() {
-    let bench = Fixture::new([text_session("I begin")]);
-    let sessions = bench.builder().repository(bench.repository.clone());
-    let options = bench.options_of(sessions.build_sessions().expect("parts fit"));
+    let fixture = Fixture::new([text_session("I begin")]);
+    let sessions = fixture.builder().repository(fixture.repository.clone());
+    let options = fixture.options_of(sessions.build_sessions().expect("parts fit"));
     let flow = definition(
         completing("deliverables", json!({})),
         json!({"entryStep": "a", "steps": {"a": step("end")}}),
     );
 
-    let result = bench.run_with(flow, options).await;
+    let result = fixture.run_with(flow, options).await;
 
     assert_eq!(codes(&result), ["ended_incomplete"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn composite_reports_the_state_of_each_condition() {
-    let bench = Fixture::new([text_session("one"), text_session("two")]);
+    let fixture = Fixture::new([text_session("one"), text_session("two")]);
     let composite = json!({"mode": "all", "conditions": [
         {"name": "long", "type": "iterationBudget", "config": {"maxIterations": 2}},
         {"name": "said", "type": "keywordSignal", "config": {"keywords": ["two"]}},
     ]});
     let circle = json!({"entryStep": "a", "steps": {"a": step("b"), "b": step("a")}});
 
-    let result = bench
+    let result = fixture
         .run(definition(completing("composite", composite), circle))
         .await;
 
@@ -214,10 +214,10 @@ impl CompletionHandler for SilentHandler {
 
 #[tokio::test(start_paused = true)]
 async fn a_blank_reason_of_a_custom_condition_is_replaced() {
-    let bench = Fixture::new([text_session("one")]);
+    let fixture = Fixture::new([text_session("one")]);
     let completion = completing("custom", json!({"type": "flow-tests-silent"}));
 
-    let result = bench
+    let result = fixture
         .run(definition(completion, one_after_the_other()))
         .await;
 

@@ -7,7 +7,7 @@ use autonoe_app::text::{format_flow_end, sanitize_line};
 use autonoe_core::agent::{CostTotal, TokenUsage};
 use autonoe_core::run::ExitClass;
 use autonoe_core::time::format_duration;
-use autonoe_flow::error::FlowLayer;
+use autonoe_flow::FlowLayer;
 use autonoe_flow::machine::{FlowFailure, IterationSummary, StepRecord};
 use autonoe_flow::{FlowEnd, FlowErrorKind, FlowResult};
 use schemars::JsonSchema;
