@@ -135,7 +135,7 @@ impl Fixture {
 
     /// Prepares `autonoe harness` with a minimal environment.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        self.autonoe(&[&["harness"], arguments].concat())
+        self.autonoe(&[&["harness"][..], arguments].concat())
     }
 
     /// Prepares `autonoe` with a minimal environment.

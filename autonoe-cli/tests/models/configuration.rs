@@ -258,8 +258,8 @@ fn a_dry_run_shows_the_model_and_starts_nothing() {
     assert_eq!(plan["next"]["model"], "gpt-5");
     let fixture = |key: &str| {
         let mut settings = plan["settings"].as_array().expect("a list").iter();
-        let found = settings.find(|fixture| fixture["key"] == key);
-        found.map(|fixture| fixture["value"].as_str().unwrap_or_default().to_owned())
+        let found = settings.find(|setting| setting["key"] == key);
+        found.map(|setting| setting["value"].as_str().unwrap_or_default().to_owned())
     };
     assert_eq!(fixture("backend").as_deref(), Some("model:scripted/gpt-5"));
     assert_eq!(

@@ -268,7 +268,7 @@ fn doctor_and_dry_run_list_servers_without_starting_them() {
     }
     let plan: Value = serde_json::from_str(&dry_run.stdout).expect("JSON");
     let mut settings = plan["settings"].as_array().expect("a list").iter();
-    let web = settings.find(|fixture| fixture["key"] == "mcpServers.web");
+    let web = settings.find(|setting| setting["key"] == "mcpServers.web");
     let expected = format!("python3 {SCRIPT} good");
     assert_eq!(web.expect("it is named")["value"], expected);
     assert!(!fixture.root().join("listed").exists(), "it was started");
