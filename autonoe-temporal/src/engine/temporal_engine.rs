@@ -224,10 +224,9 @@ impl TemporalEngine {
         let known = self.describe(&run.id).await?;
         let known = known.memo().get::<RunSpec>(SPEC_MEMO);
         let known = known.map_err(|error| failed("read the description of the run", error))?;
+        let known = known.map(without_traces);
         match known {
-            Some(known) if without_traces(known).is_same_work(&without_traces(run.clone())) => {
-                Ok(())
-            }
+            Some(known) if known.is_same_work(&without_traces(run.clone())) => Ok(()),
             _ => Err(EngineError::Conflict(run.id.clone())),
         }
     }
