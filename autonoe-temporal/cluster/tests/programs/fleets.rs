@@ -143,6 +143,10 @@ async fn dependent_tasks_on_two_workers_end_on_the_integration_branch() {
     let (code, logs) = fixture.cluster.output_of(&["logs", "night.docs"]);
     assert_eq!(code, Some(0), "{logs}");
     assert!(logs.contains("Session 2 completed"), "{logs}");
+    // Submitting the same fleet again attaches to it, although its trace differs.
+    let (code, repeated) = fixture.submit().end().await;
+    assert_eq!(code, Some(0), "{repeated}");
+    assert!(repeated.contains(summary), "{repeated}");
     assert_eq!((one.stop(), two.stop()), (Some(0), Some(0)));
 }
 
