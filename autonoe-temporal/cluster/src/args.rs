@@ -148,10 +148,12 @@ pub(crate) struct SubmitArgs {
     #[arg(conflicts_with_all = ["host", "mode"], help_heading = "Fleet")]
     roadmap: Option<PathBuf>,
     /// The address of the Git repository of the fleet, below the remote root of the workers
-    #[arg(long, value_name = "URL", requires = "roadmap", help_heading = "Fleet")]
+    #[arg(long, value_name = "URL", help_heading = "Fleet")]
+    #[arg(requires = "roadmap", conflicts_with = "project")]
     repository: Option<String>,
     /// Maximum number of members of the fleet at once [default: 10]
-    #[arg(long, value_name = "N", requires = "roadmap", help_heading = "Fleet")]
+    #[arg(long, value_name = "N", help_heading = "Fleet")]
+    #[arg(requires = "roadmap", conflicts_with = "project")]
     max_concurrent: Option<NonZeroUsize>,
     /// The ID of the run. If this run was submitted before, attach to it; a different run with this
     /// ID is an error [default: a new ID]

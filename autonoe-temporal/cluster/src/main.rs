@@ -10,6 +10,7 @@ mod output;
 mod projects;
 mod remotes;
 mod settings;
+mod task_executor;
 mod worker;
 
 use std::process::ExitCode;

@@ -5,21 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_app::{ModelsFile, criteria_commands, error_chain, sandbox_switch};
-use autonoe_core::Project;
 use autonoe_core::engine::{JobContext, JobRunner, RunOutcome, RunSpec};
-use autonoe_core::event::{Failure, Retry};
+use autonoe_core::event::{Failure, Retry, TraceContext};
 use autonoe_git_sync::{IntegrationBranch, MergeOutcome};
-use autonoe_harness::Task;
+use autonoe_harness::budget::VerificationBudget;
 use autonoe_harness::coordinate::MemberJob;
-use autonoe_harness::executor::{
-    ExecutionOutcome, ExecutionReport, Verification, VerificationContext,
-};
+use autonoe_harness::executor::{ExecutionOutcome, ExecutionReport, Verification};
+use autonoe_harness::{Executor, Task};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use crate::fleet_work::{FleetWork, integration_branch, task_branch};
 use crate::projects::Projects;
+use crate::task_executor::task_executor;
 
 /// Time for which a merge is retried while the remote is unreachable.
 const RETRY_TIME: Duration = Duration::from_secs(600);
@@ -43,21 +41,31 @@ impl MergeJob {
         };
         let member = MemberJob::from_run(run).map_err(wrong)?;
         let work: FleetWork = serde_json::from_value(member.work).map_err(wrong)?;
+        let budget = VerificationBudget::new(member.allowance);
         let started = Instant::now();
-        loop {
-            match self.attempt(run, &work).await {
+        let outcome = loop {
+            match self.attempt(run, &work, &budget).await {
                 Err(failure)
                     if failure.retry == Retry::Retryable && started.elapsed() < RETRY_TIME =>
                 {
                     tracing::warn!(run = %run.id, %failure, "retrying a merge");
                     sleep(PAUSE).await;
                 }
-                result => return result,
+                outcome => break outcome.unwrap_or_else(RunOutcome::failed),
             }
-        }
+        };
+        let spending = budget.spending();
+        Ok(outcome
+            .with_spent(spending.spent)
+            .with_sessions(spending.sessions))
     }
 
-    async fn attempt(&self, run: &RunSpec, work: &FleetWork) -> Result<RunOutcome, Failure> {
+    async fn attempt(
+        &self,
+        run: &RunSpec,
+        work: &FleetWork,
+        budget: &VerificationBudget,
+    ) -> Result<RunOutcome, Failure> {
         let (branch, remotes) = (integration_branch(&run.id), self.projects.remotes()?);
         let integration = remotes.integration(work, &run.id, &self.projects.root)?;
         match &work.task {
@@ -65,18 +73,23 @@ impl MergeJob {
                 let output = format!("The branch {branch} is at the commit {commit}.");
                 RunOutcome::succeeded(json!(output))
             }),
-            Some(task) => self.merge(run, task, &integration).await,
+            Some(task) => {
+                let verified = (task, work.trace.as_ref());
+                self.merge(run, verified, &integration, budget).await
+            }
         }
     }
 
     async fn merge(
         &self,
         run: &RunSpec,
-        task: &Task,
+        (task, trace): (&Task, Option<&TraceContext>),
         integration: &IntegrationBranch,
+        budget: &VerificationBudget,
     ) -> Result<RunOutcome, Failure> {
         let (source, target) = (task_branch(&run.id), integration_branch(&run.id));
-        let checks = |folder: PathBuf| async move { self.verify(task, &folder).await };
+        let checks =
+            |folder: PathBuf| async move { self.verify((task, trace), &folder, budget).await };
         let merged = integration.merge(&source, checks).await;
         let merged =
             merged.map_err(|error| Failure::from_error("git_sync", &error, error.retry()))?;
@@ -102,24 +115,20 @@ impl MergeJob {
     }
 
     /// Verifies the criteria of a task in a folder with its merged work.
-    async fn verify(&self, task: &Task, folder: &Path) -> Verification {
-        let Some(criteria) = &task.success_criteria else {
-            return Verification::passed("the task has no success criteria");
-        };
-        let (agent, env) = (&self.projects.agent, &self.projects.env);
-        let models = Project::find(folder, None)
-            .map_err(|error| error_chain(&error))
-            .and_then(|project| ModelsFile::load(&project).map_err(|error| error.to_string()));
-        let models = match models {
-            Ok(models) => models.unwrap_or_default(),
-            Err(reason) => return Verification::unverified(reason),
-        };
-        let switch = sandbox_switch(agent.no_sandbox, env);
-        let commands = criteria_commands(folder, &models, switch, env);
-        let report = ExecutionReport::new(task, "cluster", ExecutionOutcome::Completed);
-        let mut context = VerificationContext::new(task, &report, folder);
-        context.commands = Some(&commands);
-        criteria.verify(&context).await
+    async fn verify(
+        &self,
+        (task, trace): (&Task, Option<&TraceContext>),
+        folder: &Path,
+        budget: &VerificationBudget,
+    ) -> Verification {
+        match task_executor(&self.projects, folder, trace) {
+            Ok(executor) => {
+                let name = executor.cli_name();
+                let report = ExecutionReport::new(task, name, ExecutionOutcome::Completed);
+                executor.verify_success(task, &report, budget).await
+            }
+            Err(error) => Verification::unverified(error.to_string()),
+        }
     }
 }
 

@@ -10,9 +10,11 @@ use autonoe_core::engine::{
 };
 use autonoe_core::project::{JournalPage, JournalPageRequest};
 use autonoe_core::{RunId, RunReport};
+use autonoe_harness::coordinate::STRATEGY_JOB;
 use futures::TryStreamExt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use temporalio_client::errors::{WorkflowInteractionError, WorkflowStartError};
 use temporalio_client::{
     Client, RetryOptions, RpcOptions, WorkflowCancelOptions, WorkflowDescribeOptions,
@@ -222,11 +224,27 @@ impl TemporalEngine {
         let known = self.describe(&run.id).await?;
         let known = known.memo().get::<RunSpec>(SPEC_MEMO);
         let known = known.map_err(|error| failed("read the description of the run", error))?;
+        let known = known.map(without_traces);
         match known {
-            Some(known) if known.is_same_work(run) => Ok(()),
+            Some(known) if known.is_same_work(&without_traces(run.clone())) => Ok(()),
             _ => Err(EngineError::Conflict(run.id.clone())),
         }
     }
+}
+
+/// Removes the traces from the members of a fleet. They are not part of the work: each process that
+/// submits it has its own.
+fn without_traces(mut run: RunSpec) -> RunSpec {
+    let members = match run.job.as_str() {
+        STRATEGY_JOB => run.input.get_mut("members").and_then(Value::as_array_mut),
+        _ => None,
+    };
+    for member in members.into_iter().flatten() {
+        if let Some(work) = member.get_mut("work").and_then(Value::as_object_mut) {
+            work.remove("trace");
+        }
+    }
+    run
 }
 
 #[async_trait]

@@ -73,7 +73,7 @@ impl JobActivities {
 fn panicked(beats: &HeartbeatState) -> RunOutcome {
     let mut spent = beats.latest().at.spent;
     spent.cost.merge(CostTotal::unknown());
-    let failure = Failure::permanent("panicked", "the job panicked");
+    let failure = Failure::permanent("panicked", "the job runner panicked");
     RunOutcome::failed(failure).with_spent(spent)
 }
 

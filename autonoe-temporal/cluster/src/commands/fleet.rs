@@ -28,6 +28,9 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// Time limit of a fleet without `--max-time`.
 const DEFAULT_TIME: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
+/// Part of the budget of a task, in percent, for the sessions that judge its criteria.
+const JUDGE_SHARE: u64 = 25;
+
 /// Reads a roadmap.
 pub(super) fn read_roadmap(file: &Path) -> Result<Roadmap, AppError> {
     let text = match read_text_file(file, MAX_BYTES) {
@@ -70,13 +73,12 @@ pub(super) fn fleet_spec(
         trace: Some(trace.clone()),
     };
     let json = |error: serde_json::Error| AppError::failure(error.to_string());
-    let merge_allowance = no_cost(fleet_budget);
-    let merge_spec = |id: &str, task| {
+    let merge_spec = |id: &str, task, allowance| {
         let work = serde_json::to_value(work(task)).map_err(json)?;
         let spec = MemberSpec::new(MemberId::new(id), MERGE_JOB, work);
-        Ok::<_, AppError>(spec.allowance(merge_allowance))
+        Ok::<_, AppError>(spec.allowance(allowance))
     };
-    let mut members = vec![merge_spec(START, None)?];
+    let mut members = vec![merge_spec(START, None, share(fleet_budget, 0))?];
     let mut graph = Graph::default();
     let mut of_task = BTreeMap::new();
     for member in &order.members {
@@ -101,8 +103,17 @@ pub(super) fn fleet_spec(
         );
         let sessions = serde_json::to_value(sessions.trace(trace.clone())).map_err(json)?;
         let sessions = MemberSpec::new(id.clone(), SESSIONS_JOB, sessions);
-        members.push(sessions.allowance(member.allowance));
-        let merge = merge_spec(&merge_member(id.as_str()), Some(task))?;
+        let needs_judge = task.success_criteria.as_ref();
+        let judge_share = match needs_judge.is_some_and(|it| it.needs_judge()) {
+            true => JUDGE_SHARE,
+            false => 0,
+        };
+        members.push(sessions.allowance(share(member.allowance, 100 - judge_share)));
+        let merge = merge_spec(
+            &merge_member(id.as_str()),
+            Some(task),
+            share(member.allowance, judge_share),
+        )?;
         // The order does not have the dependencies, only its strategy does.
         let planned = roadmap
             .tasks
@@ -124,12 +135,13 @@ pub(super) fn fleet_spec(
     run.to_run(id).map_err(json)
 }
 
-/// Returns an allowance of nothing, for members without sessions. Kinds that the fleet does not
-/// limit stay unlimited.
-fn no_cost(fleet: Allowance) -> Allowance {
+/// Returns a part of an allowance, in percent. Kinds without a limit stay unlimited.
+fn share(allowance: Allowance, percent: u64) -> Allowance {
+    let part = |amount: u64| amount / 100 * percent;
+    let cost = allowance.budget.cost_usd.map(|cost| part(cost.picos()));
     Allowance::new(Budget {
-        cost_usd: fleet.budget.cost_usd.map(|_| CostUsd::ZERO),
-        tokens: fleet.budget.tokens.map(|_| 0),
+        cost_usd: cost.map(CostUsd::from_picos),
+        tokens: allowance.budget.tokens.map(part),
         time: None,
     })
 }
@@ -141,13 +153,6 @@ fn check_task(planned: &PlannedTask) -> Result<(), String> {
         "it names a backend or a model, which the workers choose"
     } else if task.cwd.is_some() {
         "it names a folder, and agents on a cluster work in the whole repository"
-    } else if task
-        .success_criteria
-        .as_ref()
-        .is_some_and(|it| it.needs_judge())
-    {
-        "it has a statement as its criterion, which would need a judge: use commands, files or \
-         tests as criteria"
     } else {
         return Ok(());
     };
@@ -216,7 +221,7 @@ mod tests {
 
     const ROADMAP: &str = "## Objective\nA calculator.\n## Tasks\n\
         - [ ] **parser**: Read sums.\n  - success: {\"type\": \"file\", \"path\": \"parser.rs\"}\n\
-        - [x] **done**: Begin.\n- [ ] **shell**: Ask for a line.\n  - depends: parser, done\n";
+        - [x] **done**: Begin.\n- [ ] **shell**: Ask for a line.\n  - depends: parser, done\n  - success: It looks good.\n";
 
     fn spec(roadmap: &str) -> Result<RunSpec, AppError> {
         let roadmap = Roadmap::parse("ROADMAP.md".as_ref(), roadmap).expect("a roadmap");
@@ -267,8 +272,13 @@ mod tests {
             let trace = &work["trace"];
             assert!(trace.to_string().contains("0af7651916cd43dd"), "{member}");
             let cost = &member["allowance"]["costUsd"];
-            let expected = if is_merge { "0" } else { "3" };
-            assert!(cost.to_string().contains(expected), "{member}");
+            let expected = match (is_merge, member["id"].as_str()) {
+                (true, Some("shell.merge")) => "0.75",
+                (true, _) => "0",
+                (false, Some("shell")) => "2.25",
+                (false, _) => "3",
+            };
+            assert_eq!(*cost, expected, "{member}");
             let limit = &work["limits"]["budget"]["costUsd"];
             assert_eq!(*limit, Value::Null, "{member}");
         }
@@ -276,11 +286,7 @@ mod tests {
 
     #[test]
     fn task_that_a_worker_cannot_do_is_refused() {
-        for (attribute, reason) in [
-            ("cli: codex", "backend"),
-            ("model: m", "backend"),
-            ("success: It looks good.", "judge"),
-        ] {
+        for (attribute, reason) in [("cli: codex", "backend"), ("model: m", "backend")] {
             let roadmap = format!("## Tasks\n- [ ] **a**: One.\n  - {attribute}\n");
 
             let error = spec(&roadmap).expect_err("it is refused").to_string();

@@ -120,10 +120,10 @@ async fn cancellation_during_a_tool_call_leaves_no_process() {
     let models = json!({"providers": {"scripted": provider}});
     fs::create_dir_all(project.join(".autonoe")).expect("a folder");
     fs::write(project.join(".autonoe/models.json"), models.to_string()).expect("writable");
-    fs::write(project.join(".autonoe/agent.json"), "{\"mcpServers\": {}}").expect("writable");
-    let options = ["--backend=model:scripted/claude-sonnet-4-5", "--no-sandbox"];
+    let agent = json!({"backend": "model:scripted/claude-sonnet-4-5", "mcpServers": {}});
+    fs::write(project.join(".autonoe/agent.json"), agent.to_string()).expect("writable");
     let root = cluster.path("here");
-    let worker = cluster.worker_at("here", &root, &options, &[("THE_KEY", "secret")]);
+    let worker = cluster.worker_at("here", &root, &["--no-sandbox"], &[("THE_KEY", "secret")]);
     let engine = cluster.engine().await;
     let run = run("greeting");
     let submitted = engine.submit(run.clone(), Placement::anywhere()).await;

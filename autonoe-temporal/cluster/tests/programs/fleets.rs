@@ -43,11 +43,22 @@ impl Fixture {
     /// Starts a worker whose agents write `text` into `file` in the second session, and then wait
     /// for the file `gate`.
     fn worker(&self, host: &str, file: &str, text: &str) -> WorkerProcess {
+        self.script(host, file, text);
+        self.start_worker(host)
+    }
+
+    /// Writes the script of such agents, and returns its path.
+    fn script(&self, host: &str, file: &str, text: &str) -> PathBuf {
         let mut second = passes_with(file, text);
         second.insert(1, json!({ "waitsForFile": self.cluster.path("gate") }));
         let script = format!("{host}.json");
         self.cluster.script_named(&script, &[plans(), second]);
-        let backend = format!("scripted:{}", self.cluster.path(&script).display());
+        self.cluster.path(&script)
+    }
+
+    fn start_worker(&self, host: &str) -> WorkerProcess {
+        let script = self.cluster.path(&format!("{host}.json"));
+        let backend = format!("scripted:{}", script.display());
         let remotes = self.cluster.path("remotes");
         let remotes = remotes.to_str().expect("text");
         // The commands of criteria wait for files outside of their folder.
@@ -143,6 +154,10 @@ async fn dependent_tasks_on_two_workers_end_on_the_integration_branch() {
     let (code, logs) = fixture.cluster.output_of(&["logs", "night.docs"]);
     assert_eq!(code, Some(0), "{logs}");
     assert!(logs.contains("Session 2 completed"), "{logs}");
+    // Submitting the same fleet again attaches to it, although its trace differs.
+    let (code, repeated) = fixture.submit().end().await;
+    assert_eq!(code, Some(0), "{repeated}");
+    assert!(repeated.contains(summary), "{repeated}");
     assert_eq!((one.stop(), two.stop()), (Some(0), Some(0)));
 }
 
@@ -212,6 +227,48 @@ async fn merge_conflict_fails_one_task_and_keeps_its_branch() {
     let mut texts = texts.to_vec();
     texts.sort();
     assert_eq!(texts, ["One.", "Two."]);
+}
+
+#[tokio::test]
+async fn statement_is_judged_in_a_session_before_the_merge() {
+    let fixture = Fixture::start(
+        "## Tasks\n- [ ] **parser**: Read.\n  - success: It greets.\n- [ ] **shell**: Ask.\n  \
+         - success: It asks.\n",
+    )
+    .await;
+    // The judges of both tasks are scripted, and only one is content.
+    let judge = |task: &str, passed: bool| {
+        let input = json!({"passed": passed, "reason": "It was read."});
+        let verdict = json!({"tool": "mcp__autonoe__verdict", "input": input});
+        json!({
+            "name": "judges", "instruction": format!("task-{task}-judge"), "costUsd": "0.01",
+            "steps": [{"uses": verdict}, "ends"],
+        })
+    };
+    let script = fixture.script("one", "greeting.txt", "Hello.\n");
+    let text = fs::read(&script).expect("readable");
+    let mut agents: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+    let sessions = agents["sessions"].as_array_mut().expect("sessions");
+    sessions.extend([judge("parser", true), judge("shell", false)]);
+    fs::write(&script, agents.to_string()).expect("writable");
+    let _one = fixture.start_worker("one");
+    fixture.open_gate();
+
+    let (code, printed) = fixture.submit().end().await;
+
+    assert_eq!(code, Some(1), "{printed}");
+    for text in [
+        "1 of 2 tasks are on",
+        "merged       parser",
+        "failed       shell",
+    ] {
+        assert!(printed.contains(text), "{printed}");
+    }
+    assert_eq!(fixture.files("autonoe/night"), ["SPEC.md", "greeting.txt"]);
+    let engine = fixture.cluster.engine().await;
+    let outcome = engine.wait(&RunId::new("night.parser.merge")).await;
+    let outcome = outcome.expect("it has ended");
+    assert_eq!(outcome.spent.cost.to_string(), "$0.01");
 }
 
 #[tokio::test]

@@ -137,7 +137,9 @@ async fn a_new_user_gets_a_finished_run_on_two_workers_with_six_commands() {
         report.contains("all achievable deliverables passed"),
         "{report}"
     );
-    let host = status.lines().find_map(|line| line.strip_prefix("host "));
+    let host = status
+        .lines()
+        .find_map(|line| line.trim_start().strip_prefix("host "));
     assert!(
         host.is_some_and(|host| ["one", "two"].contains(&host.trim())),
         "{status}"

@@ -109,7 +109,9 @@ impl Fixture {
             "somebody",
         ];
         git(self.folder.path(), &arguments);
-        fs::write(clone.join(file), "theirs\n").expect("a file");
+        let path = clone.join(file);
+        fs::create_dir_all(path.parent().expect("it has one")).expect("a folder");
+        fs::write(path, "theirs\n").expect("a file");
         git(&clone, &["add", "--force", file]);
         git(&clone, &["commit", "--quiet", "-m", "Theirs"]);
         git(&clone, &["push", "--quiet", "origin", branch]);

@@ -230,7 +230,7 @@ impl Engine for FakeCluster {
             _ => {}
         }
         match self.run(id.as_str()) {
-            Some(known) if known.spec == spec => return Ok(id),
+            Some(known) if known.spec.is_same_work(&spec) => return Ok(id),
             Some(_) => return Err(EngineError::Conflict(id)),
             None => self.add(spec, place),
         }
