@@ -211,8 +211,8 @@ mod tests {
             .allow("NPM_TOKEN")
             .allow("ANTHROPIC_API_KEY");
         spec.environment.insert("CI_TOKEN".into(), "set".into());
-        let names = ["NPM_TOKEN", "ANTHROPIC_API_KEY", "CI_TOKEN", "OTHER_TOKEN"];
-        let mut environment = environment(&names.map(|name| (name, "x")));
+        let variables = ["NPM_TOKEN", "ANTHROPIC_API_KEY", "CI_TOKEN", "OTHER_TOKEN"];
+        let mut environment = environment(&variables.map(|name| (name, "x")));
 
         let extracted = Credentials::extract(&mut environment, &spec);
 

@@ -99,15 +99,15 @@ fn a_browser_sees_the_fleet_live_and_pauses_a_member() {
         "docs",
         "live",
     ] {
-        browser.until_shown(text);
+        browser.wait_for_text(text);
     }
-    browser.until("[...document.querySelectorAll('tr')].some(row => row.innerText.includes('parser') && row.innerText.includes('running'))");
+    browser.wait_until("[...document.querySelectorAll('tr')].some(row => row.innerText.includes('parser') && row.innerText.includes('running'))");
     browser.evaluate(PAUSE);
     fixture.until_member_is("parser", "paused");
-    browser.until_shown("paused");
+    browser.wait_for_text("paused");
     assert_eq!(fixture.harness(&["resume", "parser"]).code, Some(0));
     fixture.release("go");
-    browser.until_shown("succeeded");
+    browser.wait_for_text("succeeded");
 
     assert_eq!(run.end().code, Some(0));
     server.stop();

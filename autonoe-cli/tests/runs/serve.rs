@@ -45,14 +45,14 @@ fn serve(project: &Project) -> (Server, String) {
 
 /// Waits until the page shows `text` in its state.
 fn until_phase(browser: &mut Chromium, phase: &str) {
-    browser.until(&format!(
+    browser.wait_until(&format!(
         "document.getElementById('run-phase').textContent === '{phase}'"
     ));
 }
 
 fn press(browser: &mut Chromium, action: &str) {
     let selector = format!("#run-actions button[data-action={action}]");
-    browser.until(&format!("!document.querySelector('{selector}').hidden"));
+    browser.wait_until(&format!("!document.querySelector('{selector}').hidden"));
     browser.click(&selector);
 }
 
@@ -80,14 +80,14 @@ fn a_browser_follows_a_run_through_a_pause_a_kill_and_a_resume() {
     let (_server, address) = serve(&project);
     let mut browser = Chromium::start();
     browser.open(&address);
-    browser.until_shown("There is no run yet.");
+    browser.wait_for_text("There is no run yet.");
     browser.evaluate("window.mark = 1");
 
     let command = scripted_command(&project, &first, &["run"]);
     let mut run = RunningCommand::until_journal_has(command, &project, "DL-002");
     until_phase(&mut browser, "running");
     for text in ["The thing DL-001", "The thing DL-002", "I have a plan."] {
-        browser.until_shown(text);
+        browser.wait_for_text(text);
     }
     browser.evaluate("document.querySelector('details[data-key=\"DL-001\"]').open = true");
 
@@ -98,14 +98,14 @@ fn a_browser_follows_a_run_through_a_pause_a_kill_and_a_resume() {
     project.write("../planned", "");
     until_phase(&mut browser, "paused");
     press(&mut browser, "instruct");
-    browser.until("ask.open");
+    browser.wait_until("ask.open");
     browser.evaluate("text.value = 'Use tabs.'");
     browser.click("#yes");
     press(&mut browser, "resume");
     until_phase(&mut browser, "running");
-    browser.until_shown("I work on the second thing.");
-    browser.until_shown("Use tabs.");
-    browser.until_shown("1 of 2");
+    browser.wait_for_text("I work on the second thing.");
+    browser.wait_for_text("Use tabs.");
+    browser.wait_for_text("1 of 2");
     let details = "document.querySelector('details[data-key=\"DL-001\"]').open";
     assert_eq!(browser.evaluate(details), true, "it stays open");
 
@@ -125,8 +125,8 @@ fn a_browser_follows_a_run_through_a_pause_a_kill_and_a_resume() {
     let command = scripted_command(&project, &second, &["run"]);
     let run = RunningCommand::until_journal_has(command, &project, "run_resumed");
     until_phase(&mut browser, "running");
-    browser.until_shown("I am back.");
-    browser.until_shown("2 of 2");
+    browser.wait_for_text("I am back.");
+    browser.wait_for_text("2 of 2");
     project.write("../finish", "");
     until_phase(&mut browser, "done");
 
@@ -151,7 +151,7 @@ fn a_stop_ends_the_run_as_an_interrupt_does() {
     browser.open(&address);
 
     press(&mut browser, "stop");
-    browser.until("ask.open");
+    browser.wait_until("ask.open");
     browser.click("#yes");
 
     assert_eq!(run.end().0, Some(130));
@@ -290,7 +290,7 @@ fn text_of_agents_stays_text() {
     let mut browser = Chromium::start();
 
     browser.open(&address);
-    browser.until_shown("<script>document.title='owned'</script>");
+    browser.wait_for_text("<script>document.title='owned'</script>");
 
     assert_eq!(browser.evaluate("document.images.length"), 0);
     assert_eq!(browser.evaluate("document.scripts.length"), 1);
@@ -318,7 +318,7 @@ fn few_and_many_deliverables_fit_on_a_phone_and_on_a_desk() {
         let (_server, address) = serve(&project);
         let mut browser = Chromium::start();
         browser.open(&address);
-        browser.until_shown(&format!("1 of {count}"));
+        browser.wait_for_text(&format!("1 of {count}"));
         for scheme in ["light", "dark"] {
             let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
             browser.call("Emulation.setEmulatedMedia", &media);

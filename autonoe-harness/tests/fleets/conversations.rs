@@ -63,8 +63,8 @@ async fn conversations_are_in_the_folder_of_their_member_until_it_ends() {
     let outcome = run.run(&RunControl::new()).await.expect("it ends");
 
     assert!(outcome.success, "{outcome:?}");
-    let folders = ["f.a", "f.b"].map(|id| project.home().path().join(id).join("conversations"));
-    let private = folders.clone().map(|folder| (folder, 0o700));
+    let expected = ["f.a", "f.b"].map(|id| project.home().path().join(id).join("conversations"));
+    let private = expected.clone().map(|folder| (folder, 0o700));
     assert_eq!(*folders.lock().expect("a lock"), private);
-    assert!(folders.iter().all(|folder| !folder.exists()));
+    assert!(expected.iter().all(|folder| !folder.exists()));
 }

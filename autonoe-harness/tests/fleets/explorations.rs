@@ -97,7 +97,7 @@ fn kill_member(project: &Project) -> bool {
 
 /// The second exploration is in the base, and the first is kept.
 async fn ends_well(project: &Project) {
-    let outcome = lead(project, Duration::ZERO).await;
+    let outcome = run_coordinator(project, Duration::ZERO).await;
     assert!(outcome.success, "{outcome:?}");
     let files = ["a.txt", "b.txt", "readme.md"];
     assert_eq!(project.committed("main"), files);

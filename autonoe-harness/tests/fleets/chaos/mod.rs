@@ -51,7 +51,7 @@ async fn undisturbed() -> Duration {
     let mut round = Round::roll(0);
     let (order, pace) = round.order();
     let life = Killing::start(&round.project, &order, pace).until_it_ends();
-    let outcome = lead(&round.project, pace).await;
+    let outcome = run_coordinator(&round.project, pace).await;
     assert!(outcome.success, "{outcome:?}");
     round.ended(&order, &outcome).count().await;
     life
@@ -111,7 +111,7 @@ impl Round {
         };
         let kills = std::mem::take(&mut killing.kills);
 
-        let outcome = lead(&self.project, pace).await;
+        let outcome = run_coordinator(&self.project, pace).await;
 
         let acknowledged = self.ended(&order, &outcome).count().await;
         drop(on_panic);
