@@ -18,7 +18,7 @@ pub(crate) enum KnownBackend {
     Scripted,
 }
 
-/// How the costs of a backend are known.
+/// Source of the costs of a backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CostSource {
     /// The backend reports them, or it has no costs.

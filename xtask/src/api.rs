@@ -27,7 +27,7 @@ const FOLDER: &str = "docs/api";
 const RUST: &str = env!("CARGO_PKG_RUST_VERSION");
 
 /// Changed lines of a crate that a failed comparison prints.
-const SHOWN_CHANGES: usize = 20;
+const MAX_PRINTED_CHANGES: usize = 20;
 
 /// The most names at the root of a crate. What few users need belongs to a public module.
 const ROOT_NAMES: [(&str, usize); 5] = [
@@ -200,9 +200,9 @@ fn compare(
             continue;
         }
         differences.push(format!("{}:", library.package));
-        differences.extend(changes.iter().take(SHOWN_CHANGES).cloned());
-        if changes.len() > SHOWN_CHANGES {
-            let more = changes.len() - SHOWN_CHANGES;
+        differences.extend(changes.iter().take(MAX_PRINTED_CHANGES).cloned());
+        if changes.len() > MAX_PRINTED_CHANGES {
+            let more = changes.len() - MAX_PRINTED_CHANGES;
             differences.push(format!("and {more} further changes"));
         }
     }
@@ -262,8 +262,8 @@ fn file_name(library: &Library) -> String {
     format!("{}.txt", library.package)
 }
 
-fn failed(what: &str, path: &Path, source: &io::Error) -> Failure {
-    Failure::new(format!("cannot {what} {}: {source}", path.display()))
+fn failed(action: &str, path: &Path, source: &io::Error) -> Failure {
+    Failure::new(format!("cannot {action} {}: {source}", path.display()))
 }
 
 #[cfg(test)]
@@ -340,7 +340,7 @@ mod tests {
     fn many_changes_are_cut_off() {
         let root = tempfile::tempdir().unwrap();
         write(root.path(), &[listed("core", "")], true).unwrap();
-        let items: String = (10..10 + SHOWN_CHANGES + 5)
+        let items: String = (10..10 + MAX_PRINTED_CHANGES + 5)
             .map(|number| format!("pub fn core::f{number}()\n"))
             .collect();
 
@@ -348,7 +348,7 @@ mod tests {
 
         let text = failure.to_string();
         assert!(text.ends_with("  and 5 further changes"), "{text}");
-        assert_eq!(text.lines().count(), 3 + SHOWN_CHANGES);
+        assert_eq!(text.lines().count(), 3 + MAX_PRINTED_CHANGES);
     }
 
     #[test]

@@ -56,8 +56,8 @@ fn copy(tree: &DocTree, folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn failed(what: &str, path: &Path, source: &std::io::Error) -> Failure {
-    Failure::new(format!("cannot {what} {}: {source}", path.display()))
+fn failed(action: &str, path: &Path, source: &std::io::Error) -> Failure {
+    Failure::new(format!("cannot {action} {}: {source}", path.display()))
 }
 
 #[cfg(test)]

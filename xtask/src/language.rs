@@ -81,44 +81,30 @@ const FILES: [&str; 22] = [
 ];
 
 /// Words that no name of Rust code contains: there is a plain verb or noun for each.
-const WORDS: [&str; 32] = [
-    "told",
-    "untold",
-    "said",
-    "unsaid",
-    "asked",
-    "unasked",
-    "heard",
-    "unheard",
-    "tell",
-    "tells",
-    "telling",
-    "teller",
-    "anew",
-    "aside",
-    "elsewhere",
-    "begun",
-    "whose",
-    "whoever",
-    "nobody",
-    "somebody",
-    "ours",
-    "theirs",
-    "mine",
-    "story",
-    "stories",
-    "trouble",
-    "desk",
-    "mouth",
-    "purse",
-    "unwanted",
-    "shown",
-    "goes",
+const WORDS: [&str; 21] = [
+    "told", "untold", "said", "unsaid", "asked", "unasked", "heard", "unheard", "tell", "tells",
+    "telling", "teller", "anew", "begun", "whoever", "nobody", "somebody", "ours", "mouth",
+    "purse", "unwanted",
 ];
 
 /// Words that other names than sentences, which name tests, do not contain either.
-const VAGUE_WORDS: [&str; 9] = [
-    "what", "why", "who", "how", "gone", "came", "went", "meant", "kept",
+const VAGUE_WORDS: [&str; 16] = [
+    "what",
+    "why",
+    "who",
+    "whose",
+    "how",
+    "gone",
+    "came",
+    "went",
+    "goes",
+    "meant",
+    "kept",
+    "shown",
+    "aside",
+    "elsewhere",
+    "story",
+    "stories",
 ];
 
 /// Names of standard crates with such words.
@@ -128,7 +114,7 @@ const STANDARD_NAMES: [&str; 1] = ["GONE"];
 const SENTENCE: usize = 4;
 
 /// Words before a "who" without a noun.
-const BEFORE_WHO: [&str; 8] = ["by", "of", "for", "to", "from", "with", "as", "and"];
+const BEFORE_PRONOUN: [&str; 8] = ["by", "of", "for", "to", "from", "with", "as", "and"];
 
 /// A rule of the writing rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -144,7 +130,7 @@ enum Rule {
     /// A file or its folder has a name of [`FILES`] or a word of [`WORDS`].
     FileName,
     /// A comment has a "who" that no noun stands before.
-    BareWho,
+    BarePronoun,
     /// A name contains a word of [`WORDS`] or [`VAGUE_WORDS`].
     Word,
 }
@@ -158,7 +144,7 @@ impl Rule {
             Self::NamePrefix => "name-prefix",
             Self::FunctionName => "function-name",
             Self::FileName => "file-name",
-            Self::BareWho => "bare-who",
+            Self::BarePronoun => "bare-who",
             Self::Word => "word",
         }
     }
@@ -203,8 +189,8 @@ impl Finding {
             }
             is_in_item_doc = documentation.is_some();
             match comment(line) {
-                Some(comment) if has_bare_who(comment) => {
-                    findings.push(finding(number, Rule::BareWho, line));
+                Some(comment) if has_bare_pronoun(comment) => {
+                    findings.push(finding(number, Rule::BarePronoun, line));
                 }
                 comment => {
                     let code = comment.map_or(Some(line), example_function);
@@ -260,11 +246,11 @@ fn comment(line: &str) -> Option<&str> {
     Some(text.trim_start_matches(['/', '!']))
 }
 
-fn has_bare_who(comment: &str) -> bool {
+fn has_bare_pronoun(comment: &str) -> bool {
     let mut before = None;
     for word in comment.split_whitespace() {
         let is_first = before.is_none_or(|before: &str| before.ends_with(['.', ':', ';']));
-        let is_after_preposition = before.is_some_and(|before| BEFORE_WHO.contains(&before));
+        let is_after_preposition = before.is_some_and(|before| BEFORE_PRONOUN.contains(&before));
         if (word == "Who" || word == "Whoever") && is_first {
             return true;
         }

@@ -111,7 +111,7 @@ impl fmt::Display for Outcome {
 }
 
 /// Number of tests in the summary.
-const SHOWN: usize = 10;
+const MAX_LISTED: usize = 10;
 
 /// The slowest tests of a run, slowest first.
 ///
@@ -128,7 +128,7 @@ impl SlowestTests {
         tests.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         // nextest repeats failed tests after the summary.
         tests.dedup_by(|a, b| a.1 == b.1);
-        tests.truncate(SHOWN);
+        tests.truncate(MAX_LISTED);
         Self(tests)
     }
 
@@ -240,7 +240,7 @@ mod tests {
 
         let slowest = SlowestTests::read(&output);
 
-        assert_eq!(slowest.0.len(), SHOWN);
+        assert_eq!(slowest.0.len(), MAX_LISTED);
         assert_eq!(slowest.0[0].1, "a test_20");
     }
 

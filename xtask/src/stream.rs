@@ -48,18 +48,18 @@ fn pass_on(mut child: Child) -> io::Result<Streamed> {
 
 /// Copies `from` to `to` piece by piece and returns the whole of it.
 fn tee(mut from: impl Read, mut to: impl Write) -> io::Result<String> {
-    let mut kept = Vec::new();
+    let mut captured = Vec::new();
     let mut piece = [0; 8192];
     loop {
         let length = match from.read(&mut piece) {
-            Ok(0) => return Ok(String::from_utf8_lossy(&kept).into_owned()),
+            Ok(0) => return Ok(String::from_utf8_lossy(&captured).into_owned()),
             Ok(length) => length,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
         to.write_all(&piece[..length])?;
         to.flush()?;
-        kept.extend_from_slice(&piece[..length]);
+        captured.extend_from_slice(&piece[..length]);
     }
 }
 
@@ -70,21 +70,21 @@ mod tests {
     #[test]
     fn tee_forwards_and_keeps_the_output() {
         let long = "a line that does not fit into one piece\n".repeat(1000);
-        let mut shown = Vec::new();
+        let mut printed = Vec::new();
 
-        let kept = tee(long.as_bytes(), &mut shown).unwrap();
+        let captured = tee(long.as_bytes(), &mut printed).unwrap();
 
-        assert_eq!(kept, long);
-        assert_eq!(shown, long.as_bytes());
+        assert_eq!(captured, long);
+        assert_eq!(printed, long.as_bytes());
     }
 
     #[test]
     fn bytes_that_are_not_text_are_passed_on_unchanged() {
-        let mut shown = Vec::new();
+        let mut printed = Vec::new();
 
-        let kept = tee(&b"ok \xff"[..], &mut shown).unwrap();
+        let captured = tee(&b"ok \xff"[..], &mut printed).unwrap();
 
-        assert_eq!(kept, "ok \u{fffd}");
-        assert_eq!(shown, b"ok \xff");
+        assert_eq!(captured, "ok \u{fffd}");
+        assert_eq!(printed, b"ok \xff");
     }
 }

@@ -93,8 +93,8 @@ fn remove(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-fn failure(what: &str, folder: &Path, source: &io::Error) -> Failure {
-    Failure::new(format!("cannot {what} {}: {source}", folder.display()))
+fn failure(action: &str, folder: &Path, source: &io::Error) -> Failure {
+    Failure::new(format!("cannot {action} {}: {source}", folder.display()))
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ const GIT_SYNC: &[&str] = &["--manifest-path", temporal::MANIFEST, "--test", "gi
 
 /// One test and its number of rounds.
 struct Torture {
-    what: &'static str,
+    subject: &'static str,
     package: &'static str,
     target: &'static [&'static str],
     test: &'static str,
@@ -33,91 +33,91 @@ struct Torture {
 
 const TORTURES: [Torture; 13] = [
     Torture {
-        what: "kills: eight writers of a ledger are killed at random",
+        subject: "kills: eight writers of a ledger are killed at random",
         package: "autonoe-core",
         target: ALL,
         test: "project::kill::eight_writers_that_are_killed_at_random_lose_nothing",
         rounds: 10_000,
     },
     Torture {
-        what: "takeovers: a writer is stopped, overtaken and continued",
+        subject: "takeovers: a writer is stopped, overtaken and continued",
         package: "autonoe-core",
         target: ALL,
         test: "takeover::stopped_writer_writes_nothing_after_takeover",
         rounds: 1000,
     },
     Torture {
-        what: "power cuts: a file system is shut down under eight writers",
+        subject: "power cuts: a file system is shut down under eight writers",
         package: "autonoe-core",
         target: ALL,
         test: "project::power_cut::acknowledged_writes_survive_power_cuts",
         rounds: 200,
     },
     Torture {
-        what: "fleets: members and coordinators are killed at random",
+        subject: "fleets: members and coordinators are killed at random",
         package: "autonoe-harness",
         target: ALL,
         test: "fleets::chaos::tasks_end_once_despite_random_kills",
         rounds: 500,
     },
     Torture {
-        what: "worktrees: processes that create, merge and remove them are killed",
+        subject: "worktrees: processes that create, merge and remove them are killed",
         package: "autonoe-harness",
         target: ALL,
         test: "isolation::killed::nothing_that_was_committed_is_lost_by_a_kill",
         rounds: 200,
     },
     Torture {
-        what: "git sync: a host is killed during any of its git commands",
+        subject: "git sync: a host is killed during any of its git commands",
         package: "autonoe-git-sync",
         target: GIT_SYNC,
         test: "killed::another_host_continues_after_a_kill",
         rounds: 100,
     },
     Torture {
-        what: "the oracle: commands that the validator allows are run in a jail",
+        subject: "the oracle: commands that the validator allows are run in a jail",
         package: "autonoe-security",
         target: ALL,
         test: "oracle::nothing_runs_that_the_validator_has_not_seen",
         rounds: 100_000,
     },
     Torture {
-        what: "programs: sed scripts that the validator allows are run",
+        subject: "programs: sed scripts that the validator allows are run",
         package: "autonoe-security",
         target: ALL,
         test: "programs::allowed_sed_scripts_write_nothing_and_run_nothing",
         rounds: 100_000,
     },
     Torture {
-        what: "programs: awk programs that the validator allows are run",
+        subject: "programs: awk programs that the validator allows are run",
         package: "autonoe-security",
         target: ALL,
         test: "programs::allowed_awk_programs_write_nothing_and_run_nothing",
         rounds: 100_000,
     },
     Torture {
-        what: "programs: xargs commands that the validator allows are run on hostile input",
+        subject: "programs: xargs commands that the validator allows are run on hostile input",
         package: "autonoe-security",
         target: ALL,
         test: "programs::xargs::allowed_xargs_commands_change_nothing_whatever_their_input_is",
         rounds: 20_000,
     },
     Torture {
-        what: "programs: curl commands that the validator allows are run against a server",
+        subject: "programs: curl commands that the validator allows are run against a server",
         package: "autonoe-security",
         target: ALL,
         test: "programs::curl::allowed_curl_commands_reach_this_machine_only_and_touch_no_protected_file",
         rounds: 20_000,
     },
     Torture {
-        what: "programs: commands on archives and databases that the validator allows are run",
+        subject: "programs: commands on archives and databases that the validator allows are run",
         package: "autonoe-security",
         target: ALL,
         test: "programs::archives::allowed_commands_on_archives_and_databases_touch_no_protected_file_and_run_nothing",
         rounds: 20_000,
     },
     Torture {
-        what: "noise: random texts are parsed and judged",
+        subject: "noise: random texts are parsed and judged",
         package: "autonoe-security",
         target: ALL,
         test: "fuzz::no_text_makes_the_parser_or_the_validator_panic",
@@ -134,7 +134,7 @@ pub(crate) fn run(cargo: &Cargo) -> Result<(), Failure> {
         cargo.run(TEST.into_iter().chain(build).chain(target))?;
     }
     for torture in &TORTURES {
-        println!("\n=== {}, {} rounds", torture.what, torture.rounds);
+        println!("\n=== {}, {} rounds", torture.subject, torture.rounds);
         let started = Instant::now();
         torture.run(cargo)?;
         println!("=== passed, {:.0} s", started.elapsed().as_secs_f64());

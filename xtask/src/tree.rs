@@ -7,9 +7,12 @@ use crate::failure::Failure;
 /// Arguments that make `cargo tree` print one package per line.
 pub(crate) const FLAT: [&str; 4] = ["--prefix", "none", "--format", "{p}"];
 
-/// Returns the packages in `tree` that are not among `ours`, each once, as
+/// Returns the packages in `tree` that are not among `our_names`, each once, as
 /// `name v1.2.3`.
-pub(crate) fn third_party(tree: &str, ours: &BTreeSet<&str>) -> Result<BTreeSet<String>, Failure> {
+pub(crate) fn third_party(
+    tree: &str,
+    our_names: &BTreeSet<&str>,
+) -> Result<BTreeSet<String>, Failure> {
     let mut found = BTreeSet::new();
     for line in tree.lines().filter(|line| !line.trim().is_empty()) {
         // What follows the version is a path, `(proc-macro)` or `(*)`.
@@ -20,7 +23,7 @@ pub(crate) fn third_party(tree: &str, ours: &BTreeSet<&str>) -> Result<BTreeSet<
         if !version.starts_with('v') {
             return Err(unreadable(line));
         }
-        if !ours.contains(name) {
+        if !our_names.contains(name) {
             found.insert(format!("{name} {version}"));
         }
     }

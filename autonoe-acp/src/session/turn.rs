@@ -8,8 +8,8 @@ use agent_client_protocol::v1::schema::{
     CancelNotification, ContentBlock, PromptRequest, TextContent,
 };
 use autonoe_backend::{
-    AfterQuery, CommandQueue, DeniedCall, Program, ProgramOptions, ProgramTurn, Query, TurnEnd, TurnStep,
-    run_turn, shutdown_program,
+    AfterQuery, CommandQueue, DeniedCall, Program, ProgramOptions, ProgramTurn, Query, TurnEnd,
+    TurnStep, run_turn, shutdown_program,
 };
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::time::AgentSessionId;

@@ -22,7 +22,7 @@ use crate::wire::Message;
 #[derive(Clone, Debug, Default)]
 pub struct Turns {
     open: bool,
-    has_begun: bool,
+    has_started: bool,
     states: States,
     /// A background task is finished, and the agent was not informed yet.
     is_turn_expected: bool,
@@ -71,7 +71,7 @@ impl Turns {
     pub(super) fn start_query(&mut self) {
         *self = Self {
             open: true,
-            has_begun: self.has_begun,
+            has_started: self.has_started,
             states: self.states,
             tasks: std::mem::take(&mut self.tasks),
             ..Self::default()
@@ -121,7 +121,7 @@ impl Turns {
             rejected: self.rejected.clone(),
             reported_failure: self.api_failure,
             retrying: self.retrying,
-            has_started: self.has_begun,
+            has_started: self.has_started,
             live_tasks: self.tasks.len(),
             exit,
             stderr: stderr.to_owned(),
@@ -178,7 +178,7 @@ impl Turns {
 
     fn begin(&mut self) {
         self.open = true;
-        self.has_begun = true;
+        self.has_started = true;
         self.is_turn_expected = false;
         self.rejected = None;
         self.api_failure = None;

@@ -69,7 +69,7 @@ fn evidence() -> impl Strategy<Value = Evidence> {
         0_usize..3,
     )
         .prop_map(
-            |(result, blamed, retrying, host, exit, has_begun, live_tasks)| {
+            |(result, blamed, retrying, host, exit, has_started, live_tasks)| {
                 let mut evidence = Evidence::new("2026-11-15T00:30:00Z".parse().expect("a time"));
                 evidence.result = result;
                 evidence.reported_failure = blamed;
@@ -79,7 +79,7 @@ fn evidence() -> impl Strategy<Value = Evidence> {
                 });
                 evidence.host = host;
                 evidence.exit = exit;
-                evidence.has_started = has_begun;
+                evidence.has_started = has_started;
                 evidence.live_tasks = live_tasks;
                 evidence
             },

@@ -439,7 +439,7 @@ fn a_failed_start_has_a_message() {
 
 #[test]
 fn a_program_without_a_result_has_crashed_whatever_its_exit() {
-    for (exit, has_begun, message) in [
+    for (exit, has_started, message) in [
         (
             Some(Exit::Code(0)),
             true,
@@ -464,7 +464,7 @@ fn a_program_without_a_result_has_crashed_whatever_its_exit() {
     ] {
         let mut evidence = evidence();
         evidence.exit = exit;
-        evidence.has_started = has_begun;
+        evidence.has_started = has_started;
         evidence.stderr = "\noops\n".into();
 
         let expected = Outcome::Crashed {

@@ -30,7 +30,7 @@ pub(crate) fn calls(
 }
 
 /// Returns a turn that calls one of our tools.
-pub(crate) fn ours(tool: &str, input: &Value) -> Turn {
+pub(crate) fn autonoe_tool_call(tool: &str, input: &Value) -> Turn {
     calls(ScriptedMessage::new(), "autonoe", tool, input).into()
 }
 

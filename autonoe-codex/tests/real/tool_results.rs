@@ -7,7 +7,7 @@ use autonoe_testkit::program::PhotoTool;
 use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, collect_events};
-use crate::model::ours;
+use crate::model::autonoe_tool_call;
 
 fn response(events: &[StreamEvent]) -> Option<(&str, ToolStatus)> {
     events.iter().find_map(|event| match event {
@@ -19,7 +19,7 @@ fn response(events: &[StreamEvent]) -> Option<(&str, ToolStatus)> {
 /// Calls the camera once, and returns the results that the model and the stream received.
 async fn photo(input: Value) -> (Value, String, ToolStatus) {
     let setting = Fixture::new(ModelScript::new([
-        ours("photo", &input),
+        autonoe_tool_call("photo", &input),
         Turn::text("Seen."),
     ]));
     let mut client = setting.client(setting.spec([PhotoTool::new() as _]));
@@ -84,7 +84,7 @@ async fn a_request_for_a_model_reaches_the_agent_with_its_prompt() {
 // Shows: framework/tools/message-id
 #[tokio::test]
 async fn a_tool_gets_the_ids_of_its_call_and_turn() {
-    let photo = || ours("photo", &json!({}));
+    let photo = || autonoe_tool_call("photo", &json!({}));
     let turns = [
         photo(),
         photo(),

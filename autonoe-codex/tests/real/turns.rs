@@ -100,12 +100,12 @@ async fn a_steering_message_reaches_the_model() {
 
 #[tokio::test]
 async fn usage_is_reported_for_each_model_call() {
-    let said = |text: &str| {
+    let response = |text: &str| {
         ScriptedMessage::new()
             .says(text)
             .with_usage(Usage::new(100, 10))
     };
-    let setting = Fixture::new(ModelScript::new([said("One."), said("Two.")]));
+    let setting = Fixture::new(ModelScript::new([response("One."), response("Two.")]));
     let mut client = setting.client(setting.spec([]));
 
     for _ in 0..2 {
@@ -140,12 +140,12 @@ async fn reasoning_is_emitted() {
         StreamEvent::thinking("Let me see."),
         StreamEvent::text("Hello."),
     ];
-    let said: Vec<_> = events
+    let reported: Vec<_> = events
         .iter()
         .filter(|event| expected.contains(event))
         .cloned()
         .collect();
-    assert_eq!(said, expected, "{events:?}");
+    assert_eq!(reported, expected, "{events:?}");
 }
 
 #[tokio::test]

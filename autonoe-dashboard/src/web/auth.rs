@@ -278,7 +278,7 @@ mod tests {
         fn random_credentials_are_rejected(
             query in "[a-z0-9=&%]{0,24}",
             cookie in "[ -~]{0,24}",
-            said in "[ -~]{0,24}",
+            value in "[ -~]{0,24}",
         ) {
             let mut headers = HeaderMap::new();
             headers.insert(HOST, HeaderValue::from_static("localhost"));
@@ -286,7 +286,7 @@ mod tests {
             let uri: Uri = format!("/?{query}").parse().expect("an address");
             let token = ViewToken::random().expect("there is randomness");
             prop_assert!(authenticate(&token, "/v/mine", &Exposure::Loopback, &Method::GET, &uri, &headers).is_err());
-            headers.insert(AUTHORIZATION, HeaderValue::try_from(said).expect("printable"));
+            headers.insert(AUTHORIZATION, HeaderValue::try_from(value).expect("printable"));
             prop_assert!(authenticate(&token, "/v/mine", &Exposure::Loopback, &Method::GET, &uri, &headers).is_err());
         }
     }

@@ -9,6 +9,6 @@ pub(crate) use self::address::address_problem;
 pub use self::notifier::{LogNotifier, Notice, NoticeFailure, Notifier, Notifiers};
 #[cfg(feature = "webhook")]
 pub use self::webhook::{
-    DeliveryPolicy, InvalidSigningKey, SigningKey, SigningKeys, WebhookEvent,
-    WebhookNotifier, WebhookTarget,
+    DeliveryPolicy, InvalidSigningKey, SigningKey, SigningKeys, WebhookEvent, WebhookNotifier,
+    WebhookTarget,
 };

@@ -6,7 +6,7 @@ use autonoe_core::event::{InstructionName, WaitReason};
 use autonoe_core::run::Durability;
 use autonoe_core::session::SessionWait;
 
-use super::observer::{FlowEvent, emit as tell_observers};
+use super::observer::{FlowEvent, emit as notify_observers};
 use super::outcome::{expense, failure, outcome};
 use super::started::{Started, budget_spent, failed, interrupted, resolve, until};
 use super::step_check::check;
@@ -134,7 +134,7 @@ pub(super) fn record_fact(
         fact: &fact,
         action: &action,
     };
-    tell_observers(&flow.parts.options.observers, &event);
+    notify_observers(&flow.parts.options.observers, &event);
     action
 }
 
@@ -209,7 +209,7 @@ fn session_order(
         at: &order.at,
         session: choice,
     };
-    tell_observers(&flow.parts.options.observers, &event);
+    notify_observers(&flow.parts.options.observers, &event);
     tracing::debug!(
         iteration = order.iteration,
         %step,

@@ -11,7 +11,7 @@ use autonoe_core::run::SessionAccess;
 use autonoe_core::session::OpenSessions;
 use autonoe_core::time::Clock;
 
-use super::observer::{FlowEvent, emit as tell_observers};
+use super::observer::{FlowEvent, emit as notify_observers};
 use super::options::FlowOptions;
 use crate::completion::LedgerSource;
 use crate::definition::{PromptRef, StepId, VariableName};
@@ -105,7 +105,7 @@ pub(super) fn resolve(
             step,
             variables: undefined,
         };
-        tell_observers(&flow.parts.options.observers, &event);
+        notify_observers(&flow.parts.options.observers, &event);
     }
     let places = &flow.parts.flow.definition().agent().prompts;
     prompt.require_defined(places).map_err(FlowFailure::from)?;

@@ -119,8 +119,8 @@ async fn the_states_of_members_and_the_result_of_the_fleet_are_kept() {
     }
     let running = MemberState::Running;
     assert_conflict(meta.set_member(&lead, &a, &running, at(5)).await);
-    let nobody = MemberId::new("nobody");
-    assert_unknown(meta.set_member(&lead, &nobody, &ended, at(5)).await);
+    let unknown = MemberId::new("nobody");
+    assert_unknown(meta.set_member(&lead, &unknown, &ended, at(5)).await);
 
     for second in [6, 7] {
         let finished = meta.finish_fleet(&lead, &report(true), at(second)).await;

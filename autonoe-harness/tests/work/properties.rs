@@ -165,7 +165,7 @@ proptest! {
         max_iterations in 1_u32..12,
         sessions in prop::option::of(0_u64..20),
         cents in prop::option::of(0_u64..300),
-        said_at in prop::collection::vec(0_u64..1500, 0..5),
+        sent_at in prop::collection::vec(0_u64..1500, 0..5),
         cancelled_at in prop::option::weighted(0.2, 0_u64..1500),
         attended: bool,
     ) {
@@ -205,10 +205,10 @@ proptest! {
             let run = RunSpec::new(RunId::new("member"), "work", input);
             let context = JobContext::new(control.clone(), |_| {});
             let speaking = async {
-                let mut said_at = said_at.clone();
-                said_at.sort_unstable();
+                let mut sent_at = sent_at.clone();
+                sent_at.sort_unstable();
                 let mut now = 0;
-                for (number, at) in said_at.into_iter().enumerate() {
+                for (number, at) in sent_at.into_iter().enumerate() {
                     tokio::time::sleep(Duration::from_secs(at - now)).await;
                     now = at;
                     control.send_message(RunMessage::new(format!("message {number}")));

@@ -7,9 +7,9 @@
 
 /// Fails the current check unless a condition holds.
 macro_rules! ensure {
-    ($holds:expr, $($what:tt)+) => {
+    ($holds:expr, $($problem:tt)+) => {
         if !$holds {
-            return Err(autonoe_testkit::conformance::Flaw::Failed(format!($($what)+)));
+            return Err(autonoe_testkit::conformance::Flaw::Failed(format!($($problem)+)));
         }
     };
 }

@@ -62,7 +62,7 @@ async fn a_tool_of_the_session_is_not_there_under_its_bare_name() {
 
     let responses = turn.responses();
     assert!(
-        matches!(responses[..], [("c1", why, ToolStatus::Error)] if why.contains("no tool list")),
+        matches!(responses[..], [("c1", reason, ToolStatus::Error)] if reason.contains("no tool list")),
         "{responses:?}"
     );
 }

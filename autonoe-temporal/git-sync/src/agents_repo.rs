@@ -101,7 +101,7 @@ impl SyncRepo<'_> {
             .await?;
         if !output.is_success() {
             tracing::warn!(
-                said = output_text(&output),
+                output = output_text(&output),
                 "cannot fetch the commits of agents"
             );
         }

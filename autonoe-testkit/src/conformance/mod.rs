@@ -35,9 +35,9 @@
 
 /// Fails a check unless a condition holds.
 macro_rules! ensure {
-    ($holds:expr, $($what:tt)+) => {
+    ($holds:expr, $($problem:tt)+) => {
         if !$holds {
-            return Err($crate::conformance::checks::Flaw::Failed(format!($($what)+)));
+            return Err($crate::conformance::checks::Flaw::Failed(format!($($problem)+)));
         }
     };
 }

@@ -21,17 +21,17 @@ const IN_FLIGHT: u64 = 32;
 /// A client of the comparison, in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Client {
-    Ours,
+    Autonoe,
     TypeScript,
     Python,
 }
 
 impl Client {
-    pub(super) const ALL: [Self; 3] = [Self::Ours, Self::TypeScript, Self::Python];
+    pub(super) const ALL: [Self; 3] = [Self::Autonoe, Self::TypeScript, Self::Python];
 
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Ours => "autonoe-claude",
+            Self::Autonoe => "autonoe-claude",
             Self::TypeScript => "TypeScript SDK",
             Self::Python => "Python SDK",
         }
@@ -40,7 +40,7 @@ impl Client {
     /// Prepares the client to talk to the fake.
     pub(super) fn command(self, sdks: &Sdks, programs: &Programs) -> Command {
         let mut command = match self {
-            Self::Ours => Command::new(&programs.client),
+            Self::Autonoe => Command::new(&programs.client),
             Self::TypeScript => {
                 let mut node = Command::new("node");
                 node.arg(&sdks.node_client);

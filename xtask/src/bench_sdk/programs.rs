@@ -174,11 +174,11 @@ mod tests {
 
     #[test]
     fn a_missing_program_is_reported_with_the_remedy() {
-        let said = check("there-is-no-such-node", "Node.js").unwrap_err();
+        let message = check("there-is-no-such-node", "Node.js").unwrap_err();
 
         let sentence =
             "there-is-no-such-node is not installed, and a compared SDK needs it: install Node.js";
-        assert_eq!(said, Failure::new(sentence));
+        assert_eq!(message, Failure::new(sentence));
     }
 
     #[test]

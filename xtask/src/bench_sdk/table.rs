@@ -5,7 +5,7 @@ use crate::failure::Failure;
 
 /// One line of the table.
 struct Row {
-    what: &'static str,
+    measurement: &'static str,
     place: &'static str,
     decimals: usize,
     aim: Option<Aim>,
@@ -25,9 +25,9 @@ enum Better {
     Less,
 }
 
-const fn row(what: &'static str, place: &'static str, decimals: usize) -> Row {
+const fn row(measurement: &'static str, place: &'static str, decimals: usize) -> Row {
     Row {
-        what,
+        measurement,
         place,
         decimals,
         aim: None,
@@ -92,15 +92,15 @@ fn line(row: &Row, measured: &[Vec<Figures>; Client::ALL.len()]) -> Result<Strin
             .collect::<Option<_>>()
             .ok_or_else(|| Failure::new(format!("a client has no figure {}", row.place)))
     };
-    let [ours, typescript, python] = measured;
-    let (ours, typescript, python) = (numbers(ours)?, numbers(typescript)?, numbers(python)?);
-    let mut cells = vec![row.what.to_owned()];
-    cells.extend([&ours, &typescript, &python].map(|numbers| spread(numbers, row.decimals)));
+    let [autonoe, typescript, python] = measured;
+    let (autonoe, typescript, python) = (numbers(autonoe)?, numbers(typescript)?, numbers(python)?);
+    let mut cells = vec![row.measurement.to_owned()];
+    cells.extend([&autonoe, &typescript, &python].map(|numbers| spread(numbers, row.decimals)));
     cells.extend(match row.aim {
         None => [String::new(), String::new()],
         Some(aim) => [
-            verdict(aim.better, &ours, &typescript, aim.than_typescript),
-            verdict(aim.better, &ours, &python, aim.than_python),
+            verdict(aim.better, &autonoe, &typescript, aim.than_typescript),
+            verdict(aim.better, &autonoe, &python, aim.than_python),
         ],
     });
     Ok(format!("| {} |", cells.join(" | ")))
@@ -109,12 +109,12 @@ fn line(row: &Row, measured: &[Vec<Figures>; Client::ALL.len()]) -> Result<Strin
 /// Says how many times better we are, and whether that is what we want.
 ///
 /// The clients of one round met the same load, so the rounds are compared, not the medians.
-fn verdict(better: Better, ours: &[f64], theirs: &[f64], aim: f64) -> String {
-    let pairs = ours.iter().zip(theirs);
+fn verdict(better: Better, autonoe: &[f64], others: &[f64], aim: f64) -> String {
+    let pairs = autonoe.iter().zip(others);
     let ratios: Vec<f64> = pairs
-        .map(|(ours, theirs)| match better {
-            Better::More => ours / theirs,
-            Better::Less => theirs / ours,
+        .map(|(autonoe, others)| match better {
+            Better::More => autonoe / others,
+            Better::Less => others / autonoe,
         })
         .collect();
     let reached = if median(&ratios) >= aim {
@@ -188,9 +188,9 @@ mod tests {
 
     #[test]
     fn an_aim_is_judged_by_the_median_of_the_rounds() {
-        let ours = [300.0, 100.0, 240.0];
+        let autonoe = [300.0, 100.0, 240.0];
 
-        for (better, theirs, aim, said) in [
+        for (better, others, aim, expected) in [
             (
                 Better::More,
                 [100.0, 100.0, 100.0],
@@ -210,7 +210,7 @@ mod tests {
                 "10.0 [5.0..10.0]x less, aim 10x: ok",
             ),
         ] {
-            assert_eq!(verdict(better, &ours, &theirs, aim), said);
+            assert_eq!(verdict(better, &autonoe, &others, aim), expected);
         }
     }
 

@@ -109,16 +109,16 @@ fn plan(missing: &[Tool], rights: Rights) -> Plan {
         _ if packages.is_empty() => Plan::Nothing,
         Rights::CanInstall => Plan::Install(packages),
         Rights::CannotInstall => {
-            let why = "this process is not root on a system with apt-get";
-            Plan::Print(lacking(&packages, why))
+            let reason = "this process is not root on a system with apt-get";
+            Plan::Print(lacking(&packages, reason))
         }
     }
 }
 
-fn lacking(packages: &[&str], why: &str) -> String {
+fn lacking(packages: &[&str], reason: &str) -> String {
     let packages = packages.join(" ");
     format!(
-        "WARNING: missing programs that were not installed: {packages} ({why}).\nTests that run \
+        "WARNING: missing programs that were not installed: {packages} ({reason}).\nTests that run \
          them will fail or check less. On Debian: apt-get install {packages}"
     )
 }
@@ -146,9 +146,9 @@ fn apt_get(packages: &[&str]) -> Result<(), Failure> {
     })
 }
 
-fn apt_get_command(what: &str) -> Command {
+fn apt_get_command(subcommand: &str) -> Command {
     let mut command = Command::new("apt-get");
-    command.arg(what).stdin(Stdio::null());
+    command.arg(subcommand).stdin(Stdio::null());
     command.env("DEBIAN_FRONTEND", "noninteractive");
     command
 }

@@ -84,8 +84,8 @@ fn remove(path: &Path) -> Result<(), Failure> {
     }
 }
 
-fn failed(what: &str, path: &Path, source: &io::Error) -> Failure {
-    Failure::new(format!("cannot {what} {}: {source}", path.display()))
+fn failed(action: &str, path: &Path, source: &io::Error) -> Failure {
+    Failure::new(format!("cannot {action} {}: {source}", path.display()))
 }
 
 impl fmt::Display for State {
@@ -192,13 +192,16 @@ mod tests {
             brings("2.1.197")
         ));
 
-        let said = fixture
+        let message = fixture
             .folder()
             .ensure(&fixture.pin, &npm)
             .unwrap_err()
             .to_string();
 
-        assert!(said.contains("the registry cannot be reached"), "{said}");
+        assert!(
+            message.contains("the registry cannot be reached"),
+            "{message}"
+        );
         assert_eq!(fixture.left(), Vec::<String>::new());
     }
 
@@ -207,17 +210,17 @@ mod tests {
         let fixture = Fixture::new();
         let npm = fixture.npm(&brings("2.1.198"));
 
-        let said = fixture
+        let message = fixture
             .folder()
             .ensure(&fixture.pin, &npm)
             .unwrap_err()
             .to_string();
 
         let prints = r#"claude --version prints "2.1.198 (Claude Code)""#;
-        assert!(said.contains(prints), "{said}");
+        assert!(message.contains(prints), "{message}");
         assert!(
-            said.ends_with("claude-code-linux-x64 2.1.197 is pinned"),
-            "{said}"
+            message.ends_with("claude-code-linux-x64 2.1.197 is pinned"),
+            "{message}"
         );
         assert_eq!(fixture.left(), Vec::<String>::new());
     }

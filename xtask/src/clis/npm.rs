@@ -59,7 +59,7 @@ impl Npm {
                 reason(&output.stderr)
             )));
         }
-        Ok(pin.kept(into))
+        Ok(pin.installed_path(into))
     }
 
     fn check(&self) -> Result<(), Failure> {
@@ -127,12 +127,12 @@ mod tests {
 
     #[test]
     fn a_missing_npm_is_reported_with_the_remedy() {
-        let said = Npm::at("there-is-no-such-npm")
+        let message = Npm::at("there-is-no-such-npm")
             .check()
             .unwrap_err()
             .to_string();
 
-        assert!(said.starts_with("npm is not installed"), "{said}");
-        assert!(said.contains("cargo xtask clis"), "{said}");
+        assert!(message.starts_with("npm is not installed"), "{message}");
+        assert!(message.contains("cargo xtask clis"), "{message}");
     }
 }

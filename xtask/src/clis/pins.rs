@@ -180,7 +180,7 @@ impl Pin {
     }
 
     /// Returns what of the folder `into`, where npm has put it, is kept.
-    pub(super) fn kept(&self, into: &Path) -> PathBuf {
+    pub(super) fn installed_path(&self, into: &Path) -> PathBuf {
         match self.kind {
             Kind::ClaudeCode | Kind::Codex { .. } | Kind::GeminiCli => {
                 into.join("node_modules").join(self.package)

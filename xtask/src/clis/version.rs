@@ -34,9 +34,9 @@ pub(super) fn check(pin: &Pin, folder: &Path) -> Result<(), Failure> {
         Failure::new(format!("cannot run {program}: {source}"))
     })?;
 
-    let wrong = |what: &str| {
+    let wrong = |problem: &str| {
         let program = program.display();
-        Failure::new(format!("{program} --version {what}; {pin} is pinned"))
+        Failure::new(format!("{program} --version {problem}; {pin} is pinned"))
     };
     match ending {
         Ending::Exited { status, stdout } if status.success() => {

@@ -293,8 +293,8 @@ mod tests {
         let index = |anchor| Some(format!("../tutorials/index.md{anchor}"));
         assert_eq!(link("../tutorials/README.md#x"), index("#x"));
         assert_eq!(link("../tutorials/"), index(""));
-        for kept in ["a.md#x", "#x", "../schemas/a.json", "https://example.com"] {
-            assert_eq!(link(kept), None, "{kept}");
+        for unchanged in ["a.md#x", "#x", "../schemas/a.json", "https://example.com"] {
+            assert_eq!(link(unchanged), None, "{unchanged}");
         }
     }
 }

@@ -111,8 +111,8 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     fs::write(path, text).map_err(|source| failed("write", path, &source))
 }
 
-fn failed(what: &str, path: &Path, source: &std::io::Error) -> Failure {
-    Failure::new(format!("cannot {what} {}: {source}", path.display()))
+fn failed(action: &str, path: &Path, source: &std::io::Error) -> Failure {
+    Failure::new(format!("cannot {action} {}: {source}", path.display()))
 }
 
 #[cfg(test)]

@@ -153,6 +153,6 @@ fn path_with(first: impl IntoIterator<Item = PathBuf>) -> Result<OsString, Failu
         .map_err(|source| Failure::new(format!("cannot extend PATH: {source}")))
 }
 
-fn failed(what: &str, path: &Path, source: &std::io::Error) -> Failure {
-    Failure::new(format!("cannot {what} {}: {source}", path.display()))
+fn failed(action: &str, path: &Path, source: &std::io::Error) -> Failure {
+    Failure::new(format!("cannot {action} {}: {source}", path.display()))
 }

@@ -25,8 +25,8 @@ const LIST: &str = "docs/dependencies.md";
 /// Checks the dependencies among our crates and the weight of the others.
 pub(super) fn check(cargo: &Cargo) -> Result<(), Failure> {
     let packages = metadata::workspace_packages(cargo)?;
-    let ours = packages.iter().map(|package| package.name.as_str());
-    let ours: BTreeSet<&str> = ours.collect();
+    let our_names = packages.iter().map(|package| package.name.as_str());
+    let our_names: BTreeSet<&str> = our_names.collect();
 
     Failure::unless_empty(
         "dependencies between our crates break the rules of the table",
@@ -45,14 +45,14 @@ pub(super) fn check(cargo: &Cargo) -> Result<(), Failure> {
     at_most(
         0,
         "autonoe-security without features",
-        &tree::third_party(&read_tree(cargo, &security)?, &ours)?,
+        &tree::third_party(&read_tree(cargo, &security)?, &our_names)?,
     )?;
     at_most(
         CORE_LIMIT,
         "autonoe-core",
         &tree::third_party(
             &read_tree(cargo, &["-e", "normal", "-p", "autonoe-core"])?,
-            &ours,
+            &our_names,
         )?,
     )?;
     // A newcomer builds these with the first command of the README.
@@ -60,7 +60,7 @@ pub(super) fn check(cargo: &Cargo) -> Result<(), Failure> {
     at_most(
         EXAMPLES_LIMIT,
         "the quickstart",
-        &tree::third_party(&read_tree(cargo, &examples)?, &ours)?,
+        &tree::third_party(&read_tree(cargo, &examples)?, &our_names)?,
     )
 }
 
@@ -88,16 +88,16 @@ fn read_tree(cargo: &Cargo, selection: &[&str]) -> Result<String, Failure> {
     cargo.read(args.chain(&tree::FLAT))
 }
 
-/// Prints how many crates `who` needs, and refuses more than `limit`.
-fn at_most(limit: usize, who: &str, needed: &BTreeSet<String>) -> Result<(), Failure> {
+/// Prints how many crates `name` needs, and refuses more than `limit`.
+fn at_most(limit: usize, name: &str, needed: &BTreeSet<String>) -> Result<(), Failure> {
     let count = needed.len();
-    println!("third-party crates of {who}: {count} (at most {limit})");
+    println!("third-party crates of {name}: {count} (at most {limit})");
     if count <= limit {
         return Ok(());
     }
     let needed: Vec<String> = needed.iter().cloned().collect();
     let heading =
-        format!("{who} has {count} third-party dependencies, and at most {limit} are allowed");
+        format!("{name} has {count} third-party dependencies, and at most {limit} are allowed");
     Failure::unless_empty(&heading, &needed)
 }
 

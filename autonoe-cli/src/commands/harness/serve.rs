@@ -74,13 +74,13 @@ pub(in crate::commands) async fn show_fleet(
 ) {
     let home = fleet_home(project);
     let (selection, selected) = watch::channel(None);
-    let shown = selected.clone();
+    let displayed = selected.clone();
     tokio::join!(
         follow_selection(&home, name, &selection),
         push_selected(&home, selected, feed),
         perform_intents(
             home.clone(),
-            || shown.borrow().clone(),
+            || displayed.borrow().clone(),
             intent_receiver,
             warn
         )

@@ -12,7 +12,7 @@ use autonoe_testkit::program::{WatchedRun, status_on_disk};
 use serde_json::json;
 
 use crate::fixture::Fixture;
-use crate::model::ours;
+use crate::model::autonoe_tool_call;
 
 /// Returns the model turns that plan one deliverable.
 pub(crate) fn planning() -> [Turn; 2] {
@@ -22,7 +22,7 @@ pub(crate) fn planning() -> [Turn; 2] {
         "acceptanceCriteria": ["hello.txt says hello"],
     });
     [
-        ours("create", &json!({"deliverables": [deliverable]})),
+        autonoe_tool_call("create", &json!({"deliverables": [deliverable]})),
         Turn::text("It is planned."),
     ]
 }
@@ -30,7 +30,10 @@ pub(crate) fn planning() -> [Turn; 2] {
 /// Returns the model turns that pass the deliverable.
 pub(crate) fn passing() -> [Turn; 2] {
     let passed = json!({"deliverableId": "DL-001", "status": "passed"});
-    [ours("set_status", &passed), Turn::text("It is done.")]
+    [
+        autonoe_tool_call("set_status", &passed),
+        Turn::text("It is done."),
+    ]
 }
 
 /// Creates a run in the project of a setting, in its sandbox if it has one.

@@ -13,7 +13,7 @@ use autonoe_testkit::model_server::{ModelScript, ScriptedMessage, Turn};
 use serde_json::{Value, json};
 
 use super::{Run, answers};
-use crate::model::{calls, ours, shell};
+use crate::model::{autonoe_tool_call, calls, shell};
 use crate::permission_requests::server;
 
 /// One of our tools.
@@ -111,7 +111,7 @@ async fn an_allowed_call_passes_the_gate_in_the_next_session_too() {
 async fn tools_and_servers_end_with_their_session() {
     let turns = || {
         [
-            ours("ring", &json!({})),
+            autonoe_tool_call("ring", &json!({})),
             calls(
                 ScriptedMessage::new(),
                 "mcp__other",

@@ -20,7 +20,7 @@ pub(crate) struct Resolver {
     nodes: RefCell<HashMap<OsString, Node>>,
 }
 
-/// What exists at a path whose parent has no symlinks.
+/// The kind of file at a path whose parent has no symlinks.
 #[derive(Clone, Debug)]
 enum Node {
     /// A file or a directory.

@@ -60,11 +60,17 @@ fn assert_every_kill_of_the_run_is_survived(report: &CrashReport) {
 /// Returns the accuracy of the resumed run's totals, line by line.
 fn totals(report: &CrashReport) -> String {
     let points = report.points().iter();
-    let lines = points.map(|CrashPoint { content, totals, .. }| match totals {
-        TotalsAccuracy::Exact => format!("{content} | exact\n"),
-        TotalsAccuracy::Unknown { session } => format!("{content} | but for session {session}\n"),
-        other => format!("{content} | {other:?}\n"),
-    });
+    let lines = points.map(
+        |CrashPoint {
+             content, totals, ..
+         }| match totals {
+            TotalsAccuracy::Exact => format!("{content} | exact\n"),
+            TotalsAccuracy::Unknown { session } => {
+                format!("{content} | but for session {session}\n")
+            }
+            other => format!("{content} | {other:?}\n"),
+        },
+    );
     lines.collect()
 }
 

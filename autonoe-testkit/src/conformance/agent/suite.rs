@@ -294,9 +294,9 @@ pub(super) async fn lifetimes(checks: &mut Checks, subject: &Subject<'_>, sessio
     .await;
     let disposal = |session: &Session| match session {
         Ok(PlayedSession {
-            disposal: Err(Flaw::Failed(what)),
+            disposal: Err(Flaw::Failed(problem)),
             ..
-        }) => Err(Flaw::Failed(what.clone())),
+        }) => Err(Flaw::Failed(problem.clone())),
         Ok(_) => Ok(()),
         Err(_) => Err(missing(session)),
     };

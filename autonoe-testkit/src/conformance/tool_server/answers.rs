@@ -121,8 +121,8 @@ async fn unfitting(fixture: &Fixture) -> CheckOutcome {
 async fn failed(fixture: &Fixture) -> CheckOutcome {
     with_client(fixture, async |client, _| {
         let answer = call(&client, "fail", json!({})).await?;
-        let reports_error = matches!(&answer, CallAnswer::Refused(why)
-            if why.contains("OUT_OF_PAPER") && why.contains("there is no paper left"));
+        let reports_error = matches!(&answer, CallAnswer::Refused(reason)
+            if reason.contains("OUT_OF_PAPER") && reason.contains("there is no paper left"));
         ensure!(
             reports_error,
             "a tool that failed was answered by {answer:?}"

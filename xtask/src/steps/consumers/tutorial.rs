@@ -192,9 +192,9 @@ impl Recipe {
         if printed.ends_with(&self.output) {
             return Ok(());
         }
-        let shown = self.output.join("\n  ");
+        let lines = self.output.join("\n  ");
         Err(Failure::new(format!(
-            "the program of README.md does not print what README.md shows:\n  {shown}"
+            "the program of README.md does not print what README.md shows:\n  {lines}"
         )))
     }
 }
@@ -205,15 +205,15 @@ impl Recipe {
 /// users of the registry do. A version that is about to be released is not in the registry yet.
 pub(super) fn use_checkout(command: &str, checkout: &Path) -> String {
     let checkout = format!("'{}'/", checkout.display());
-    let (ours, others): (Vec<_>, Vec<_>) = command
+    let (our_crates, others): (Vec<_>, Vec<_>) = command
         .split(' ')
         .partition(|word| word.starts_with(OUR_CRATES));
-    if ours.is_empty() || !command.starts_with("cargo add ") {
+    if our_crates.is_empty() || !command.starts_with("cargo add ") {
         return command.replace(CHECKOUT, &checkout);
     }
     // One command adds only one crate by path.
     let add = others.join(" ");
-    let adds: Vec<_> = ours
+    let adds: Vec<_> = our_crates
         .iter()
         .map(|name| format!("{add} --path {checkout}{name}"))
         .collect();

@@ -84,13 +84,13 @@ const TABLE: &[(&str, Allowed)] = &[
 ];
 
 /// Lists what the packages of the workspace use against the table.
-pub(super) fn violations(ours: &[Package]) -> Vec<String> {
-    let is_ours = |name: &String| ours.iter().any(|package| package.name == *name);
+pub(super) fn violations(packages: &[Package]) -> Vec<String> {
+    let is_package = |name: &String| packages.iter().any(|package| package.name == *name);
 
     let mut found = Vec::new();
     for Package {
         name, dependencies, ..
-    } in ours
+    } in packages
     {
         match TABLE.iter().find(|(known, _)| known == name) {
             None => found.push(format!("{name} is not in the table: add it in {}", file!())),
@@ -98,7 +98,7 @@ pub(super) fn violations(ours: &[Package]) -> Vec<String> {
             Some((_, Only(allowed))) => found.extend(
                 dependencies
                     .iter()
-                    .filter(|used| is_ours(used) && !allowed.contains(&used.as_str()))
+                    .filter(|used| is_package(used) && !allowed.contains(&used.as_str()))
                     .map(|used| format!("{name} may not depend on {used}")),
             ),
         }
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn allowed_dependencies_are_no_violation() {
-        let ours = [
+        let packages = [
             package("autonoe-security", &["serde"]),
             package("autonoe-core", &["autonoe-security", "tokio"]),
             package("autonoe-testkit", &["autonoe-core", "autonoe-security"]),
@@ -129,12 +129,12 @@ mod tests {
             package("xtask", &["serde_json"]),
         ];
 
-        assert_eq!(violations(&ours), Vec::<String>::new());
+        assert_eq!(violations(&packages), Vec::<String>::new());
     }
 
     #[test]
     fn a_dependency_against_the_table_is_named() {
-        let ours = [
+        let packages = [
             package("autonoe-security", &["autonoe-core"]),
             package("autonoe-core", &["autonoe-security", "autonoe-testkit"]),
             package("autonoe-testkit", &["xtask"]),
@@ -142,7 +142,7 @@ mod tests {
         ];
 
         assert_eq!(
-            violations(&ours),
+            violations(&packages),
             [
                 "autonoe-security may not depend on autonoe-core",
                 "autonoe-core may not depend on autonoe-testkit",
