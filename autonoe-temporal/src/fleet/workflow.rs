@@ -12,17 +12,13 @@ use futures::FutureExt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use temporalio_sdk::workflows::{select, workflow, workflow_methods};
-use temporalio_sdk::{
-    SignalWorkflowOptions, SyncWorkflowContext, TimerOptions, WaitConditionOptions,
-    WorkflowCancellationToken, WorkflowContext, WorkflowContextView, WorkflowResult,
-    WorkflowTermination,
-};
+use temporalio_sdk::{SignalWorkflowOptions, SyncWorkflowContext, TimerOptions, WaitConditionOptions, WorkflowCancellationToken, WorkflowContext, WorkflowContextView, WorkflowResult, WorkflowTermination};
 
-use super::members::{MemberEvent, Members};
 use crate::Timeouts;
 use crate::job::JobWorkflow;
 use crate::payload::{bounded, too_large};
 use crate::wire::WorkflowState;
+use super::members::{MemberEvent, Members};
 
 /// Performs the steps of a [`FleetMachine`], which makes the decisions. Members are child
 /// workflows.
@@ -61,9 +57,7 @@ impl FleetWorkflow {
                 }
                 Ok(FleetStep::Stop { member, reason, .. }) => {
                     members.stop(&member, &reason);
-                    apply(ctx, |state_machine, now| {
-                        state_machine.on_stopped(now, &member)
-                    });
+                    apply(ctx, |state_machine, now| state_machine.on_stopped(now, &member));
                 }
                 Ok(FleetStep::Wait { until }) => wait(ctx, &mut members, until).await,
                 Ok(FleetStep::Finish(report)) => return end(ctx, *report),
@@ -73,11 +67,7 @@ impl FleetWorkflow {
     }
 
     #[signal(name = "instruct")]
-    pub fn instruct(
-        &mut self,
-        _ctx: &mut SyncWorkflowContext<Self>,
-        new_instruction: RunInstruction,
-    ) {
+    pub fn instruct(&mut self, _ctx: &mut SyncWorkflowContext<Self>, new_instruction: RunInstruction) {
         self.inbox.push(new_instruction);
     }
 
@@ -105,9 +95,7 @@ async fn process_inbox(ctx: &Fleet) {
         apply(ctx, |state_machine, now| state_machine.cancel(now));
     }
     for instruction in ctx.state_mut(|it| std::mem::take(&mut it.inbox)) {
-        for run in apply(ctx, |state_machine, now| {
-            state_machine.on_instruction(now, &instruction)
-        }) {
+        for run in apply(ctx, |state_machine, now| state_machine.on_instruction(now, &instruction)) {
             signal_member(ctx, &run, instruction.clone()).await;
         }
     }
@@ -138,11 +126,7 @@ fn step(ctx: &Fleet) -> Result<FleetStep, Failure> {
 
 /// Waits for the next event and applies it to the machine.
 async fn wait(ctx: &Fleet, members: &mut Members, until: Option<Timestamp>) {
-    let is_cut = ctx.state(|it| {
-        it.state_machine
-            .as_ref()
-            .is_ok_and(FleetMachine::is_cut_short)
-    });
+    let is_cut = ctx.state(|it| it.state_machine.as_ref().is_ok_and(FleetMachine::is_cut_short));
     let events = {
         let cancelled = async {
             if is_cut {
@@ -293,78 +277,78 @@ impl FleetInput {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+use std::sync::Arc;
 
-    use autonoe_core::engine::RunOutcome;
-    use autonoe_harness::coordinate::{FleetStep, MemberSpec, StrategyRun};
-    use autonoe_harness::strategy::MemberId;
-    use autonoe_harness::{FleetMachine, Parallel, Race, Strategy};
-    use jiff::Timestamp;
-    use serde_json::{Value, json};
+use autonoe_core::engine::RunOutcome;
+use autonoe_harness::coordinate::{FleetStep, MemberSpec, StrategyRun};
+use autonoe_harness::strategy::MemberId;
+use autonoe_harness::{FleetMachine, Parallel, Race, Strategy};
+use jiff::Timestamp;
+use serde_json::{Value, json};
 
-    use super::super::workflow::*;
-    use crate::payload::MAX_PAYLOAD;
+use crate::payload::MAX_PAYLOAD;
+use super::super::workflow::*;
 
-    /// Runs members that end with outputs of these sizes.
-    fn report(strategy: Arc<dyn Strategy>, outputs: &[usize]) -> FleetReport {
-        let now = Timestamp::UNIX_EPOCH;
-        let names = (0..outputs.len()).map(|number| format!("m{number}"));
-        let members = names.map(|name| MemberSpec::new(MemberId::new(name), "say", Value::Null));
-        let what = StrategyRun::new(strategy).members(members);
-        let mut machine = FleetMachine::new("f", what, now).expect("it begins");
-        let mut started = Vec::new();
-        loop {
-            match machine.next(now) {
-                FleetStep::Start { member, .. } => {
-                    let _ = machine.on_started(now, &member);
-                    started.push(member);
-                }
-                FleetStep::Stop { member, .. } => {
-                    machine.on_ended(now, [(member, Ok(RunOutcome::cancelled("")))]);
-                }
-                FleetStep::Wait { .. } => {
-                    let member = started.remove(0);
-                    let number: usize = member.as_str()[1..].parse().expect("a number");
-                    let output = json!("x".repeat(outputs[number]));
-                    machine.on_ended(now, [(member, Ok(RunOutcome::succeeded(output)))]);
-                }
-                FleetStep::Finish(report) => return *report,
+/// Runs members that end with outputs of these sizes.
+fn report(strategy: Arc<dyn Strategy>, outputs: &[usize]) -> FleetReport {
+    let now = Timestamp::UNIX_EPOCH;
+    let names = (0..outputs.len()).map(|number| format!("m{number}"));
+    let members = names.map(|name| MemberSpec::new(MemberId::new(name), "say", Value::Null));
+    let what = StrategyRun::new(strategy).members(members);
+    let mut machine = FleetMachine::new("f", what, now).expect("it begins");
+    let mut started = Vec::new();
+    loop {
+        match machine.next(now) {
+            FleetStep::Start { member, .. } => {
+                let _ = machine.on_started(now, &member);
+                started.push(member);
             }
+            FleetStep::Stop { member, .. } => {
+                machine.on_ended(now, [(member, Ok(RunOutcome::cancelled("")))]);
+            }
+            FleetStep::Wait { .. } => {
+                let member = started.remove(0);
+                let number: usize = member.as_str()[1..].parse().expect("a number");
+                let output = json!("x".repeat(outputs[number]));
+                machine.on_ended(now, [(member, Ok(RunOutcome::succeeded(output)))]);
+            }
+            FleetStep::Finish(report) => return *report,
         }
     }
+}
 
-    #[test]
-    fn small_report_is_unchanged() {
-        let report = report(Arc::new(Race {}), &[1000]);
+#[test]
+fn small_report_is_unchanged() {
+    let report = report(Arc::new(Race {}), &[1000]);
 
-        assert_eq!(shrink_report("f", report.clone()), report.outcome());
-    }
+    assert_eq!(shrink_report("f", report.clone()), report.outcome());
+}
 
-    #[test]
-    fn largest_outputs_are_replaced_by_references() {
-        let report = report(Arc::new(Race {}), &[1000, 9]);
-        let mut large = report;
-        large.results[1].output = "y".repeat(MAX_PAYLOAD);
+#[test]
+fn largest_outputs_are_replaced_by_references() {
+    let report = report(Arc::new(Race {}), &[1000, 9]);
+    let mut large = report;
+    large.results[1].output = "y".repeat(MAX_PAYLOAD);
 
-        let outcome = shrink_report("f", large);
+    let outcome = shrink_report("f", large);
 
-        assert!(outcome.is_success());
-        let results = &outcome.output["results"];
-        assert_eq!(results[0]["output"].as_str().map(str::len), Some(1000));
-        assert_eq!(results[1]["output"], "(786432 bytes, in the run f.m1)");
-        assert_eq!(too_large("it", &outcome), None);
-    }
+    assert!(outcome.is_success());
+    let results = &outcome.output["results"];
+    assert_eq!(results[0]["output"].as_str().map(str::len), Some(1000));
+    assert_eq!(results[1]["output"], "(786432 bytes, in the run f.m1)");
+    assert_eq!(too_large("it", &outcome), None);
+}
 
-    #[test]
-    fn oversized_report_is_a_failure() {
-        let report = report(
-            Arc::new(Parallel {}),
-            &[MAX_PAYLOAD / 2, MAX_PAYLOAD / 2, MAX_PAYLOAD / 2],
-        );
+#[test]
+fn oversized_report_is_a_failure() {
+    let report = report(
+        Arc::new(Parallel {}),
+        &[MAX_PAYLOAD / 2, MAX_PAYLOAD / 2, MAX_PAYLOAD / 2],
+    );
 
-        let outcome = shrink_report("f", report);
+    let outcome = shrink_report("f", report);
 
-        assert!(!outcome.is_success(), "{:?}", outcome.ending);
-        assert_eq!(too_large("it", &outcome), None);
-    }
+    assert!(!outcome.is_success(), "{:?}", outcome.ending);
+    assert_eq!(too_large("it", &outcome), None);
+}
 }
