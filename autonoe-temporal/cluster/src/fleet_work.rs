@@ -26,7 +26,7 @@ pub(crate) struct FleetWork {
     /// The task; `None` for the member that creates the integration branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) task: Option<Task>,
-    /// The trace of the submitter.
+    /// The trace of the submitter, for a merge. Sessions have their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) trace: Option<TraceContext>,
 }

@@ -65,10 +65,12 @@ impl Remotes {
         run: &RunId,
         root: &Path,
     ) -> Result<SyncedProject, Failure> {
-        let remote = SyncRemote::new(self.address(project.as_str())).map_err(failed)?;
+        let remote =
+            SyncRemote::new(self.address(project.as_str())).map_err(|error| failed(&error))?;
         let home = self.home(project, run, root);
         self.check(project, run, root)?;
-        SyncedProject::open(&home, remote, &self.base, run, self.commands.clone()).map_err(failed)
+        SyncedProject::open(&home, remote, &self.base, run, self.commands.clone())
+            .map_err(|error| failed(&error))
     }
 
     /// Returns the project of a task of a fleet. Its branch starts at the integration branch.
@@ -85,7 +87,9 @@ impl Remotes {
         let base = integration_branch(run);
         let project = SyncedProject::open(&home, remote, &base, run, self.commands.clone());
         let specification = format!("# Task {}\n\n{}", task.id, task_prompt(task, None));
-        Ok(project.map_err(failed)?.for_task(specification))
+        Ok(project
+            .map_err(|error| failed(&error))?
+            .for_task(specification))
     }
 
     /// Returns the integration branch of a fleet, for a run that creates it or merges a task.
@@ -97,12 +101,16 @@ impl Remotes {
     ) -> Result<IntegrationBranch, Failure> {
         let (remote, home) = self.fleet_member(work, run, root)?;
         let branch = integration_branch(run);
-        IntegrationBranch::open(&home, remote, &branch, self.commands.clone()).map_err(failed)
+        IntegrationBranch::open(&home, remote, &branch, self.commands.clone())
+            .map_err(|error| failed(&error))
     }
 
     /// Creates an integration branch at the base, unless it exists.
     pub(crate) async fn create(&self, integration: &IntegrationBranch) -> Result<String, Failure> {
-        integration.create(&self.base).await.map_err(failed)
+        integration
+            .create(&self.base)
+            .await
+            .map_err(|error| failed(&error))
     }
 
     /// Returns the remote and the folder of a member of a fleet.
@@ -116,7 +124,7 @@ impl Remotes {
         let project = project_name(&address)
             .map_err(|error| Failure::permanent("foreign_repository", error.to_string()))?;
         self.check(&project, run, root)?;
-        let remote = SyncRemote::new(address).map_err(failed)?;
+        let remote = SyncRemote::new(address).map_err(|error| failed(&error))?;
         Ok((remote, self.home(&project, run, root)))
     }
 
@@ -138,9 +146,9 @@ impl Remotes {
     }
 }
 
-fn failed(error: SyncError) -> Failure {
+fn failed(error: &SyncError) -> Failure {
     let retry = error.retry();
-    Failure::from_error("git_sync", &error, retry)
+    Failure::from_error("git_sync", error, retry)
 }
 
 /// Returns why the folder of a run cannot be used. Agents can change the folders of their runs, and

@@ -62,7 +62,7 @@ impl FleetWorkflow {
                 Ok(FleetStep::Stop { member, reason, .. }) => {
                     members.stop(&member, &reason);
                     apply(ctx, |state_machine, now| {
-                        state_machine.on_stopped(now, &member)
+                        state_machine.on_stopped(now, &member);
                     });
                 }
                 Ok(FleetStep::Wait { until }) => wait(ctx, &mut members, until).await,
@@ -189,7 +189,7 @@ async fn wait(ctx: &Fleet, members: &mut Members, until: Option<Timestamp>) {
             }
             MemberEvent::NotStarted(member, error) => {
                 apply(ctx, |state_machine, now| {
-                    state_machine.on_not_started(now, &member, &error)
+                    state_machine.on_not_started(now, &member, &error);
                 });
             }
             MemberEvent::Ended(member, outcome) => ends.push((member, *outcome)),

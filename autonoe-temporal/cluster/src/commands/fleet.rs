@@ -67,14 +67,14 @@ pub(super) fn fleet_spec(
         .budget(fleet_budget);
     order.max_concurrent = options.max_concurrent.unwrap_or(order.max_concurrent);
     order.validate().map_err(|error| wrong(error.to_string()))?;
-    let work = |task| FleetWork {
+    let work = |task, trace| FleetWork {
         repository: options.repository.to_owned(),
         task,
-        trace: Some(trace.clone()),
+        trace,
     };
     let json = |error: serde_json::Error| AppError::failure(error.to_string());
     let merge_spec = |id: &str, task, allowance| {
-        let work = serde_json::to_value(work(task)).map_err(json)?;
+        let work = serde_json::to_value(work(task, Some(trace.clone()))).map_err(json)?;
         let spec = MemberSpec::new(MemberId::new(id), MERGE_JOB, work);
         Ok::<_, AppError>(spec.allowance(allowance))
     };
@@ -98,7 +98,8 @@ pub(super) fn fleet_spec(
         };
         limits.max_iterations = planned.max_iterations.or(limits.max_iterations);
         let sessions = SessionsRun::new(
-            serde_json::to_value(work(Some(task.clone()))).map_err(json)?,
+            // The sessions have the trace.
+            serde_json::to_value(work(Some(task.clone()), None)).map_err(json)?,
             limits,
         );
         let sessions = serde_json::to_value(sessions.trace(trace.clone())).map_err(json)?;

@@ -140,7 +140,7 @@ impl SessionsMachine {
                     None => return self.request_ledger(),
                     Some(Ok(ledger)) => self.apply(now, RunFact::Started { at: now, ledger }),
                     Some(Err(error)) if error.retry == Retry::Retryable => {
-                        self.waits_before_retry = true
+                        self.waits_before_retry = true;
                     }
                     Some(Err(error)) => self.apply(now, RunFact::Failed { error }),
                 },

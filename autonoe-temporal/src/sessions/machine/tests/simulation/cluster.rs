@@ -267,7 +267,7 @@ impl Driver for Cluster {
         match event {
             Event::Beat { life } => workers::beat(simulation, host, life),
             Event::Received { life, task, kind } => {
-                workers::receive(simulation, host, life, task, kind)
+                workers::receive(simulation, host, life, task, kind);
             }
             Event::SessionOver(work) => workers::session_over(simulation, host, work),
             other => unreachable!("{other:?} is an event of the server"),
