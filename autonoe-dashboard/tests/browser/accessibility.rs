@@ -67,7 +67,7 @@ async fn dashboard_is_readable_on_mobile_and_desktop_in_light_and_dark_mode() {
             let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
             browser.call("Emulation.setEmulatedMedia", &media);
             browser.open(&url);
-            browser.until_shown("live");
+            browser.wait_for_text("live");
 
             assert_eq!(
                 browser.evaluate(OVERFLOW),

@@ -23,14 +23,14 @@ async fn a_click_on_pause_arrives() {
         fixture.next_intent().await,
         intent("api", FleetAction::Pause)
     );
-    fixture.browser.until_shown("sent to api: pause");
+    fixture.browser.wait_for_text("sent to api: pause");
     // The member is paused when the fleet says so, and can be resumed then.
     fixture
         .feed
         .update(|fleet| fleet.members[0].status = MemberRowStatus::Paused);
     fixture
         .browser
-        .until("!document.querySelector(\"[aria-label='Resume api']\").hidden");
+        .wait_until("!document.querySelector(\"[aria-label='Resume api']\").hidden");
     fixture.browser.click("[aria-label='Resume api']");
     assert_eq!(
         fixture.next_intent().await,
@@ -45,13 +45,13 @@ async fn kill_requires_confirmation() {
     fixture.browser.click("[aria-label='Kill api']");
     fixture
         .browser
-        .until_shown("Kill api and all its processes? Unsaved work is lost.");
+        .wait_for_text("Kill api and all its processes? Unsaved work is lost.");
     fixture.browser.click("#no");
-    fixture.browser.until("!ask.open");
+    fixture.browser.wait_until("!ask.open");
     fixture.browser.click("[aria-label='Kill pages']");
     fixture
         .browser
-        .until_shown("Kill pages and all its processes? Unsaved work is lost.");
+        .wait_for_text("Kill pages and all its processes? Unsaved work is lost.");
     fixture.browser.click("#yes");
 
     assert_eq!(
@@ -70,7 +70,7 @@ async fn instruction_text_reaches_the_fleet() {
     let text = "Use \"postgres\" <b>ü</b>";
 
     fixture.browser.click("[aria-label='Instruct api']");
-    fixture.browser.until("ask.open");
+    fixture.browser.wait_until("ask.open");
     fixture.browser.click("#text");
     fixture
         .browser
@@ -105,5 +105,5 @@ async fn refused_actions_show_errors_and_invalid_ones_are_hidden() {
 
     fixture
         .browser
-        .until_shown("not sent: the fleet accepts no more requests");
+        .wait_for_text("not sent: the fleet accepts no more requests");
 }

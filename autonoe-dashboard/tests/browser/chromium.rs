@@ -141,7 +141,7 @@ impl Chromium {
     }
 
     /// Waits until an expression is true.
-    pub(crate) fn until(&mut self, expression: &str) {
+    pub(crate) fn wait_until(&mut self, expression: &str) {
         let deadline = Instant::now() + STEP_TIMEOUT;
         while self.evaluate(expression) != true {
             if Instant::now() > deadline {
@@ -153,9 +153,9 @@ impl Chromium {
     }
 
     /// Waits until the page shows a text.
-    pub(crate) fn until_shown(&mut self, text: &str) {
+    pub(crate) fn wait_for_text(&mut self, text: &str) {
         let text = Value::from(text);
-        self.until(&format!("document.body.innerText.includes({text})"));
+        self.wait_until(&format!("document.body.innerText.includes({text})"));
     }
 
     /// Returns the visible text of the page.

@@ -51,7 +51,7 @@ impl Fixture {
     pub(crate) async fn seen(fleet: Dashboard) -> Self {
         let mut fixture = Self::start(fleet).await;
         fixture.browser.open(&fixture.server.url());
-        fixture.browser.until_shown("live");
+        fixture.browser.wait_for_text("live");
         fixture
     }
 

@@ -43,7 +43,7 @@ async fn markup_from_agents_is_not_executed() {
     fixture
         .browser
         .click("#members button[data-action=kill]:not([hidden])");
-    fixture.browser.until("ask.open");
+    fixture.browser.wait_until("ask.open");
     fixture.browser.click("#yes");
 
     let killed = fixture.next_intent().await;

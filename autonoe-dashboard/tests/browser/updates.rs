@@ -31,7 +31,7 @@ async fn the_page_shows_the_fleet_and_updates_without_a_reload() {
         "100%",
         "stuck (tests): five times the same",
     ] {
-        fixture.browser.until_shown(text);
+        fixture.browser.wait_for_text(text);
     }
     fixture
         .browser
@@ -47,12 +47,12 @@ async fn the_page_shows_the_fleet_and_updates_without_a_reload() {
     });
 
     for text in ["succeeded", "75%", "Write the tests", "late"] {
-        fixture.browser.until_shown(text);
+        fixture.browser.wait_for_text(text);
     }
     let is_removed = "!document.body.innerText.includes('Draw the pages')";
-    fixture.browser.until(is_removed);
+    fixture.browser.wait_until(is_removed);
     let bar = "document.querySelector('progress').value === 0.75";
-    fixture.browser.until(bar);
+    fixture.browser.wait_until(bar);
     assert_eq!(
         fixture.browser.evaluate("window.mark"),
         1,
@@ -79,7 +79,7 @@ async fn the_page_shows_the_question_of_an_agent_until_it_is_answered() {
         .feed
         .update(|fleet| fleet.members[0].question = Some("Which port?".to_owned()));
 
-    fixture.browser.until_shown("asks: Which port?");
+    fixture.browser.wait_for_text("asks: Which port?");
     let row = "[...document.querySelectorAll('#members tr')]
         .find(row => row.innerText.includes('asks: Which port?'))";
     let member = fixture
@@ -96,7 +96,7 @@ async fn the_page_shows_the_question_of_an_agent_until_it_is_answered() {
 
     fixture
         .browser
-        .until("!document.body.innerText.includes('asks:')");
+        .wait_until("!document.body.innerText.includes('asks:')");
     let is_hidden = fixture.browser.evaluate(&format!("{resume}.hidden"));
     assert_eq!(is_hidden, true);
 }
@@ -119,7 +119,7 @@ async fn secret_is_hidden_from_address_and_scripts() {
 
     // The cookie is sufficient from now on.
     fixture.browser.open(&href);
-    fixture.browser.until_shown("Write the handlers");
+    fixture.browser.wait_for_text("Write the handlers");
     let requests: Vec<_> = fixture.browser.requests();
     let is_local = |url: &&str| url.starts_with(&address) || url.starts_with("data:");
     assert!(requests.iter().all(is_local), "{requests:?}");
@@ -155,7 +155,7 @@ async fn the_page_shows_the_loss_and_the_return_of_the_server() {
 
     server.shutdown().await;
 
-    browser.until_shown("disconnected");
+    browser.wait_for_text("disconnected");
     let seen = browser.text();
     assert!(
         seen.contains("Write the handlers"),
@@ -165,8 +165,8 @@ async fn the_page_shows_the_loss_and_the_return_of_the_server() {
     feed.update(|fleet| fleet.objective = "Build two shops".to_owned());
     let (_server, _intents) = serve_at(address, &feed).await;
 
-    browser.until_shown("live");
-    browser.until_shown("Build two shops");
+    browser.wait_for_text("live");
+    browser.wait_for_text("Build two shops");
     assert_eq!(
         browser.evaluate("window.mark"),
         1,
@@ -187,14 +187,14 @@ async fn hundreds_of_members_are_listed_and_can_be_filtered() {
             member.progress = Progress::new(0.9);
         }
     });
-    fixture.browser.until(
+    fixture.browser.wait_until(
         "[...document.querySelectorAll('#members progress')].every(bar => bar.value === 0.9)",
     );
 
     fixture
         .browser
         .evaluate("filter.value = 'm59'; filter.dispatchEvent(new Event('input'))");
-    fixture.browser.until_shown("10 of 600");
+    fixture.browser.wait_for_text("10 of 600");
     let visible_rows =
         "[...document.querySelectorAll('#members tr')].filter(row => !row.hidden).length";
     assert_eq!(fixture.browser.evaluate(visible_rows), 10);
