@@ -20,7 +20,7 @@ async fn an_inherited_marker_is_on_every_launched_process() {
         return;
     }
     let trial = Fixture::new();
-    let test = "inherited_markers::a_marker_that_is_handed_on_is_on_all_that_is_launched";
+    let test = "inherited_markers::an_inherited_marker_is_on_every_launched_process";
 
     trial.start_host(test).end().expect("it passes");
 
