@@ -187,10 +187,10 @@ mod tests {
             "allowance": allowance,
         });
 
-        let begun = workflow_input(RunSpec::new(RunId::new("f.a"), SESSIONS_JOB, input));
+        let parsed = workflow_input(RunSpec::new(RunId::new("f.a"), SESSIONS_JOB, input));
 
-        let Ok(WorkflowInput::Sessions(begin)) = begun else {
-            panic!("{begun:?}");
+        let Ok(WorkflowInput::Sessions(begin)) = parsed else {
+            panic!("{parsed:?}");
         };
         assert_eq!(begin.sessions.project().expect("a project"), shop);
         assert_eq!(begin.sessions.limits.max_iterations, Some(4));

@@ -139,8 +139,8 @@ impl SyncRepo<'_> {
     async fn keep(&self, tree: &str, parents: &[&str]) -> Result<(), SyncError> {
         let list = ["for-each-ref", "--format=%(tree) %(parent)", KEPT];
         let list = self.run_ok(&list).await?;
-        let what = format!("{tree} {}", parents.join(" "));
-        if list.lines().any(|kept| kept == what) {
+        let content = format!("{tree} {}", parents.join(" "));
+        if list.lines().any(|line| line == content) {
             return Ok(());
         }
         let number = list.lines().count() + 1;

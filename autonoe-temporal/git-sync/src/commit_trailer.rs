@@ -84,7 +84,7 @@ impl CommitTrailer {
 }
 
 /// Maximum number of foreign commits searched for the last one of the run.
-const LOOKED_THROUGH: &str = "--max-count=10000";
+const SEARCH_LIMIT: &str = "--max-count=10000";
 
 impl SyncRepo<'_> {
     /// Returns the trailers of a commit; `None` if it does not belong to the run.
@@ -150,7 +150,7 @@ impl SyncRepo<'_> {
         let messages = [
             "log",
             "--first-parent",
-            LOOKED_THROUGH,
+            SEARCH_LIMIT,
             "--format=%B%x00",
             tip,
         ];
@@ -187,14 +187,14 @@ mod tests {
 
     #[test]
     fn foreign_trailers_are_refused() {
-        let ours = stamp(None).message("Take over");
+        let own = stamp(None).message("Take over");
         for message in [
             "Fix a typo".to_owned(),
-            ours.replace("shop", "other"),
-            format!("{ours}\nSigned-off-by: Ada"),
-            ours.replace("Epoch: 7", "Epoch: seven"),
-            ours.replace("ab12", "--all"),
-            format!("{ours}Autonoe-Epoch: 9\n"),
+            own.replace("shop", "other"),
+            format!("{own}\nSigned-off-by: Ada"),
+            own.replace("Epoch: 7", "Epoch: seven"),
+            own.replace("ab12", "--all"),
+            format!("{own}Autonoe-Epoch: 9\n"),
         ] {
             assert_eq!(
                 CommitTrailer::parse(&message, &RunId::new("shop")),

@@ -158,10 +158,10 @@ impl SyncError {
     }
 
     /// Converts the error of a session whose outcome other hosts cannot see.
-    pub(crate) fn to_session_error(&self, key: &SessionKey, asked: Epoch) -> SessionHostError {
+    pub(crate) fn to_session_error(&self, key: &SessionKey, requested: Epoch) -> SessionHostError {
         match self {
             Self::Overtaken { latest, .. } => SessionHostError::Fenced {
-                requested: asked,
+                requested,
                 latest: *latest,
             },
             error => SessionHostError::Failed {

@@ -108,13 +108,14 @@ impl SyncedSessionHost {
 
     /// Checks that the run is that of this project.
     fn check_run(&self, run: &RunId) -> Result<(), Failure> {
-        let ours = self.synced_project.run();
-        if run == ours {
+        let own_run = self.synced_project.run();
+        if run == own_run {
             Ok(())
         } else {
-            let why =
-                format!("the run {run} is not on this host: this is the project of the run {ours}");
-            Err(Failure::permanent("other_run", why))
+            let reason = format!(
+                "the run {run} is not on this host: this is the project of the run {own_run}"
+            );
+            Err(Failure::permanent("other_run", reason))
         }
     }
 
@@ -127,17 +128,17 @@ impl SyncedSessionHost {
         cancelled: &CancellationToken,
     ) -> Result<(), SessionHostError> {
         loop {
-            let unwanted = async {
+            let cancelled_for_long = async {
                 cancelled.cancelled().await;
                 self.clock.sleep(GRACE).await;
             };
-            let taken = tokio::select! {
-                taken = self.with_heartbeats(on_heartbeat, self.synced_project.take_over(epoch)) => taken,
-                () = unwanted => return Err(SessionHostError::Cancelled(key.clone())),
+            let acquired = tokio::select! {
+                acquired = self.with_heartbeats(on_heartbeat, self.synced_project.take_over(epoch)) => acquired,
+                () = cancelled_for_long => return Err(SessionHostError::Cancelled(key.clone())),
             };
-            match taken {
+            match acquired {
                 Err(SyncError::InUse(_)) => {}
-                taken => return taken.map_err(|error| error.to_session_error(key, epoch)),
+                acquired => return acquired.map_err(|error| error.to_session_error(key, epoch)),
             }
             if cancelled.is_cancelled() {
                 return Err(SessionHostError::Cancelled(key.clone()));
@@ -152,10 +153,10 @@ impl SyncedSessionHost {
 
     /// Publishes the work of a session, or records outside of sessions.
     async fn publish(&self, epoch: Epoch, session: Option<u32>) -> Result<(), SyncError> {
-        let began = self.clock.now();
+        let started = self.clock.now();
         loop {
             match self.synced_project.publish(epoch, session).await {
-                Err(SyncError::InUse(_)) if self.waits_since(began) => {
+                Err(SyncError::InUse(_)) if self.waits_since(started) => {
                     self.clock.sleep(POLL_INTERVAL).await;
                 }
                 published => return published,
@@ -166,20 +167,20 @@ impl SyncedSessionHost {
     /// Takes over the run to end it. Waits for a session that is running in the project, for a
     /// limited time.
     async fn acquire_run_to_end(&self, epoch: Epoch) -> Result<(), SyncError> {
-        let began = self.clock.now();
+        let started = self.clock.now();
         loop {
             match self.synced_project.take_over(epoch).await {
-                Err(SyncError::InUse(_)) if self.waits_since(began) => {
+                Err(SyncError::InUse(_)) if self.waits_since(started) => {
                     self.clock.sleep(POLL_INTERVAL).await;
                 }
-                taken => return taken,
+                acquired => return acquired,
             }
         }
     }
 
     /// Returns whether to keep waiting for a session that is running in the project.
-    fn waits_since(&self, began: Timestamp) -> bool {
-        self.clock.now().duration_since(began).unsigned_abs() < RUNNING_SESSION_TIMEOUT
+    fn waits_since(&self, started: Timestamp) -> bool {
+        self.clock.now().duration_since(started).unsigned_abs() < RUNNING_SESSION_TIMEOUT
     }
 
     /// Completes when another host has taken over, and returns its epoch.
@@ -244,8 +245,8 @@ impl SessionHost for SyncedSessionHost {
             return Ok(here);
         };
         let next = seen.next().ok_or_else(|| {
-            let why = format!("there is no epoch after {}", seen.0);
-            failed(Failure::permanent("no_epoch", why))
+            let reason = format!("there is no epoch after {}", seen.0);
+            failed(Failure::permanent("no_epoch", reason))
         })?;
         Ok(here.max(next))
     }
@@ -256,8 +257,8 @@ impl SessionHost for SyncedSessionHost {
             Ok(_) | Err(SyncError::InUse(_)) => {}
             Err(error @ SyncError::Unreachable { .. }) => {
                 // As far as is known, no other host has made progress.
-                let is_ours = self.synced_project.owns_run().await;
-                if !is_ours.map_err(|error| error.to_failure())? {
+                let owns_run = self.synced_project.owns_run().await;
+                if !owns_run.map_err(|error| error.to_failure())? {
                     return Err(error.to_failure());
                 }
             }

@@ -69,7 +69,7 @@ impl SyncRepo<'_> {
         epoch: Epoch,
         session: Option<u32>,
     ) -> Result<(), SyncError> {
-        let (here, last) = self.taken(epoch).await?;
+        let (here, last) = self.acquired_commit(epoch).await?;
         // The lock keeps the project unchanged while it is staged.
         let lock = RunLock::acquire(&self.synced_project.project, Timestamp::now())?;
         let agents = self.agents_head().await?;
@@ -114,12 +114,12 @@ impl SyncRepo<'_> {
 
     /// Returns the current commit of the project and its trailers, if this host has taken over the
     /// run with that epoch.
-    async fn taken(&self, epoch: Epoch) -> Result<(String, CommitTrailer), SyncError> {
-        let not_taken = || SyncError::NotTakenOver { epoch };
-        let here = self.commit_of(CURRENT).await?.ok_or_else(not_taken)?;
-        let last = self.trailer(&here).await?.ok_or_else(not_taken)?;
-        let is_ours = self.owns_run().await?;
-        if last.epoch > epoch || (last.epoch == epoch && !is_ours) {
+    async fn acquired_commit(&self, epoch: Epoch) -> Result<(String, CommitTrailer), SyncError> {
+        let not_taken_over = || SyncError::NotTakenOver { epoch };
+        let here = self.commit_of(CURRENT).await?.ok_or_else(not_taken_over)?;
+        let last = self.trailer(&here).await?.ok_or_else(not_taken_over)?;
+        let owns_run = self.owns_run().await?;
+        if last.epoch > epoch || (last.epoch == epoch && !owns_run) {
             return Err(SyncError::Overtaken {
                 branch: self.synced_project.branch.clone(),
                 latest: last.epoch,
@@ -128,7 +128,7 @@ impl SyncRepo<'_> {
         if last.epoch == epoch {
             Ok((here, last))
         } else {
-            Err(not_taken())
+            Err(not_taken_over())
         }
     }
 }

@@ -49,9 +49,9 @@ impl SyncRemote {
             return Err(self.unreachable_error(&output));
         }
         let listing = text(&output.stdout);
-        let commit_of = |wanted: &&str| {
+        let commit_of = |requested: &&str| {
             let mut lines = listing.lines().filter_map(|line| line.split_once('\t'));
-            let (commit, _) = lines.find(|(_, name)| name == wanted)?;
+            let (commit, _) = lines.find(|(_, name)| name == requested)?;
             Some(commit.to_owned())
         };
         Ok(names.iter().map(commit_of).collect())

@@ -248,14 +248,14 @@ impl SyncedProject {
             sync_refs::KEPT,
         ];
         let list = sync_dir.run_ok(&list).await?;
-        let kept = list.lines().filter_map(|line| {
+        let refs = list.lines().filter_map(|line| {
             let (name, commit) = line.split_once(' ')?;
             Some(KeptWork {
                 name: name.to_owned(),
                 commit: commit.to_owned(),
             })
         });
-        Ok(kept.collect())
+        Ok(refs.collect())
     }
 
     /// Checks that no host has taken over since an epoch.

@@ -39,17 +39,17 @@ async fn an_agent_finds_the_commits_and_the_changes_of_the_one_before() {
     let there = git(&two.file(""), &["status", "--porcelain"]);
     assert_eq!(there, format!("{status}\n?? session-3.txt"));
     // It continues from there.
-    let made = commit(&two, "c.txt");
+    let created = commit(&two, "c.txt");
     two.attach(4, Epoch(2)).await.expect("it runs");
     one.attach(5, Epoch(3)).await.expect("it runs");
     assert_eq!(log(&one), "Add c.txt\nAdd b.txt\nfirst");
-    assert_eq!(git(&one.file(""), &["rev-parse", "HEAD"]), made);
-    fixture.on_remote(&["merge-base", "--is-ancestor", &made, "autonoe/shop"]);
+    assert_eq!(git(&one.file(""), &["rev-parse", "HEAD"]), created);
+    fixture.on_remote(&["merge-base", "--is-ancestor", &created, "autonoe/shop"]);
     fixture.on_remote(&["fsck", "--strict"]);
 }
 
 #[tokio::test]
-async fn history_that_an_agent_wrote_anew_takes_nothing_from_the_branch() {
+async fn rewritten_history_of_an_agent_removes_nothing_from_the_branch() {
     let fixture = Fixture::new();
     let (one, two) = (fixture.host("one"), fixture.host("two"));
     one.attach(1, Epoch(1)).await.expect("it runs");
@@ -70,13 +70,13 @@ async fn commits_that_were_not_published_are_kept() {
     let fixture = Fixture::new();
     let (one, two) = (fixture.host("one"), fixture.host("two"));
     one.attach(1, Epoch(1)).await.expect("it runs");
-    let made = commit(&one, "b.txt");
+    let created = commit(&one, "b.txt");
     two.attach(2, Epoch(2)).await.expect("it runs");
 
     one.synced_project().checkout().await.expect("it arrives");
 
     assert_eq!(log(&one), "first");
-    let kept = one
+    let saved = one
         .synced_project()
         .kept_work()
         .await
@@ -84,7 +84,7 @@ async fn commits_that_were_not_published_are_kept() {
     let sync_dir = fixture.path("one/sync.git");
     git(
         &sync_dir,
-        &["merge-base", "--is-ancestor", &made, &kept[0].name],
+        &["merge-base", "--is-ancestor", &created, &saved[0].name],
     );
 }
 
@@ -92,10 +92,10 @@ async fn commits_that_were_not_published_are_kept() {
 async fn a_repository_that_an_agent_broke_is_no_obstacle() {
     let fixture = Fixture::new();
     let (one, two) = (fixture.host("one"), fixture.host("two"));
-    for (number, what) in (1..).zip(["gone", "broken", "empty", "new"]) {
+    for (number, case) in (1..).zip(["gone", "broken", "empty", "new"]) {
         one.attach(number, Epoch(1)).await.expect("it runs");
         let dir = one.file(".git");
-        match what {
+        match case {
             "gone" => fs::remove_dir_all(&dir).expect("it is there"),
             "broken" => one.write(".git/HEAD", "nonsense"),
             "empty" => {
@@ -109,14 +109,14 @@ async fn a_repository_that_an_agent_broke_is_no_obstacle() {
 
         let published = one.synced_project().publish(Epoch(1), None).await;
 
-        published.unwrap_or_else(|error| panic!("{what}: {error}"));
+        published.unwrap_or_else(|error| panic!("{case}: {error}"));
     }
     two.attach(9, Epoch(2)).await.expect("it runs");
     assert_eq!(log(&two), "Add new.txt");
 }
 
 /// Returns the quarantined repositories of agents on a host.
-fn aside(fixture: &Fixture, host: &str) -> Vec<String> {
+fn quarantined(fixture: &Fixture, host: &str) -> Vec<String> {
     names_in(&fixture.path(host).join("repositories-of-agents"))
 }
 
@@ -138,19 +138,19 @@ async fn quarantined_repositories_are_deleted_and_their_unknown_commits_kept() {
         two.attach(number, Epoch(epoch)).await.expect("it runs");
         let next = (number + 1, Epoch(epoch + 1));
         one.attach(next.0, next.1).await.expect("it runs");
-        assert_eq!(aside(&fixture, "one"), [""; 0]);
+        assert_eq!(quarantined(&fixture, "one"), [""; 0]);
     }
 
-    let kept = one
+    let saved = one
         .synced_project()
         .kept_work()
         .await
         .expect("it is listed");
-    let mut kept: Vec<_> = kept.into_iter().map(|kept| kept.commit).collect();
-    kept.sort();
+    let mut saved: Vec<_> = saved.into_iter().map(|saved| saved.commit).collect();
+    saved.sort();
     let mut expected = vec![attempt.clone(), stash.clone()];
     expected.sort();
-    assert_eq!(kept, expected);
+    assert_eq!(saved, expected);
     let sync_dir = fixture.path("one/sync.git");
     let show = |file: String| git(&sync_dir, &["show", &file]);
     assert_eq!(show(format!("{attempt}:attempt.txt")), "committed");
@@ -174,13 +174,13 @@ async fn a_quarantined_repository_stays_if_it_is_unreadable_or_has_more_stashes(
     }
     two.attach(2, Epoch(2)).await.expect("it runs");
     one.attach(3, Epoch(3)).await.expect("it runs");
-    assert_eq!(aside(&fixture, "one"), ["1"]);
+    assert_eq!(quarantined(&fixture, "one"), ["1"]);
     fs::remove_file(one.file(".git/config")).expect("it is there");
     two.attach(4, Epoch(4)).await.expect("it runs");
 
     one.attach(5, Epoch(5)).await.expect("it runs");
 
-    assert_eq!(aside(&fixture, "one"), ["1", "2"]);
+    assert_eq!(quarantined(&fixture, "one"), ["1", "2"]);
     let first = fixture.path("one/repositories-of-agents/1");
     assert_eq!(git(&first, &["show", "stash@{1}:a.txt"]), "first");
 }
@@ -200,7 +200,7 @@ async fn a_quarantined_repository_stays_if_a_ref_points_to_no_commit() {
 
         one.attach(3, Epoch(3)).await.expect("it runs");
 
-        assert_eq!(aside(&fixture, "one"), ["1"]);
+        assert_eq!(quarantined(&fixture, "one"), ["1"]);
         let sync_dir = fixture.path("one/sync.git");
         assert_eq!(
             git(&sync_dir, &["for-each-ref", "refs/git-sync/quarantine/"]),

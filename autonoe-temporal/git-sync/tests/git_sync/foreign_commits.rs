@@ -12,19 +12,19 @@ async fn commits_of_others_are_kept_and_named() {
     let fixture = Fixture::new();
     let (one, two) = (fixture.host("one"), fixture.host("two"));
     one.attach(1, Epoch(1)).await.expect("it runs");
-    let theirs = fixture.push_foreign_commit(BRANCH, "theirs.txt");
+    let foreign = fixture.push_foreign_commit(BRANCH, "theirs.txt");
 
     one.write("b.txt", "new\n");
     let published = one.synced_project().publish(Epoch(1), None).await;
     let attached = one.attach(2, Epoch(1)).await;
-    let elsewhere = two.attach(2, Epoch(2)).await;
+    let other_host = two.attach(2, Epoch(2)).await;
 
     let error = published.expect_err("somebody was there");
     let SyncError::Foreign { branch, commit } = &error else {
         panic!("{error:?}");
     };
-    assert_eq!((branch.as_str(), commit), (BRANCH, &theirs));
-    for result in [attached, elsewhere] {
+    assert_eq!((branch.as_str(), commit), (BRANCH, &foreign));
+    for result in [attached, other_host] {
         let Err(SessionHostError::Failed { failure, .. }) = result else {
             panic!("{result:?}");
         };
@@ -32,9 +32,9 @@ async fn commits_of_others_are_kept_and_named() {
             (failure.code.as_str(), failure.retry),
             ("foreign_work", Retry::Permanent)
         );
-        assert!(failure.message.contains(&theirs), "{failure}");
+        assert!(failure.message.contains(&foreign), "{failure}");
     }
-    assert_eq!(fixture.tip(), theirs);
+    assert_eq!(fixture.tip(), foreign);
     assert_eq!(one.read("b.txt"), "new\n");
     assert!(two.played.received().is_empty());
 }
@@ -49,13 +49,10 @@ async fn an_overtaken_host_is_fenced_even_below_foreign_commits() {
 
     let attached = one.attach(3, Epoch(1)).await;
 
-    let (asked, latest) = (Epoch(1), Epoch(2));
+    let (requested, latest) = (Epoch(1), Epoch(2));
     assert_eq!(
         attached,
-        Err(SessionHostError::Fenced {
-            requested: asked,
-            latest
-        })
+        Err(SessionHostError::Fenced { requested, latest })
     );
 }
 

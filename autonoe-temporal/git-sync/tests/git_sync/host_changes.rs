@@ -33,12 +33,12 @@ async fn a_run_moves_back_and_forth_between_two_hosts() {
     assert_eq!(fixture.on_remote(&["rev-parse", "main"]), base);
     let names = fixture.on_remote(&["for-each-ref", "--format=%(refname:short)"]);
     assert_eq!(names, format!("{BRANCH}\nmain"));
-    let kept = one
+    let saved = one
         .synced_project()
         .kept_work()
         .await
         .expect("it is listed");
-    assert!(kept.is_empty(), "{kept:?}");
+    assert!(saved.is_empty(), "{saved:?}");
 }
 
 #[tokio::test]
@@ -49,10 +49,10 @@ async fn an_outcome_reported_on_one_host_is_reported_on_another_without_a_run() 
     let first = one.attach(1, epoch).await.expect("it runs");
 
     let epoch = two.claim().await;
-    let again = two.attach(1, epoch).await.expect("it is recorded");
+    let repeated = two.attach(1, epoch).await.expect("it is recorded");
 
-    assert_eq!(again.result.end, first.result.end);
-    assert_eq!(again.result.agent_session, first.result.agent_session);
+    assert_eq!(repeated.result.end, first.result.end);
+    assert_eq!(repeated.result.agent_session, first.result.agent_session);
     assert!(two.played.received().is_empty());
     assert_eq!(two.read("session-1.txt"), "worked\n");
 }
@@ -162,7 +162,7 @@ async fn an_overtaken_host_does_not_end_a_run() {
 }
 
 #[tokio::test]
-async fn a_run_that_has_not_begun_gets_no_branch_for_its_end() {
+async fn run_that_has_not_started_gets_no_branch_for_its_end() {
     let fixture = Fixture::new();
     let one = fixture.host("one");
     let epoch = one.claim().await;

@@ -33,7 +33,7 @@ impl Trap {
 }
 
 /// Redirects the repository of agents to another one.
-type Lead = fn(&Host, &Path);
+type Redirect = fn(&Host, &Path);
 
 fn set_traps(host: &Host, trap: &Trap) {
     let folder = host.file("");
@@ -134,7 +134,7 @@ async fn a_sync_repository_with_other_settings_is_repaired() {
 }
 
 #[tokio::test]
-async fn a_repository_that_leads_elsewhere_is_not_followed() {
+async fn repository_with_outside_references_is_ignored() {
     let fixture = Fixture::new();
     let one = fixture.host("one");
     let secret = fixture.path("secret");
@@ -144,7 +144,7 @@ async fn a_repository_that_leads_elsewhere_is_not_followed() {
     git(&secret, &["add", "--all"]);
     git(&secret, &["commit", "--quiet", "-m", "secret"]);
     let hidden = git(&secret, &["rev-parse", "HEAD"]);
-    let ways: [(&str, Lead); 3] = [
+    let ways: [(&str, Redirect); 3] = [
         ("a file", |host, secret| {
             let text = format!("gitdir: {}\n", secret.join(".git").display());
             host.write(".git", &text);
@@ -159,11 +159,11 @@ async fn a_repository_that_leads_elsewhere_is_not_followed() {
             host.write(".git/commondir", &text);
         }),
     ];
-    for (number, (what, lead)) in (1..).zip(ways) {
+    for (number, (case, redirect)) in (1..).zip(ways) {
         one.attach(number, Epoch(1)).await.expect("it runs");
         let dir = one.file(".git");
         let _ = fs::remove_file(&dir).or_else(|_| fs::remove_dir_all(&dir));
-        lead(&one, &secret);
+        redirect(&one, &secret);
 
         one.synced_project()
             .publish(Epoch(1), None)
@@ -171,7 +171,7 @@ async fn a_repository_that_leads_elsewhere_is_not_followed() {
             .expect("it is published");
 
         let all = fixture.on_remote(&["rev-list", "--all"]);
-        assert!(!all.contains(&hidden), "{what}");
+        assert!(!all.contains(&hidden), "{case}");
         let _ = fs::remove_file(&dir).or_else(|_| fs::remove_dir_all(&dir));
     }
     let two = fixture.host("two");

@@ -53,16 +53,16 @@ async fn another_host_continues_after_a_kill() {
         let when = ["before", "after"][(round % 2) as usize];
         let kill = format!("{when} {}", 1 + round * 29 % 131);
 
-        let told = host(&fixture, home, (number, epoch), &kill);
+        let reported = host(&fixture, home, (number, epoch), &kill);
 
-        killed += u32::from(told.is_none());
+        killed += u32::from(reported.is_none());
         epoch += 1;
-        number += u32::from(told.is_some());
+        number += u32::from(reported.is_some());
         assert_eq!(fixture.on_remote(&["rev-parse", "main"]), base, "{kill}");
         fixture.on_remote(&["fsck", "--strict", "--no-dangling"]);
     }
-    let told = host(&fixture, "three", (number, epoch), "never");
-    assert_eq!(told, Some(number));
+    let reported = host(&fixture, "three", (number, epoch), "never");
+    assert_eq!(reported, Some(number));
 
     let last = Host::on(open(
         &fixture.path("four"),
@@ -107,43 +107,46 @@ fn host(fixture: &Fixture, home: &str, (number, epoch): (u32, u64), kill: &str) 
         .expect("this program");
     let output = child.stdout.take().expect("a pipe");
     let lines = BufReader::new(output).lines().map_while(Result::ok);
-    let mut told = None;
+    let mut reported = None;
     for line in lines {
-        if let Some((_, said)) = line.split_once("told ") {
-            told = said.parse().ok();
+        if let Some((_, number)) = line.split_once("reported ") {
+            reported = number.parse().ok();
         }
     }
     let ended = child.wait().expect("it ended");
-    assert!(ended.success() || told.is_none(), "{kill}: {ended:?}");
+    assert!(ended.success() || reported.is_none(), "{kill}: {ended:?}");
     let was_killed = std::os::unix::process::ExitStatusExt::signal(&ended) == Some(9);
-    assert!(told.is_some() || was_killed, "{kill} on {home}: {ended:?}");
-    told
+    assert!(
+        reported.is_some() || was_killed,
+        "{kill} on {home}: {ended:?}"
+    );
+    reported
 }
 
 /// Claims the run, executes one session, and reports its outcome.
 async fn be_a_host() {
-    let given = |name: &str| env::var(name).expect("who sets one variable sets all");
-    let programs = PathBuf::from(given(PROGRAMS));
+    let variable = |name: &str| env::var(name).expect("who sets one variable sets all");
+    let programs = PathBuf::from(variable(PROGRAMS));
     let path = format!("{}:{PATH}", programs.display());
     let commands = ProcessRunner::unconfined("/")
         .env("PATH", path)
         .env("REAL", PATH)
         .env("COUNT", programs.join("count"))
-        .env("KILL", given(KILL))
+        .env("KILL", variable(KILL))
         .env("HOST", std::process::id().to_string());
     let host = Host::on(open(
-        Path::new(&given(HOME)),
-        Path::new(&given(REMOTE)),
+        Path::new(&variable(HOME)),
+        Path::new(&variable(REMOTE)),
         commands,
     ));
-    let number: u32 = given(NUMBER).parse().expect("a number");
-    let last: u64 = given(EPOCH).parse().expect("a number");
+    let number: u32 = variable(NUMBER).parse().expect("a number");
+    let last: u64 = variable(EPOCH).parse().expect("a number");
     // Like an engine that knows the epochs that it has assigned.
     let epoch = host.claim().await.max(Epoch(last + 1));
     let outcome = host.attach(number, epoch).await.expect("it runs");
     assert!(outcome.result.end.is_completed());
     let mut out = std::io::stdout().lock();
-    writeln!(out, "told {number}")
+    writeln!(out, "reported {number}")
         .and_then(|()| out.flush())
         .expect("somebody listens");
 }

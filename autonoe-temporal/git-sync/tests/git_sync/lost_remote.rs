@@ -11,12 +11,12 @@ use crate::fixture::{Fixture, Host, git, recorded};
 
 /// A host in whose second session the remote is moved away, after the agent has started to work.
 fn host(fixture: &Fixture, name: &str) -> Host {
-    let (here, away) = (fixture.remote(), fixture.path("away.git"));
+    let (here, moved) = (fixture.remote(), fixture.path("away.git"));
     let vanishes = SessionScript::new("the remote vanishes")
         .says("I begin.")
         .performs(move |project| {
             fs::write(project.join("half.txt"), "half\n").expect("a file");
-            fs::rename(&here, &away).expect("it is there");
+            fs::rename(&here, &moved).expect("it is there");
         })
         .says("Done.")
         .ends();
@@ -27,7 +27,7 @@ fn host(fixture: &Fixture, name: &str) -> Host {
     )
 }
 
-fn comes_back(fixture: &Fixture) {
+fn restore_remote(fixture: &Fixture) {
     fs::rename(fixture.path("away.git"), fixture.remote()).expect("it is away");
 }
 
@@ -39,7 +39,7 @@ fn failure(attached: Result<HostedOutcome, SessionHostError>) -> Failure {
 }
 
 #[tokio::test]
-async fn a_session_is_reported_when_its_remote_returns_and_does_not_run_again() {
+async fn session_is_reported_once_its_remote_returns_and_is_not_repeated() {
     let fixture = Fixture::new();
     let (one, two) = (host(&fixture, "one"), fixture.host("two"));
     one.attach(1, Epoch(1)).await.expect("it runs");
@@ -52,7 +52,7 @@ async fn a_session_is_reported_when_its_remote_returns_and_does_not_run_again() 
         assert_eq!(recorded(&one), [1, 2]);
         assert_eq!(one.read("half.txt"), "half\n");
     }
-    comes_back(&fixture);
+    restore_remote(&fixture);
     let outcome = one.attach(2, Epoch(1)).await.expect("it is recorded");
 
     assert!(outcome.result.end.is_completed());
@@ -60,8 +60,8 @@ async fn a_session_is_reported_when_its_remote_returns_and_does_not_run_again() 
     assert_eq!(fixture.published("half.txt"), "half");
     // The next host finds it.
     let epoch = two.claim().await;
-    let again = two.attach(2, epoch).await.expect("it is recorded");
-    assert_eq!(again.result, outcome.result);
+    let repeated = two.attach(2, epoch).await.expect("it is recorded");
+    assert_eq!(repeated.result, outcome.result);
     assert!(two.played.received().is_empty());
     assert_eq!(recorded(&two), [1, 2]);
 }
@@ -72,7 +72,7 @@ async fn a_session_that_another_host_repeated_counts_there_and_the_local_work_is
     let (one, two) = (host(&fixture, "one"), fixture.host("two"));
     one.attach(1, Epoch(1)).await.expect("it runs");
     failure(one.attach(2, Epoch(1)).await);
-    comes_back(&fixture);
+    restore_remote(&fixture);
     let epoch = two.claim().await;
     two.attach(2, epoch).await.expect("it runs");
 
@@ -87,21 +87,21 @@ async fn a_session_that_another_host_repeated_counts_there_and_the_local_work_is
     one.attach(3, epoch).await.expect("it runs");
     assert_eq!(recorded(&one), [1, 2, 3]);
     assert_eq!(one.played.received().len(), 3);
-    let kept = one
+    let saved = one
         .synced_project()
         .kept_work()
         .await
         .expect("it is listed");
-    let [kept] = &kept[..] else {
-        panic!("{kept:?}");
+    let [saved] = &saved[..] else {
+        panic!("{saved:?}");
     };
-    let show = format!("{}:half.txt", kept.name);
+    let show = format!("{}:half.txt", saved.name);
     let sync_dir = fixture.path("one/sync.git");
     assert_eq!(git(&sync_dir, &["show", &show]), "half");
 }
 
 #[tokio::test]
-async fn a_remote_in_whose_place_is_another_one_is_no_place_to_publish() {
+async fn replaced_remote_is_not_published_to() {
     let fixture = Fixture::new();
     let one = host(&fixture, "one");
     one.attach(1, Epoch(1)).await.expect("it runs");

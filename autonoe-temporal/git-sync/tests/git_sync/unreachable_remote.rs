@@ -31,9 +31,9 @@ async fn an_unpublished_outcome_is_published_by_the_retry_without_a_run() {
     assert_eq!(fixture.names(), before);
     assert_eq!(recorded(&one), [1, 2]);
 
-    let again = one.attach(2, Epoch(1)).await.expect("it is recorded");
+    let repeated = one.attach(2, Epoch(1)).await.expect("it is recorded");
 
-    assert!(again.result.end.is_completed());
+    assert!(repeated.result.end.is_completed());
     assert_eq!(one.played.received().len(), 2);
     let epoch = two.claim().await;
     two.attach(2, epoch).await.expect("it is recorded");
@@ -51,14 +51,14 @@ fn refuse_all(fixture: &Fixture) -> std::path::PathBuf {
 }
 
 #[tokio::test]
-async fn a_remote_that_is_away_can_be_tried_again_and_loses_nothing() {
+async fn unreachable_remote_is_retried_and_nothing_is_lost() {
     let fixture = Fixture::new();
     let one = fixture.host("one");
     one.attach(1, Epoch(1)).await.expect("it runs");
     one.write("b.txt", "new\n");
     let run = RunId::new("shop");
     {
-        let _away = fixture.away();
+        let _outage = fixture.make_unreachable();
 
         let published = one.synced_project().publish(Epoch(1), None).await;
         let attached = one.attach(2, Epoch(1)).await;
@@ -91,7 +91,7 @@ async fn a_remote_that_is_away_can_be_tried_again_and_loses_nothing() {
 async fn a_new_host_cannot_report_the_ledger_without_the_remote() {
     let fixture = Fixture::new();
     let one = fixture.host("one");
-    let _away = fixture.away();
+    let _outage = fixture.make_unreachable();
 
     let seen = one.host.ledger_view(&RunId::new("shop")).await;
 
@@ -118,19 +118,19 @@ async fn a_remote_without_the_base_is_named() {
 #[tokio::test]
 async fn a_password_reaches_the_remote_and_is_in_no_arguments() {
     let fixture = Fixture::new();
-    let door = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = door.local_addr().expect("it has one");
-    let asking = std::thread::spawn(move || {
-        let (mut who, _) = door.accept().expect("somebody asks");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("it has one");
+    let server = std::thread::spawn(move || {
+        let (mut client, _) = listener.accept().expect("somebody asks");
         let mut request = Vec::new();
         while !request.ends_with(b"\r\n\r\n") {
             let mut byte = [0];
-            who.read_exact(&mut byte).expect("a request");
+            client.read_exact(&mut byte).expect("a request");
             request.extend(byte);
         }
         let arguments = arguments_of_all();
         let answer = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-        who.write_all(answer).expect("it listens");
+        client.write_all(answer).expect("it listens");
         (String::from_utf8_lossy(&request).into_owned(), arguments)
     });
     let remote = SyncRemote::new(format!("http://ada:hunter2%40secret@{address}/shop.git"));
@@ -142,7 +142,7 @@ async fn a_password_reaches_the_remote_and_is_in_no_arguments() {
     let arrived = one.expect("it can be opened").checkout().await;
 
     arrived.expect_err("there is no repository");
-    let (request, arguments) = asking.join().expect("it was asked");
+    let (request, arguments) = server.join().expect("it was asked");
     assert!(
         request.contains("Authorization: Basic YWRhOmh1bnRlcjJAc2VjcmV0"),
         "{request}"
