@@ -38,13 +38,13 @@ pub(crate) fn task_executor(
     applied.map_err(|error| AppError::failure(error_chain(&error)))?;
     let agent_config = config.agent_config();
     let backend = ChosenBackend::select(agent.backend.as_ref(), &project, agent_config)?;
-    let wanted = RequestedOptions {
+    let options = RequestedOptions {
         model: agent.model.as_deref(),
         plan_model: None,
         thinking: agent.thinking,
         sandbox: switch,
     };
-    let built = backend.build(&project, agent_config, Mode::Run, wanted, &models, env)?;
+    let built = backend.build(&project, agent_config, Mode::Run, options, &models, env)?;
     let setup = SessionSetup::new(built.outer_sandbox, agent.thinking, env)
         .without_server(built.missing_server);
     let (telemetry, trace) = (projects.telemetry.clone(), trace.cloned());

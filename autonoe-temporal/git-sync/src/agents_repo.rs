@@ -8,7 +8,7 @@ use autonoe_core::project::{create_folder, replace_file_durably};
 
 use crate::SyncError;
 use crate::remote_state::fetch_command;
-use crate::sync_refs::{AGENTS, CURRENT, QUARANTINE, UNPUBLISHED};
+use crate::sync_refs::{AGENTS, CURRENT, KEPT, QUARANTINE};
 use crate::sync_repo::SyncRepo;
 use autonoe_harness::isolation::{IsolationError, Repository, output_text};
 
@@ -101,7 +101,7 @@ impl SyncRepo<'_> {
             .await?;
         if !output.is_success() {
             tracing::warn!(
-                output = output_text(&output),
+                said = output_text(&output),
                 "cannot fetch the commits of agents"
             );
         }
@@ -136,7 +136,7 @@ pub(crate) fn is_self_contained(dir: &Path) -> bool {
 }
 
 /// Name of the repository that is being deleted. It has been searched for unknown commits.
-const DELETING: &str = "gone";
+const DELETED: &str = "deleted";
 
 impl SyncRepo<'_> {
     fn quarantine_dir(&self) -> PathBuf {
@@ -165,9 +165,9 @@ impl SyncRepo<'_> {
     /// No session may be running in the project: it could still be using one of them.
     pub(crate) async fn clean_quarantine(&self) -> Result<(), SyncError> {
         let quarantine_dir = self.quarantine_dir();
-        let deleting = quarantine_dir.join(DELETING);
+        let deleted = quarantine_dir.join(DELETED);
         // Left by a killed process.
-        remove(&deleting).map_err(IsolationError::io(&deleting))?;
+        remove(&deleted).map_err(IsolationError::io(&deleted))?;
         let entries = match fs::read_dir(&quarantine_dir) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             entries => entries.map_err(IsolationError::io(&quarantine_dir))?,
@@ -182,8 +182,8 @@ impl SyncRepo<'_> {
             }
             // A rename is atomic, so that a partially deleted repository is never mistaken for a
             // whole one.
-            fs::rename(&dir, &deleting).map_err(IsolationError::io(&dir))?;
-            remove(&deleting).map_err(IsolationError::io(&deleting))?;
+            fs::rename(&dir, &deleted).map_err(IsolationError::io(&dir))?;
+            remove(&deleted).map_err(IsolationError::io(&deleted))?;
         }
         Ok(())
     }
@@ -218,10 +218,10 @@ impl SyncRepo<'_> {
             // An annotated tag has a message of its own, and a ref may point to a file or a folder.
             is_all &= kind == "commit";
             if kind == "commit" && !self.is_known(object).await? {
-                let name = format!("{UNPUBLISHED}agents-{object}");
-                self.run_ok(&["update-ref", &name, object]).await?;
+                let backup = format!("{KEPT}agents-{object}");
+                self.run_ok(&["update-ref", &backup, object]).await?;
                 let place = self.synced_project.sync_repo_dir();
-                tracing::warn!(name, named, repository = %place.display(), "kept a ref");
+                tracing::warn!(backup, named, repository = %place.display(), "kept a ref");
             }
             self.delete_ref(named).await?;
         }
@@ -230,14 +230,14 @@ impl SyncRepo<'_> {
 
     /// Returns whether a commit is contained in the current commit of the project, or is kept.
     async fn is_known(&self, object: &str) -> Result<bool, SyncError> {
-        let unpublished = format!("--glob={UNPUBLISHED}*");
+        let backup = format!("--glob={KEPT}*");
         let unknown = [
             "rev-list",
             "--max-count=1",
             object,
             "--not",
             CURRENT,
-            &unpublished,
+            &backup,
         ];
         Ok(self.run_ok(&unknown).await?.is_empty())
     }

@@ -51,7 +51,7 @@ pub enum SyncError {
     },
     /// This host has not taken over the run with that epoch.
     #[error("the run was not claimed with epoch {}", epoch.0)]
-    NotClaimed {
+    NotTakenOver {
         /// The epoch.
         epoch: Epoch,
     },
@@ -139,7 +139,7 @@ impl SyncError {
             Self::Unreachable { .. } => "remote_away",
             Self::Refused { .. } => "remote_refused",
             Self::Overtaken { .. } => "overtaken",
-            Self::NotClaimed { .. } => "not_taken",
+            Self::NotTakenOver { .. } => "not_taken",
             Self::Foreign { .. } => "foreign_work",
             Self::BranchReset { .. } => "branch_set_back",
             Self::NoBase { .. } => "no_base",

@@ -108,13 +108,14 @@ impl SyncedSessionHost {
 
     /// Checks that the run is that of this project.
     fn check_run(&self, run: &RunId) -> Result<(), Failure> {
-        let own = self.synced_project.run();
-        if run == own {
+        let own_run = self.synced_project.run();
+        if run == own_run {
             Ok(())
         } else {
-            let message =
-                format!("the run {run} is not on this host: this is the project of the run {own}");
-            Err(Failure::permanent("other_run", message))
+            let reason = format!(
+                "the run {run} is not on this host: this is the project of the run {own_run}"
+            );
+            Err(Failure::permanent("other_run", reason))
         }
     }
 
@@ -127,13 +128,13 @@ impl SyncedSessionHost {
         cancelled: &CancellationToken,
     ) -> Result<(), SessionHostError> {
         loop {
-            let gave_up = async {
+            let cancelled_for_long = async {
                 cancelled.cancelled().await;
                 self.clock.sleep(GRACE).await;
             };
             let acquired = tokio::select! {
                 acquired = self.with_heartbeats(on_heartbeat, self.synced_project.take_over(epoch)) => acquired,
-                () = gave_up => return Err(SessionHostError::Cancelled(key.clone())),
+                () = cancelled_for_long => return Err(SessionHostError::Cancelled(key.clone())),
             };
             match acquired {
                 Err(SyncError::InUse(_)) => {}
@@ -244,8 +245,8 @@ impl SessionHost for SyncedSessionHost {
             return Ok(here);
         };
         let next = seen.next().ok_or_else(|| {
-            let message = format!("there is no epoch after {}", seen.0);
-            failed(Failure::permanent("no_epoch", message))
+            let reason = format!("there is no epoch after {}", seen.0);
+            failed(Failure::permanent("no_epoch", reason))
         })?;
         Ok(here.max(next))
     }

@@ -104,23 +104,9 @@ impl IntegrationBranch {
     pub async fn create(&self, base: &str) -> Result<String, SyncError> {
         check_branch_name(base)?;
         let clone = self.temporary_clone().await?;
-        let (branch, base_name) = (head(&self.branch), head(base));
-        let tips = clone.list(&[&branch, &base_name]).await?;
-        let commit = match <[_; 2]>::try_from(tips) {
-            Ok([Some(commit), _]) => return Ok(commit),
-            Ok([None, Some(_)]) => clone.fetch(&base_name, SOURCE).await?,
-            _ => {
-                return Err(SyncError::NoBase {
-                    remote: self.remote.to_string(),
-                    base: base.to_owned(),
-                });
-            }
-        };
-        match clone.push(&commit, None).await? {
-            Pushed::Done => Ok(commit),
-            // Another host has created it.
-            Pushed::Moved => clone.fetch(&branch, &head(INTEGRATION)).await,
-        }
+        let created = clone.create(base).await;
+        clone.remove().map_err(IsolationError::io(&self.home))?;
+        created
     }
 
     /// Merges the branch `source`, if `checks` pass in a folder with the merged work.
@@ -194,6 +180,27 @@ enum Pushed {
 }
 
 impl TemporaryClone<'_> {
+    async fn create(&self, base: &str) -> Result<String, SyncError> {
+        let target = self.target;
+        let (branch, base_name) = (head(&target.branch), head(base));
+        let tips = self.list(&[&branch, &base_name]).await?;
+        let commit = match <[_; 2]>::try_from(tips) {
+            Ok([Some(commit), _]) => return Ok(commit),
+            Ok([None, Some(_)]) => self.fetch(&base_name, SOURCE).await?,
+            _ => {
+                return Err(SyncError::NoBase {
+                    remote: target.remote.to_string(),
+                    base: base.to_owned(),
+                });
+            }
+        };
+        match self.push(&commit, None).await? {
+            Pushed::Done => Ok(commit),
+            // Another host has created it.
+            Pushed::Moved => self.fetch(&branch, &head(INTEGRATION)).await,
+        }
+    }
+
     async fn merge<C, F>(&self, source: &str, mut checks: C) -> Result<MergeOutcome, SyncError>
     where
         C: FnMut(PathBuf) -> F,

@@ -69,7 +69,7 @@ impl SyncRepo<'_> {
         epoch: Epoch,
         session: Option<u32>,
     ) -> Result<(), SyncError> {
-        let (here, last) = self.claimed_commit(epoch).await?;
+        let (here, last) = self.acquired_commit(epoch).await?;
         // The lock keeps the project unchanged while it is staged.
         let lock = RunLock::acquire(&self.synced_project.project, Timestamp::now())?;
         let agents = self.agents_head().await?;
@@ -114,10 +114,10 @@ impl SyncRepo<'_> {
 
     /// Returns the current commit of the project and its trailers, if this host has taken over the
     /// run with that epoch.
-    async fn claimed_commit(&self, epoch: Epoch) -> Result<(String, CommitTrailer), SyncError> {
-        let not_claimed = || SyncError::NotClaimed { epoch };
-        let here = self.commit_of(CURRENT).await?.ok_or_else(not_claimed)?;
-        let last = self.trailer(&here).await?.ok_or_else(not_claimed)?;
+    async fn acquired_commit(&self, epoch: Epoch) -> Result<(String, CommitTrailer), SyncError> {
+        let not_taken_over = || SyncError::NotTakenOver { epoch };
+        let here = self.commit_of(CURRENT).await?.ok_or_else(not_taken_over)?;
+        let last = self.trailer(&here).await?.ok_or_else(not_taken_over)?;
         let owns_run = self.owns_run().await?;
         if last.epoch > epoch || (last.epoch == epoch && !owns_run) {
             return Err(SyncError::Overtaken {
@@ -128,7 +128,7 @@ impl SyncRepo<'_> {
         if last.epoch == epoch {
             Ok((here, last))
         } else {
-            Err(not_claimed())
+            Err(not_taken_over())
         }
     }
 }

@@ -231,17 +231,17 @@ mod tests {
         let remote = SyncRemote::new("https://ada:p%40ss-word@git.example.org/shop.git")
             .expect("an address")
             .setting("http.extraHeader", "Authorization: Bearer abcdefgh123");
-        let stderr = "fatal: unable to access 'https://ada:p%40ss-word@git.example.org/shop.git/': \
+        let output = "fatal: unable to access 'https://ada:p%40ss-word@git.example.org/shop.git/': \
         p@ss-word abcdefgh123 https://bob:other@elsewhere.org/";
 
-        let redacted = remote.redact(stderr);
+        let redacted_text = remote.redact(output);
 
         for secret in ["p%40ss-word", "p@ss-word", "abcdefgh123", "bob", "other@"] {
-            assert!(!redacted.contains(secret), "{redacted}");
+            assert!(!redacted_text.contains(secret), "{redacted_text}");
         }
         assert!(
-            redacted.contains("https://git.example.org/shop.git"),
-            "{redacted}"
+            redacted_text.contains("https://git.example.org/shop.git"),
+            "{redacted_text}"
         );
         let debug = format!("{remote:?} {remote}");
         assert!(
@@ -255,8 +255,8 @@ mod tests {
         let remote = SyncRemote::new("https://ghp_0123456789@git.example.org/shop.git");
         let remote = remote.expect("an address");
 
-        let redacted = remote.redact("could not read Password for ghp_0123456789");
+        let redacted_text = remote.redact("could not read Password for ghp_0123456789");
 
-        assert_eq!(redacted, "could not read Password for ***");
+        assert_eq!(redacted_text, "could not read Password for ***");
     }
 }

@@ -39,17 +39,17 @@ async fn an_agent_finds_the_commits_and_the_changes_of_the_one_before() {
     let there = git(&two.file(""), &["status", "--porcelain"]);
     assert_eq!(there, format!("{status}\n?? session-3.txt"));
     // It continues from there.
-    let commit_id = commit(&two, "c.txt");
+    let created = commit(&two, "c.txt");
     two.attach(4, Epoch(2)).await.expect("it runs");
     one.attach(5, Epoch(3)).await.expect("it runs");
     assert_eq!(log(&one), "Add c.txt\nAdd b.txt\nfirst");
-    assert_eq!(git(&one.file(""), &["rev-parse", "HEAD"]), commit_id);
-    fixture.on_remote(&["merge-base", "--is-ancestor", &commit_id, "autonoe/shop"]);
+    assert_eq!(git(&one.file(""), &["rev-parse", "HEAD"]), created);
+    fixture.on_remote(&["merge-base", "--is-ancestor", &created, "autonoe/shop"]);
     fixture.on_remote(&["fsck", "--strict"]);
 }
 
 #[tokio::test]
-async fn history_that_an_agent_rewrote_removes_nothing_from_the_branch() {
+async fn rewritten_history_of_an_agent_removes_nothing_from_the_branch() {
     let fixture = Fixture::new();
     let (one, two) = (fixture.host("one"), fixture.host("two"));
     one.attach(1, Epoch(1)).await.expect("it runs");
@@ -70,26 +70,21 @@ async fn commits_that_were_not_published_are_kept() {
     let fixture = Fixture::new();
     let (one, two) = (fixture.host("one"), fixture.host("two"));
     one.attach(1, Epoch(1)).await.expect("it runs");
-    let commit_id = commit(&one, "b.txt");
+    let created = commit(&one, "b.txt");
     two.attach(2, Epoch(2)).await.expect("it runs");
 
     one.synced_project().checkout().await.expect("it arrives");
 
     assert_eq!(log(&one), "first");
-    let unpublished = one
+    let saved = one
         .synced_project()
-        .unpublished_work()
+        .kept_work()
         .await
         .expect("it is listed");
     let sync_dir = fixture.path("one/sync.git");
     git(
         &sync_dir,
-        &[
-            "merge-base",
-            "--is-ancestor",
-            &commit_id,
-            &unpublished[0].name,
-        ],
+        &["merge-base", "--is-ancestor", &created, &saved[0].name],
     );
 }
 
@@ -97,10 +92,10 @@ async fn commits_that_were_not_published_are_kept() {
 async fn a_repository_that_an_agent_broke_is_no_obstacle() {
     let fixture = Fixture::new();
     let (one, two) = (fixture.host("one"), fixture.host("two"));
-    for (number, damage) in (1..).zip(["gone", "broken", "empty", "new"]) {
+    for (number, case) in (1..).zip(["gone", "broken", "empty", "new"]) {
         one.attach(number, Epoch(1)).await.expect("it runs");
         let dir = one.file(".git");
-        match damage {
+        match case {
             "gone" => fs::remove_dir_all(&dir).expect("it is there"),
             "broken" => one.write(".git/HEAD", "nonsense"),
             "empty" => {
@@ -114,7 +109,7 @@ async fn a_repository_that_an_agent_broke_is_no_obstacle() {
 
         let published = one.synced_project().publish(Epoch(1), None).await;
 
-        published.unwrap_or_else(|error| panic!("{damage}: {error}"));
+        published.unwrap_or_else(|error| panic!("{case}: {error}"));
     }
     two.attach(9, Epoch(2)).await.expect("it runs");
     assert_eq!(log(&two), "Add new.txt");
@@ -146,19 +141,16 @@ async fn quarantined_repositories_are_deleted_and_their_unknown_commits_kept() {
         assert_eq!(quarantined(&fixture, "one"), [""; 0]);
     }
 
-    let unpublished = one
+    let saved = one
         .synced_project()
-        .unpublished_work()
+        .kept_work()
         .await
         .expect("it is listed");
-    let mut unpublished: Vec<_> = unpublished
-        .into_iter()
-        .map(|unpublished| unpublished.commit)
-        .collect();
-    unpublished.sort();
+    let mut saved: Vec<_> = saved.into_iter().map(|saved| saved.commit).collect();
+    saved.sort();
     let mut expected = vec![attempt.clone(), stash.clone()];
     expected.sort();
-    assert_eq!(unpublished, expected);
+    assert_eq!(saved, expected);
     let sync_dir = fixture.path("one/sync.git");
     let show = |file: String| git(&sync_dir, &["show", &file]);
     assert_eq!(show(format!("{attempt}:attempt.txt")), "committed");

@@ -39,20 +39,17 @@ async fn a_host_that_was_overtaken_cannot_push_and_the_remote_stays_as_it_is() {
     assert_eq!(one.read("late.txt"), "too late\n");
     one.attach(3, Epoch(3)).await.expect("it runs");
     assert_eq!(one.read("late.txt"), "");
-    let unpublished = one
+    let saved = one
         .synced_project()
-        .unpublished_work()
+        .kept_work()
         .await
         .expect("it is listed");
-    let [unpublished] = &unpublished[..] else {
-        panic!("{unpublished:?}");
+    let [saved] = &saved[..] else {
+        panic!("{saved:?}");
     };
-    let show = format!("{}:late.txt", unpublished.commit);
+    let show = format!("{}:late.txt", saved.commit);
     let sync_dir = fixture.path("one/sync.git");
-    assert_eq!(
-        crate::fixture::git(&sync_dir, &["show", &show]),
-        "too late"
-    );
+    assert_eq!(crate::fixture::git(&sync_dir, &["show", &show]), "too late");
     assert_eq!(recorded(&one), [1, 2, 3]);
 }
 
@@ -91,9 +88,9 @@ async fn many_hosts_that_take_over_at_once_leave_one_line_of_epochs() {
     let taking = hosts.iter().zip(1..);
     let taking = taking.map(|(host, epoch)| host.take_over(Epoch(epoch)));
 
-    let claims = futures::future::join_all(taking).await;
+    let takeovers = futures::future::join_all(taking).await;
 
-    assert!(claims[4].is_ok(), "{claims:?}");
+    assert!(takeovers[4].is_ok(), "{takeovers:?}");
     let epochs = fixture.on_remote(&[
         "log",
         "--reverse",
@@ -115,7 +112,7 @@ async fn many_hosts_that_take_over_at_once_leave_one_line_of_epochs() {
 }
 
 #[tokio::test]
-async fn a_session_whose_host_is_overtaken_is_dropped() {
+async fn session_of_an_overtaken_host_is_dropped() {
     let fixture = Fixture::new();
     let hangs = SessionScript::new("hangs").says("I begin.").hangs();
     let mut one = Host::with(fixture.synced_project("one"), [hangs]);

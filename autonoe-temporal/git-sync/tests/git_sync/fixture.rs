@@ -119,17 +119,17 @@ impl Fixture {
     }
 
     /// Makes the remote unreachable until the returned value is dropped.
-    pub(crate) fn hide_remote(&self) -> HiddenRemote<'_> {
+    pub(crate) fn make_unreachable(&self) -> UnreachableRemote<'_> {
         fs::rename(self.remote(), self.path("away.git")).expect("it is there");
-        HiddenRemote { fixture: self }
+        UnreachableRemote { fixture: self }
     }
 }
 
-pub(crate) struct HiddenRemote<'a> {
+pub(crate) struct UnreachableRemote<'a> {
     fixture: &'a Fixture,
 }
 
-impl Drop for HiddenRemote<'_> {
+impl Drop for UnreachableRemote<'_> {
     fn drop(&mut self) {
         fs::rename(self.fixture.path("away.git"), self.fixture.remote()).expect("it is there");
     }

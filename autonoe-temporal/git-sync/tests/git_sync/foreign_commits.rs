@@ -17,14 +17,14 @@ async fn commits_of_others_are_kept_and_named() {
     one.write("b.txt", "new\n");
     let published = one.synced_project().publish(Epoch(1), None).await;
     let attached = one.attach(2, Epoch(1)).await;
-    let attached_to_two = two.attach(2, Epoch(2)).await;
+    let other_host = two.attach(2, Epoch(2)).await;
 
     let error = published.expect_err("somebody was there");
     let SyncError::Foreign { branch, commit } = &error else {
         panic!("{error:?}");
     };
     assert_eq!((branch.as_str(), commit), (BRANCH, &foreign));
-    for result in [attached, attached_to_two] {
+    for result in [attached, other_host] {
         let Err(SessionHostError::Failed { failure, .. }) = result else {
             panic!("{result:?}");
         };

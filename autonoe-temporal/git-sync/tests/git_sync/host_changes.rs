@@ -33,12 +33,12 @@ async fn a_run_moves_back_and_forth_between_two_hosts() {
     assert_eq!(fixture.on_remote(&["rev-parse", "main"]), base);
     let names = fixture.on_remote(&["for-each-ref", "--format=%(refname:short)"]);
     assert_eq!(names, format!("{BRANCH}\nmain"));
-    let unpublished = one
+    let saved = one
         .synced_project()
-        .unpublished_work()
+        .kept_work()
         .await
         .expect("it is listed");
-    assert!(unpublished.is_empty(), "{unpublished:?}");
+    assert!(saved.is_empty(), "{saved:?}");
 }
 
 #[tokio::test]
@@ -162,7 +162,7 @@ async fn an_overtaken_host_does_not_end_a_run() {
 }
 
 #[tokio::test]
-async fn a_run_that_has_not_started_gets_no_branch_for_its_end() {
+async fn run_that_has_not_started_gets_no_branch_for_its_end() {
     let fixture = Fixture::new();
     let one = fixture.host("one");
     let epoch = one.claim().await;

@@ -134,7 +134,7 @@ async fn a_sync_repository_with_other_settings_is_repaired() {
 }
 
 #[tokio::test]
-async fn a_repository_that_points_elsewhere_is_not_followed() {
+async fn repository_with_outside_references_is_ignored() {
     let fixture = Fixture::new();
     let one = fixture.host("one");
     let secret = fixture.path("secret");
@@ -159,7 +159,7 @@ async fn a_repository_that_points_elsewhere_is_not_followed() {
             host.write(".git/commondir", &text);
         }),
     ];
-    for (number, (description, redirect)) in (1..).zip(ways) {
+    for (number, (case, redirect)) in (1..).zip(ways) {
         one.attach(number, Epoch(1)).await.expect("it runs");
         let dir = one.file(".git");
         let _ = fs::remove_file(&dir).or_else(|_| fs::remove_dir_all(&dir));
@@ -171,7 +171,7 @@ async fn a_repository_that_points_elsewhere_is_not_followed() {
             .expect("it is published");
 
         let all = fixture.on_remote(&["rev-list", "--all"]);
-        assert!(!all.contains(&hidden), "{description}");
+        assert!(!all.contains(&hidden), "{case}");
         let _ = fs::remove_file(&dir).or_else(|_| fs::remove_dir_all(&dir));
     }
     let two = fixture.host("two");

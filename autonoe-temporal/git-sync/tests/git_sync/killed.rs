@@ -109,8 +109,8 @@ fn host(fixture: &Fixture, home: &str, (number, epoch): (u32, u64), kill: &str) 
     let lines = BufReader::new(output).lines().map_while(Result::ok);
     let mut reported = None;
     for line in lines {
-        if let Some((_, number_text)) = line.split_once("told ") {
-            reported = number_text.parse().ok();
+        if let Some((_, number)) = line.split_once("reported ") {
+            reported = number.parse().ok();
         }
     }
     let ended = child.wait().expect("it ended");
@@ -146,7 +146,7 @@ async fn be_a_host() {
     let outcome = host.attach(number, epoch).await.expect("it runs");
     assert!(outcome.result.end.is_completed());
     let mut out = std::io::stdout().lock();
-    writeln!(out, "told {number}")
+    writeln!(out, "reported {number}")
         .and_then(|()| out.flush())
         .expect("somebody listens");
 }

@@ -11,12 +11,12 @@ use crate::fixture::{Fixture, Host, git, recorded};
 
 /// A host in whose second session the remote is moved away, after the agent has started to work.
 fn host(fixture: &Fixture, name: &str) -> Host {
-    let (here, hidden) = (fixture.remote(), fixture.path("away.git"));
+    let (here, moved) = (fixture.remote(), fixture.path("away.git"));
     let vanishes = SessionScript::new("the remote vanishes")
         .says("I begin.")
         .performs(move |project| {
             fs::write(project.join("half.txt"), "half\n").expect("a file");
-            fs::rename(&here, &hidden).expect("it is there");
+            fs::rename(&here, &moved).expect("it is there");
         })
         .says("Done.")
         .ends();
@@ -39,7 +39,7 @@ fn failure(attached: Result<HostedOutcome, SessionHostError>) -> Failure {
 }
 
 #[tokio::test]
-async fn a_session_is_reported_when_its_remote_returns_and_does_not_run_again() {
+async fn session_is_reported_once_its_remote_returns_and_is_not_repeated() {
     let fixture = Fixture::new();
     let (one, two) = (host(&fixture, "one"), fixture.host("two"));
     one.attach(1, Epoch(1)).await.expect("it runs");
@@ -87,21 +87,21 @@ async fn a_session_that_another_host_repeated_counts_there_and_the_local_work_is
     one.attach(3, epoch).await.expect("it runs");
     assert_eq!(recorded(&one), [1, 2, 3]);
     assert_eq!(one.played.received().len(), 3);
-    let unpublished = one
+    let saved = one
         .synced_project()
-        .unpublished_work()
+        .kept_work()
         .await
         .expect("it is listed");
-    let [unpublished] = &unpublished[..] else {
-        panic!("{unpublished:?}");
+    let [saved] = &saved[..] else {
+        panic!("{saved:?}");
     };
-    let show = format!("{}:half.txt", unpublished.name);
+    let show = format!("{}:half.txt", saved.name);
     let sync_dir = fixture.path("one/sync.git");
     assert_eq!(git(&sync_dir, &["show", &show]), "half");
 }
 
 #[tokio::test]
-async fn nothing_is_published_to_a_remote_that_was_replaced() {
+async fn replaced_remote_is_not_published_to() {
     let fixture = Fixture::new();
     let one = host(&fixture, "one");
     one.attach(1, Epoch(1)).await.expect("it runs");

@@ -47,8 +47,8 @@ async fn unusual_files_are_synchronised_unchanged() {
     let lines = fs::read(there.join("lines.bat")).expect("it came");
     assert_eq!(lines, b"a\r\nb\n$Id: x$\n");
     // Files that git does not track stay behind.
-    for removed in ["a.txt", "a.log", "empty"] {
-        assert!(!there.join(removed).exists(), "{removed}");
+    for deleted in ["a.txt", "a.log", "empty"] {
+        assert!(!there.join(deleted).exists(), "{deleted}");
     }
 }
 
@@ -103,11 +103,11 @@ async fn a_base_with_a_lock_in_it_is_refused() {
 
 #[tokio::test]
 async fn a_repository_inside_is_refused_and_all_is_kept() {
-    for kind in ["new", "without a commit", "deep", "submodule"] {
+    for case in ["new", "without a commit", "deep", "submodule"] {
         let fixture = Fixture::new();
         let one = fixture.synced_project("one");
         one.take_over(Epoch(1)).await.expect("it is taken");
-        let inside = match kind {
+        let inside = match case {
             "deep" => "some/where/inside",
             _ => "inside",
         };
@@ -115,7 +115,7 @@ async fn a_repository_inside_is_refused_and_all_is_kept() {
         fs::create_dir_all(&folder).expect("a folder");
         git(&folder, &["init", "--quiet"]);
         fs::write(folder.join("x.txt"), "work\n").expect("a file");
-        if kind != "without a commit" {
+        if case != "without a commit" {
             git(&folder, &["add", "--all"]);
             git(&folder, &["commit", "--quiet", "-m", "inside"]);
         }
@@ -126,7 +126,7 @@ async fn a_repository_inside_is_refused_and_all_is_kept() {
         let error = published.expect_err("its work would stay behind");
         let is_named =
             matches!(&error, SyncError::NestedRepository { inside: named } if named == inside);
-        assert!(is_named, "{kind}: {error:?}");
+        assert!(is_named, "{case}: {error:?}");
         assert_eq!(fixture.names(), before);
         assert!(folder.join("x.txt").exists());
         // Once it is ignored, synchronisation works.
@@ -156,7 +156,7 @@ async fn a_submodule_that_is_not_checked_out_stays_a_submodule() {
 }
 
 #[tokio::test]
-async fn an_ignored_file_in_the_way_is_kept() {
+async fn blocking_ignored_file_is_saved() {
     let fixture = Fixture::new();
     let (one, two) = (fixture.synced_project("one"), fixture.synced_project("two"));
     one.take_over(Epoch(1)).await.expect("it is taken");
@@ -175,13 +175,13 @@ async fn an_ignored_file_in_the_way_is_kept() {
 
     assert_eq!(fs::read(here.join("x.log")).expect("it came"), b"of two\n");
     assert_eq!(fs::read(here.join("y.log")).expect("it came"), b"of two\n");
-    let unpublished = one.unpublished_work().await.expect("it is listed");
-    let [unpublished] = &unpublished[..] else {
-        panic!("{unpublished:?}");
+    let saved = one.kept_work().await.expect("it is listed");
+    let [saved] = &saved[..] else {
+        panic!("{saved:?}");
     };
     let sync_dir = fixture.path("one/sync.git");
     for file in ["x.log", "y.log/z"] {
-        let show = format!("{}:{file}", unpublished.name);
+        let show = format!("{}:{file}", saved.name);
         assert_eq!(git(&sync_dir, &["show", &show]), "of one");
     }
 }

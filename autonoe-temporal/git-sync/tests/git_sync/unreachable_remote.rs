@@ -51,14 +51,14 @@ fn refuse_all(fixture: &Fixture) -> std::path::PathBuf {
 }
 
 #[tokio::test]
-async fn an_unreachable_remote_can_be_retried_and_loses_nothing() {
+async fn unreachable_remote_is_retried_and_nothing_is_lost() {
     let fixture = Fixture::new();
     let one = fixture.host("one");
     one.attach(1, Epoch(1)).await.expect("it runs");
     one.write("b.txt", "new\n");
     let run = RunId::new("shop");
     {
-        let _hidden = fixture.hide_remote();
+        let _outage = fixture.make_unreachable();
 
         let published = one.synced_project().publish(Epoch(1), None).await;
         let attached = one.attach(2, Epoch(1)).await;
@@ -91,7 +91,7 @@ async fn an_unreachable_remote_can_be_retried_and_loses_nothing() {
 async fn a_new_host_cannot_report_the_ledger_without_the_remote() {
     let fixture = Fixture::new();
     let one = fixture.host("one");
-    let _hidden = fixture.hide_remote();
+    let _outage = fixture.make_unreachable();
 
     let seen = one.host.ledger_view(&RunId::new("shop")).await;
 
@@ -118,10 +118,10 @@ async fn a_remote_without_the_base_is_named() {
 #[tokio::test]
 async fn a_password_reaches_the_remote_and_is_in_no_arguments() {
     let fixture = Fixture::new();
-    let door = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = door.local_addr().expect("it has one");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("it has one");
     let server = std::thread::spawn(move || {
-        let (mut client, _) = door.accept().expect("somebody asks");
+        let (mut client, _) = listener.accept().expect("somebody asks");
         let mut request = Vec::new();
         while !request.ends_with(b"\r\n\r\n") {
             let mut byte = [0];
