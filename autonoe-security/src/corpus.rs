@@ -30,6 +30,7 @@ pub fn files() -> &'static [File] {
         file("archives", include_str!("../corpus/archives.jsonl")),
         file("attacks", include_str!("../corpus/attacks.jsonl")),
         file("bypasses", include_str!("../corpus/bypasses.jsonl")),
+        file("c", include_str!("../corpus/c.jsonl")),
         file("cases", include_str!("../corpus/cases.jsonl")),
         file("credentials", include_str!("../corpus/credentials.jsonl")),
         file("daily", include_str!("../corpus/daily.jsonl")),
@@ -42,6 +43,7 @@ pub fn files() -> &'static [File] {
         file("git_work", include_str!("../corpus/git_work.jsonl")),
         file("guards", include_str!("../corpus/guards.jsonl")),
         file("information", include_str!("../corpus/information.jsonl")),
+        file("java", include_str!("../corpus/java.jsonl")),
         file("network", include_str!("../corpus/network.jsonl")),
         file("options", include_str!("../corpus/options.jsonl")),
         file(
@@ -53,6 +55,10 @@ pub fn files() -> &'static [File] {
         file("readers", include_str!("../corpus/readers.jsonl")),
         file("repositories", include_str!("../corpus/repositories.jsonl")),
         file("scripts", include_str!("../corpus/scripts.jsonl")),
+        file(
+            "searched_names",
+            include_str!("../corpus/searched_names.jsonl"),
+        ),
         file("sessions", include_str!("../corpus/sessions.jsonl")),
         file("settings", include_str!("../corpus/settings.jsonl")),
         file("shell", include_str!("../corpus/shell.jsonl")),

@@ -153,4 +153,8 @@ rules! {
     R97 "archive" Baseline "archives may be listed, printed and created, but not extracted"
     R98 "temporary-file" Baseline "temporary files must be in /tmp or the project"
     R99 "database" Baseline "literal SQL may reach one database of the project, and nothing else"
+    R100 "java-tool" Baseline "Java tools run code of the project and write inside it, and nothing else"
+    R101 "c-tool" Baseline "compilers and build tools of C run code of the project and write inside it, and nothing else"
+    R102 "searched-names" Baseline "the names that xargs reads must be known to stay in the project"
+    R103 "tool-plugin" Baseline "an unknown subcommand runs a program that the policy does not know"
 }

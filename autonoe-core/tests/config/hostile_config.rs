@@ -42,7 +42,7 @@ fn variable() -> impl Strategy<Value = Value> {
 }
 
 fn profile() -> impl Strategy<Value = Value> {
-    one_of(&["node", "bun", "python", "ruby", "go", "rust", "php"])
+    one_of(&["node", "bun", "python", "ruby", "go", "rust", "php", "java", "c"])
 }
 
 fn name() -> impl Strategy<Value = Value> {

@@ -75,6 +75,8 @@ pub(crate) struct Call<'c, 'w, 's> {
     pub(crate) input: Option<&'s str>,
     /// The file that the input is redirected from, if there is no other input.
     pub(crate) input_file: Option<&'s Word<'s>>,
+    /// Patterns for the names that it reads from its input, if a search prints only such names.
+    pub(crate) found_names: &'c [Arg<'s>],
     /// The number of enclosing wrappers.
     pub(crate) depth: usize,
 }

@@ -1,7 +1,7 @@
 //! Commands that are called by a path.
 
 use super::call::Call;
-use super::commands::{built_programs, scripts};
+use super::commands::{built_programs, java, scripts};
 use super::{extensions, path, remedy};
 use crate::policy::Profile;
 use crate::{Denial, Rule};
@@ -48,6 +48,7 @@ pub(crate) fn resolve_name<'c>(
     }
     if !name.is_empty() && call.is_in_project(written) {
         scripts::check(call, written, call.span)?;
+        java::check_wrapper(call, written, call.args)?;
         return Ok(CommandName::Script);
     }
     if built_programs::is_built(call, written) {

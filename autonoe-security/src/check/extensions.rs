@@ -68,7 +68,14 @@ const ALTERNATIVES: &[(&[&str], &str)] = &[
         words!("dash fish ksh zsh"),
         "use bash -c 'COMMANDS' with literal commands",
     ),
-    (words!("cmake just ninja"), "run the commands of its recipe"),
+    (
+        words!("ant bazel just sbt"),
+        "run the commands of its recipe",
+    ),
+    (
+        words!("gradlew mvnw"),
+        "run the wrapper of the project by its path: ./gradlew or ./mvnw",
+    ),
     (
         words!("http ncat netcat wget"),
         "test local servers with curl http://localhost:80, and read web pages with WebFetch, if you \

@@ -3,7 +3,7 @@
 use super::arg::Arg;
 use super::call::{Call, Checked, Owner, Program, Validator};
 use super::command_path::{self, CommandName};
-use super::commands::{own_args, wrapper};
+use super::commands::{own_args, version_probe, wrapper};
 use super::context::Context;
 use super::directories::Directories;
 use super::{
@@ -29,6 +29,8 @@ pub(crate) struct Argv<'c, 'w, 's> {
     pub(crate) input: Option<&'s str>,
     /// The file that its input is redirected from, if there is no other input.
     pub(crate) input_file: Option<&'s Word<'s>>,
+    /// Patterns for the names in its input, if they are known.
+    pub(crate) found_names: &'c [Arg<'s>],
     pub(crate) depth: usize,
 }
 
@@ -66,6 +68,7 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
             wrapper_variables: self.wrapper_variables,
             input: self.input,
             input_file: self.input_file,
+            found_names: self.found_names,
             depth: self.depth,
         };
         if written.is_empty() {
@@ -158,6 +161,7 @@ impl<'w, 's> Call<'_, 'w, 's> {
             wrapper_variables: handed,
             input: None,
             input_file: None,
+            found_names: &[],
             depth: self.depth + 1,
         };
         argv.judge().map(|_moved| ())
@@ -227,6 +231,10 @@ fn check_tool(
     profile: Profile,
     is_added: bool,
 ) -> Result<(), Denial> {
+    // These had no rules before they had a profile.
+    if is_added && matches!(profile, Profile::Java | Profile::C) {
+        return extensions::check(call);
+    }
     // In sync mode, adding a command allows everything that run mode allows.
     let check = if call.mode() == Mode::Sync && !is_added {
         program.in_sync
@@ -239,6 +247,9 @@ fn check_tool(
     }
     if call.policy().is_active(profile) {
         return with_known_values(call, check);
+    }
+    if version_probe::is_query(call) {
+        return Ok(());
     }
     let reason = format!("Command '{}' is not in the allowlist", call.name);
     let mut denial = call

@@ -87,6 +87,28 @@ fn values<'s>(scope: &Scope<'s>, arg: &Arg<'s>) -> Option<Vec<Vec<Arg<'s>>>> {
     Some(values)
 }
 
+/// Returns every text of an argument whose only expansion is the variable of a `for` over known
+/// words, with wildcards; `None` if a text is unknown.
+pub(super) fn loop_texts(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<Vec<String>> {
+    let part = arg.unknown?.part?;
+    let is_expansion = |part: &&Part<'_>| !matches!(part, Part::Literal(_) | Part::Quoted(_));
+    let parts = arg.parts.iter().flat_map(|part| match part {
+        Part::DoubleQuoted(inner) => &inner[..],
+        part => std::slice::from_ref(part),
+    });
+    let words = scope.loop_words(part, arg.span.start())?;
+    if parts.filter(is_expansion).count() != 1 {
+        return None;
+    }
+    let behind = text_after(arg, part);
+    let mut all = Vec::with_capacity(words.len());
+    for word in words {
+        let text = text_of(&word.parts).filter(|text| !text.contains([' ', '\t', '\n']))?;
+        all.push(format!("{}{text}{behind}", arg.text));
+    }
+    (!all.is_empty() && scope.reserve_args(all.len())).then_some(all)
+}
+
 /// Returns the texts that the braces of a word make, with their wildcards.
 ///
 /// All numbers of a sequence are alike, so the first and the last are enough.

@@ -22,11 +22,15 @@ pub enum Profile {
     Rust,
     /// PHP.
     Php,
+    /// Java and other languages that Maven and Gradle build.
+    Java,
+    /// C and C++.
+    C,
 }
 
 impl Profile {
     /// Every profile.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Node,
         Self::Bun,
         Self::Python,
@@ -34,6 +38,8 @@ impl Profile {
         Self::Go,
         Self::Rust,
         Self::Php,
+        Self::Java,
+        Self::C,
     ];
 
     /// Returns the name used in configuration files.
@@ -46,6 +52,8 @@ impl Profile {
             Self::Go => "go",
             Self::Rust => "rust",
             Self::Php => "php",
+            Self::Java => "java",
+            Self::C => "c",
         }
     }
 
@@ -81,6 +89,8 @@ impl Profile {
                 "php composer phpunit pest codeception phpcs phpcbf phpstan psalm php-cs-fixer",
                 "artisan symfony laminas behat codecept infection paratest phpmd pint rector",
             ),
+            Self::Java => words!("mvn gradle javac java jar"),
+            Self::C => words!("cmake ctest ninja meson gcc g++ cc c++ clang clang++"),
         }
     }
 
@@ -94,6 +104,8 @@ impl Profile {
             Self::Go => words!("go"),
             Self::Rust => words!("cargo"),
             Self::Php => words!("php artisan"),
+            Self::Java => words!("java mvn gradle"),
+            Self::C => &[],
         }
     }
 

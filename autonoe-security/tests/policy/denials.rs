@@ -161,7 +161,7 @@ fn denial_span_covers_the_denied_part() {
 
     assert_eq!(place("ls && echo \"$(wget x)\""), "wget");
     assert_eq!(place("cat <<EOF\n$(sudo id)\nEOF"), "sudo");
-    assert_eq!(place("if true; then cmake; fi"), "cmake");
+    assert_eq!(place("if true; then bazel; fi"), "bazel");
     assert_eq!(place("curl localhost example.com"), "example.com");
     assert_eq!(place("echo x > /etc/hosts"), "/etc/hosts");
 }
@@ -268,6 +268,53 @@ fn a_denial_has_an_alternative_for_the_agent_and_a_remedy_for_the_operator() {
         (
             run("pkill -f node"),
             "name the script too, as in pkill -f \"node server.js\", or use kill $(lsof -ti:PORT)",
+            None,
+        ),
+        (
+            run("pkill node"),
+            "name the script too, as in pkill -f \"node server.js\", or use kill $(lsof -ti:PORT)",
+            None,
+        ),
+        (
+            run("killall java"),
+            "end a server with kill $(lsof -ti:PORT), and your own jobs with kill %1 or kill $!",
+            Some(r#"add "killall" to "allowCommands" in .autonoe/agent.json"#),
+        ),
+        (
+            validator(rust.clone()).check("mvn test"),
+            "use the tools of the project's own languages",
+            Some(r#"add "java" to "profile" in .autonoe/agent.json"#),
+        ),
+        (
+            run("gradlew test"),
+            "run the wrapper of the project by its path: ./gradlew or ./mvnw",
+            Some(r#"add "gradlew" to "allowCommands" in .autonoe/agent.json"#),
+        ),
+        (
+            run("mvn deploy"),
+            "use verify or install, and leave it to the user",
+            None,
+        ),
+        (
+            run("./gradlew -I /tmp/x.gradle build"),
+            "leave the option out; settings belong into build.gradle and gradle.properties",
+            None,
+        ),
+        (
+            run("cmake --build build --target install"),
+            "build and test only: leave installing and uploading to the user",
+            None,
+        ),
+        (
+            run("rg -l old src | xargs sed -i 's/old/new/'"),
+            "search in a folder of the project for files with an extension, and separate the names by \
+             NUL: rg -l0 -g '*.ts' old src | xargs -0 sed -i 's/old/new/', or git grep -lz old -- \
+             'src/*.ts'",
+            None,
+        ),
+        (
+            run("cargo unknown-plugin"),
+            "use a subcommand of cargo, or run the program of the project itself: cargo run -p NAME",
             None,
         ),
         (

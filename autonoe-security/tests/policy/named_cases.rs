@@ -35,7 +35,7 @@ cases! {
     npm_is_allowed_with_all_profiles: "spec-tables-009", "npm install", true;
     npm_is_allowed_with_the_profiles_node_and_python: "spec-tables-010", "npm install", true;
     pkill_of_artisan_is_allowed_with_the_profile_php: "spec-tables-011", "pkill artisan", true;
-    pkill_of_node_is_allowed: "spec-tables-012", "pkill node", true;
+    pkill_of_node_alone_is_denied: "spec-tables-012", "pkill node", false;
     rm_inside_the_project_is_allowed_when_destructive_commands_are: "spec-tables-013", "rm file.txt", true;
     a_script_without_a_leading_dot_is_denied: "spec-tables-014", "bin/dev.sh --flag", false;
     chmod_of_a_whole_folder_is_denied: "spec-tables-015", "chmod -R +x dir/", false;

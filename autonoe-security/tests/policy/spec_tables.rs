@@ -81,6 +81,8 @@ fn profiles_allow_the_commands_of_the_table() {
         (Profile::Go, "go build"),
         (Profile::Rust, "cargo build"),
         (Profile::Php, "composer install"),
+        (Profile::Java, "mvn package"),
+        (Profile::C, "cmake -B build"),
     ];
     for (profile, command) in probes {
         assert!(opened(None, command), "not set opens all: {command}");
@@ -97,6 +99,24 @@ fn profiles_allow_the_commands_of_the_table() {
         );
         assert!(!opened(Some(&[]), command), "none: {command}");
         assert!(opened(Some(&[]), "ls"), "base is always there");
+    }
+}
+
+// Shows: spec/6.2/pkill
+#[test]
+fn pkill_needs_more_than_the_name_of_a_general_program() {
+    for command in [
+        "pkill node",
+        "pkill -9 python3",
+        "pkill java",
+        "pkill -f node",
+    ] {
+        assert!(!run(command).is_allowed(), "{command}");
+        assert!(!sync(command).is_allowed(), "{command}");
+    }
+    for command in ["pkill vite", "pkill -f 'node server.js'"] {
+        assert!(run(command).is_allowed(), "{command}");
+        assert!(sync(command).is_allowed(), "{command}");
     }
 }
 

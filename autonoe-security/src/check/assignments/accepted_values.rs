@@ -28,6 +28,8 @@ pub(super) enum AcceptedValues {
     SearchPath,
     /// A path inside the project.
     ProjectPath,
+    /// A folder of the system, in which agents cannot write.
+    SystemFolder,
     /// An output location: inside the project, or in `/tmp`. In sync mode like
     /// [`Self::BuildFolder`].
     Output,
@@ -52,6 +54,7 @@ impl AcceptedValues {
             Self::NoProgram => "set it to cat or true",
             Self::SearchPath | Self::ProjectPath => "use a literal path inside the project",
             Self::Output => "use a literal path inside the project or /tmp",
+            Self::SystemFolder => "use a literal path below /usr or /opt",
             Self::BuildFolder => "use a literal path below target, build or /tmp",
             Self::Anything | Self::AnythingKnown => "write the value literally",
             Self::OneOf(_) => "use a value that switches it off, or leave it out",
@@ -101,6 +104,11 @@ impl AcceptedValues {
             Self::Options(harmless) => are_options(harmless, &text),
             Self::ProjectPath => {
                 directories.all_locations(&text, is_in_project) && !text.contains(path::NOTE)
+            }
+            Self::SystemFolder => {
+                let folders = ["/usr", "/opt", "/Library"];
+                let is_within = folders.iter().any(|folder| path::is_within(&text, folder));
+                is_within && !text.contains("..")
             }
             Self::Output if policy.mode() == Mode::Sync => {
                 let is_fine = |place: &str| is_made(place) || place == "/tmp";

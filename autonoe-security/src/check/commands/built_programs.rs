@@ -2,6 +2,9 @@
 //!
 //! `go build -o /tmp/app ./cmd/app && /tmp/app` runs what `go run ./cmd/app` runs. The build must
 //! certainly have succeeded and written the file, and nothing else in the text may write it.
+//!
+//! Folders of builds (`javac -d /tmp/out`, `cmake -B /tmp/build`) may be in `/tmp` under the first of
+//! these conditions.
 
 use super::tools::is_on_hard_list;
 use crate::check::call::{Call, Owner};
@@ -25,13 +28,7 @@ pub(in crate::check) fn is_built(call: &Call<'_, '_, '_>, written: &str) -> bool
     {
         return false;
     }
-    let mut builds = Builds {
-        span: call.span,
-        program: written,
-        found: false,
-    };
-    builds.script(scope.script());
-    if !builds.found {
+    if !Builds::precede(call, &|simple| is_build(simple, written)) {
         return false;
     }
     let mut writers = Writers {
@@ -43,29 +40,74 @@ pub(in crate::check) fn is_built(call: &Call<'_, '_, '_>, written: &str) -> bool
     !writers.found
 }
 
-/// Returns whether a path is a plain file in `/tmp` that has not the name of another program.
-fn is_plain_place(call: &Call<'_, '_, '_>, written: &str) -> bool {
-    let Some(below) = written.strip_prefix("/tmp/") else {
+/// Returns whether `folder` is a folder in `/tmp` that the text has just filled or configured from
+/// sources of the project.
+pub(super) fn is_built_folder(call: &Call<'_, '_, '_>, folder: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    call.policy().runs_code()
+        && is_below_tmp(folder)
+        && !path::is_protected(folder)
+        && call.context.scope.reserve_search()
+        && Builds::precede(call, &|simple| fills(simple, folder))
+}
+
+/// Returns whether a command writes a build to `folder`.
+fn fills(simple: &SimpleCommand<'_>, folder: &str) -> bool {
+    let Some(words) = simple.static_words() else {
         return false;
     };
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    let is_folder = |word: &str| word.trim_end_matches('/') == folder;
+    let follows = |options: &[&str]| {
+        let mut pairs = words.windows(2);
+        pairs.any(|pair| options.contains(&pair[0]) && is_folder(pair[1]))
+    };
+    match words.first() {
+        Some(&"javac") => follows(&["-d"]),
+        Some(&"cmake") => {
+            let attached = |word: &&str| word.strip_prefix("-B").is_some_and(is_folder);
+            follows(&["-B"]) || words.iter().any(attached)
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether a path is below `/tmp` and has only plain names.
+fn is_below_tmp(written: &str) -> bool {
     let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
     let is_name = |name: &str| {
         name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.bytes().all(is_name_byte)
     };
+    let below = written.strip_prefix("/tmp/");
+    below.is_some_and(|below| below.split('/').all(is_name))
+}
+
+/// Returns whether a path is a plain file in `/tmp` that has not the name of another program.
+fn is_plain_place(call: &Call<'_, '_, '_>, written: &str) -> bool {
     let name = path::file_name(written);
     let program = call.policy().known(name).and_then(|known| known.program);
     let is_listed = program.is_some_and(|program| program.owner != Owner::VersionOnly);
-    below.split('/').all(is_name)
-        && !path::is_protected(written)
-        && !is_listed
-        && !is_on_hard_list(name)
+    is_below_tmp(written) && !path::is_protected(written) && !is_listed && !is_on_hard_list(name)
 }
 
 /// Finds a build that has succeeded before the command at `span`, because `&&` joins them.
 struct Builds<'p> {
     span: Span,
-    program: &'p str,
+    is_build: &'p dyn Fn(&SimpleCommand<'_>) -> bool,
     found: bool,
+}
+
+impl<'p> Builds<'p> {
+    /// Returns whether a build has succeeded before `call`.
+    fn precede(call: &Call<'_, '_, '_>, is_build: &'p dyn Fn(&SimpleCommand<'_>) -> bool) -> bool {
+        let mut builds = Self {
+            span: call.span,
+            is_build,
+            found: false,
+        };
+        builds.script(call.context.scope.script());
+        builds.found
+    }
 }
 
 impl<'t, 'a: 't> Visitor<'t, 'a> for Builds<'_> {
@@ -78,19 +120,19 @@ impl<'t, 'a: 't> Visitor<'t, 'a> for Builds<'_> {
             let is_joined = |(connector, _): &(Connector, _)| *connector != Connector::Or;
             let all_joined = item.pipelines[..=at].iter().all(is_joined);
             let mut before = item.pipelines[..at].iter();
-            self.found |= all_joined && before.any(|(_, it)| builds(it, self.program));
+            self.found |= all_joined && before.any(|(_, it)| builds(it, self.is_build));
         }
         visit::item(self, item);
     }
 }
 
-/// Returns whether a pipeline builds `program`, and fails if it does not.
-fn builds(pipeline: &ShellPipeline<'_>, program: &str) -> bool {
+/// Returns whether a pipeline is a build, and fails if the build does.
+fn builds(pipeline: &ShellPipeline<'_>, is_build: &dyn Fn(&SimpleCommand<'_>) -> bool) -> bool {
     let [command] = &pipeline.commands[..] else {
         return false;
     };
     match &command.kind {
-        CommandKind::Simple(simple) if !pipeline.negated => is_build(simple, program),
+        CommandKind::Simple(simple) if !pipeline.negated => is_build(simple),
         _ => false,
     }
 }
@@ -107,6 +149,10 @@ fn is_build(simple: &SimpleCommand<'_>, program: &str) -> bool {
     match &words[..] {
         ["go", "build", args @ ..] => builds_with(args, program, GO, &is_go_source),
         ["rustc", args @ ..] => builds_with(args, program, RUSTC, &|file| file.ends_with(".rs")),
+        [
+            "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++",
+            args @ ..,
+        ] => compiles(args, program),
         _ => false,
     }
 }
@@ -148,6 +194,33 @@ fn builds_with(
         }
     }
     output == Some(program) && sources <= 1
+}
+
+/// Beginnings of options under which a C compiler still links its output.
+const COMPILER: &[&str] = words!(
+    "-D -I -L -O -Wall -Wextra -Werror -Wno- -Wpedantic -fsanitize= -g -l -m -pedantic -pthread -s -std="
+);
+
+/// Returns whether a C compiler links `program` from sources of the project.
+fn compiles(args: &[&str], program: &str) -> bool {
+    let (mut output, mut sources) = (None, 0);
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let is_source = [".c", ".cc", ".cpp", ".cxx"]
+            .iter()
+            .any(|end| arg.ends_with(end));
+        if *arg == "-o" && output.is_none() {
+            output = args.next().copied();
+        } else if matches!(*arg, "-I" | "-L" | "-D") {
+            args.next();
+        } else if COMPILER.iter().any(|start| arg.starts_with(start)) {
+        } else if is_source && !arg.starts_with(['-', '/']) && !arg.contains("..") {
+            sources += 1;
+        } else {
+            return false;
+        }
+    }
+    output == Some(program) && sources > 0
 }
 
 /// Returns whether an argument is one directory or file below the current directory. A pattern such

@@ -1,4 +1,4 @@
-//! Files that `find` passes to a command that copies or changes them.
+//! Files that a search passes to a command that copies or changes them.
 
 use super::glob_targets::selects_name;
 use crate::check::arg::Arg;
@@ -21,20 +21,23 @@ pub(super) fn patterns<'s>(call: &Call<'_, '_, 's>, arguments: &[Arg<'s>]) -> Op
     let is_place = |arg: &&Arg<'_>| !arg.text.starts_with(['-', '(', '!']);
     let places = arguments.iter().take_while(is_place).count();
     let (places, conditions) = arguments.split_at(places);
-    let is_inside = |place: &Arg<'_>| {
-        let Some(text) = place.known() else {
-            return false;
-        };
-        // A search of all of `/tmp` finds the sessions folders.
-        call.directories
-            .all_locations(text, |place| place != "/tmp")
-            && call.check_write_target(place, Root::Refused).is_ok()
-    };
     let is_known = !places.is_empty()
-        && places.iter().all(is_inside)
+        && places.iter().all(|place| is_strictly_inside(call, place))
         && conditions.iter().all(Arg::is_static)
         && finds_named_files(conditions);
     is_known.then(|| places.iter().map(files_below).collect())
+}
+
+/// Returns whether the starting point of a search is literal and strictly inside the project or
+/// `/tmp`.
+pub(super) fn is_strictly_inside(call: &Call<'_, '_, '_>, place: &Arg<'_>) -> bool {
+    let Some(text) = place.known() else {
+        return false;
+    };
+    // A search of all of `/tmp` finds the sessions folders.
+    call.directories
+        .all_locations(text, |place| place != "/tmp")
+        && call.check_write_target(place, Root::Refused).is_ok()
 }
 
 /// Returns whether a search with these arguments excludes the note of a sync: it selects names with
@@ -89,7 +92,7 @@ fn is_list_of_names(group: &[&str]) -> bool {
 }
 
 /// Returns whether a pattern only matches names with a literal extension.
-fn has_extension(name: &str) -> bool {
+pub(super) fn has_extension(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(stem, extension)| {
         !stem.is_empty()
             && !extension.is_empty()
@@ -98,7 +101,7 @@ fn has_extension(name: &str) -> bool {
     })
 }
 
-fn files_below<'s>(place: &Arg<'s>) -> Arg<'s> {
+pub(super) fn files_below<'s>(place: &Arg<'s>) -> Arg<'s> {
     let text = format!("{}/*", place.text.trim_end_matches('/'));
     Arg {
         globs: vec![text.len() - 1],

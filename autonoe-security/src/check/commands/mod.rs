@@ -5,6 +5,7 @@ mod awk;
 mod base;
 mod brackets;
 pub(super) mod built_programs;
+mod c;
 mod chmod;
 mod code_source;
 mod compression;
@@ -16,6 +17,7 @@ mod find;
 mod find_results;
 mod git;
 mod glob_targets;
+pub(super) mod java;
 mod jq;
 mod make;
 mod network;
@@ -26,16 +28,18 @@ mod ps;
 mod readers;
 pub(super) mod scripts;
 mod search;
+pub(super) mod searched_names;
 mod sed;
 mod server_url;
 mod sqlite;
+mod strict_options;
 mod sync;
 mod system_info;
 mod temporary_file;
 mod timeout;
 mod tool_options;
 mod tools;
-mod version_probe;
+pub(super) mod version_probe;
 mod wrappers;
 mod writers;
 
@@ -129,7 +133,11 @@ pub(crate) fn built_in() -> Names<Known> {
     for profile in Profile::ALL {
         for name in profile.commands() {
             let owner = Owner::Profile(profile);
-            add(name, owner, in_run, sync::find(name));
+            match profile {
+                Profile::Java => add(name, owner, java::find(name), sync::only_version),
+                Profile::C => add(name, owner, c::find(name), sync::only_version),
+                _ => add(name, owner, in_run, sync::find(name)),
+            }
         }
     }
     let readers = [

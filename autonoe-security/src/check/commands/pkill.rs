@@ -66,7 +66,8 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 /// Programs that run everything: their names alone match other agents and editors.
-const GENERIC: &[&str] = words!("bun cargo go node npm npx php python python3 ruby");
+const GENERIC: &[&str] =
+    words!("bun cargo go gradle java mvn node npm npx php python python3 ruby");
 
 /// Checks the target process; with `full` it may be a command line.
 fn target(call: &Call<'_, '_, '_>, operand: &Arg<'_>, full: bool) -> Checked {
@@ -79,18 +80,12 @@ fn target(call: &Call<'_, '_, '_>, operand: &Arg<'_>, full: bool) -> Checked {
     let mut words = text.split(' ');
     let is_of_target = words.next().is_some_and(|first| targets.contains(first));
     let names_more = words.any(|word| names_something(call, word));
-    let is_fine = if full {
-        is_added
-            || (is_plain && is_of_target && names_more)
-            || (targets.contains(text) && !GENERIC.contains(&text))
-            || (is_plain && names_project(call, text))
-    } else {
-        targets.contains(text)
-    };
-    if is_fine {
+    let is_specific = is_added || (targets.contains(text) && !GENERIC.contains(&text));
+    let is_command_line = is_plain && ((is_of_target && names_more) || names_project(call, text));
+    if is_specific || (full && is_command_line) {
         return Ok(());
     }
-    if full && is_of_target {
+    if is_of_target && (full || targets.contains(text)) {
         let reason = format!("'{text}' matches processes of other agents and editors");
         return Err(call.deny(Rule::R87, reason).instead(
             "name the script too, as in pkill -f \"node server.js\", or use kill $(lsof -ti:PORT)",

@@ -20,10 +20,19 @@ const SETTERS: &[&str] = words!(
 );
 
 /// Allows the version query, and denies everything else as for a program that is on no list.
+pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+    if is_query(call) {
+        Ok(())
+    } else {
+        Err(extensions::not_in_allowlist(call))
+    }
+}
+
+/// Returns whether a call of a listed program only prints the version.
 ///
 /// Variables such as `LUA_INIT` and `PERL5OPT` make these programs run code, so a text that sets
 /// any variable may not query versions.
-pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+pub(in crate::check) fn is_query(call: &Call<'_, '_, '_>) -> bool {
     let argument = match call.args {
         [only] => only.known(),
         _ => None,
@@ -35,12 +44,8 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         "perl" => matches!(argument, Some("-v" | "--version")),
         _ => argument == Some("--version"),
     };
-    let keeps_environment = commands(call.context.scope.script()).all(keeps_environment);
-    if is_version && keeps_environment {
-        Ok(())
-    } else {
-        Err(extensions::not_in_allowlist(call))
-    }
+    let keeps_environment = || commands(call.context.scope.script()).all(keeps_environment);
+    NAMES.contains(&call.name) && is_version && keeps_environment()
 }
 
 fn keeps_environment(simple: &SimpleCommand<'_>) -> bool {

@@ -74,6 +74,24 @@ pub(crate) fn possible_texts(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Vec<Stri
     possible_paths::from_arg(call.context.scope, arg)
 }
 
+/// Returns the possible paths of an argument that begins with the working directory, as in
+/// `"$PWD/include"`, relative to it; `None` for all others.
+pub(crate) fn paths_below_working_directory(
+    call: &Call<'_, '_, '_>,
+    arg: &Arg<'_>,
+) -> Option<Vec<String>> {
+    let written = call.context.scope.text().get(arg.span.range())?;
+    if !arg.text.is_empty() || written.contains("OLDPWD") {
+        return None;
+    }
+    let texts = possible_paths::from_arg(call.context.scope, arg);
+    let below = texts.iter().map(|text| {
+        let (_, rest) = text.split_once(possible_paths::PROJECT)?;
+        (!rest.contains(char::is_control)).then(|| format!(".{rest}"))
+    });
+    below.collect()
+}
+
 /// Returns whether a file argument may name a credential location, or, for a command that reads
 /// whole directories, a directory above one.
 ///

@@ -4,6 +4,7 @@ mod expansions;
 mod looped_names;
 mod simple;
 
+use super::commands::searched_names;
 use super::context::Context;
 use super::directories::Directories;
 use super::{assignments, conditions, credentials, pipes, processes};
@@ -69,14 +70,20 @@ impl<'w, 's> Context<'w, 's> {
         let [command] = &pipeline.commands[..] else {
             // Each runs in its own subshell.
             for (at, command) in pipeline.commands.iter().enumerate() {
+                let before = &pipeline.commands[..at];
+                let names = if pipeline.pipes_errors {
+                    Vec::new()
+                } else {
+                    searched_names::read(self, before, command, here)
+                };
                 match &command.kind {
+                    CommandKind::Simple(simple) if !names.is_empty() => {
+                        let judged = self.simple(simple, command, &names, here);
+                        self.report.command(simple, command.span, judged)?;
+                    }
                     CommandKind::Simple(simple)
                         if !pipeline.pipes_errors
-                            && processes::ends_listed(
-                                self.scope,
-                                &pipeline.commands[..at],
-                                command,
-                            ) =>
+                            && processes::ends_listed(self.scope, before, command) =>
                     {
                         let mut redirects = command.redirects.iter();
                         let judged = redirects.try_for_each(|it| self.redirect(it, here));
@@ -107,7 +114,7 @@ impl<'w, 's> Context<'w, 's> {
         here: &Directories<'w>,
     ) -> Result<Option<Directories<'w>>, Denial> {
         if let CommandKind::Simple(simple) = &command.kind {
-            let judged = self.simple(simple, command, here);
+            let judged = self.simple(simple, command, &[], here);
             return self.report.command(simple, command.span, judged);
         }
         let moved = self.compound(command, here)?;

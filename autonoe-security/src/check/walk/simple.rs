@@ -18,6 +18,7 @@ impl<'w, 's> Context<'w, 's> {
         &self,
         simple: &'s SimpleCommand<'s>,
         command: &'s Command<'s>,
+        found_names: &[Arg<'s>],
         here: &Directories<'w>,
     ) -> Result<Option<Directories<'w>>, Denial> {
         for assignment in &simple.assignments {
@@ -60,6 +61,7 @@ impl<'w, 's> Context<'w, 's> {
             wrapper_variables: &[],
             input: literal_input(&command.redirects),
             input_file: input_file(&command.redirects),
+            found_names,
             depth: self.depth,
         }
         .judge()?;
@@ -95,6 +97,7 @@ impl<'w, 's> Context<'w, 's> {
                 wrapper_variables: &[],
                 input: None,
                 input_file: None,
+                found_names: &[],
                 depth: self.depth,
             }
             .judge()?;

@@ -2,7 +2,7 @@
 
 use super::{Group, Reach};
 use crate::Rule;
-use crate::check::assignments::accepted_values::AcceptedValues::{Options, Output};
+use crate::check::assignments::accepted_values::AcceptedValues::{Number, Options, Output, Word};
 
 /// Options of C compilers and linkers that neither load plugins nor name other programs or outputs.
 pub(in crate::check::assignments) const COMPILER: &[&str] = words!(
@@ -34,11 +34,23 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
             PG_CONFIG MYSQL_CONFIG MARIADB_CONFIG GDAL_CONFIG CURL_CONFIG XML2_CONFIG XSLT_CONFIG \
             CHROMEDRIVER GECKODRIVER SAFARIDRIVER MSEDGEDRIVER WASM_PACK_PATH SENTRYCLI_CDNURL \
             BASH_PATH SUDO_ASKPASS LAUNCH_EDITOR REACT_EDITOR CHROME_BIN CHROME_PATH CHROMIUM_BIN \
-            FIREFOX_BIN RUBY UV make rake",
+            FIREFOX_BIN RUBY UV make rake CUDAHOSTCXX HIPCXX ISPC OBJC OBJCXX SWIFTC",
         prefixes: "CC_ CXX_ AR_ CFLAGS_ CXXFLAGS_ HOST_CFLAGS TARGET_CFLAGS \
             TARGET_A TARGET_C HOST_A HOST_C \
             CMAKE_ MESON_ MESONPY_ SKBUILD_ SCIKIT_BUILD_ MATURIN_ NVCC_ LLVM_SYS_ VCPKG_ CHROMEDRIVER_ \
-            GECKODRIVER_ EDGEDRIVER_ SE_ SHARP_ sharp_ WASM_BINDGEN_ NINJA_ SCCACHE_ DISTCC_ LLVM_CONFIG_ LIBCLANG_ BINDGEN_ PROTOC_",
+            GECKODRIVER_ EDGEDRIVER_ SE_ SHARP_ sharp_ WASM_BINDGEN_ NINJA_ SCCACHE_ DISTCC_ LLVM_CONFIG_ LIBCLANG_ BINDGEN_ PROTOC_ CTEST_ CCC_ CLANG_",
+        free: "NINJA_STATUS",
+        accepts: &[
+            (
+                "CMAKE_BUILD_PARALLEL_LEVEL CTEST_PARALLEL_LEVEL CTEST_OUTPUT_ON_FAILURE \
+                 CTEST_PROGRESS_OUTPUT MESON_TESTTHREADS",
+                Number,
+            ),
+            (
+                "CMAKE_BUILD_TYPE CMAKE_EXPORT_COMPILE_COMMANDS CMAKE_COLOR_DIAGNOSTICS",
+                Word,
+            ),
+        ],
         ..Group::NONE
     },
     Group {

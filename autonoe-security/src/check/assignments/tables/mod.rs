@@ -5,6 +5,7 @@
 
 mod build;
 mod go;
+mod java;
 mod node;
 mod php;
 mod python;
@@ -73,6 +74,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Group> {
         go::GROUPS,
         rust::GROUPS,
         php::GROUPS,
+        java::GROUPS,
     ]
     .into_iter()
     .flatten()

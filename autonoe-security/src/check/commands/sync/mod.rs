@@ -17,6 +17,7 @@ mod scripts;
 
 use super::tool_options::{self, Tool};
 use super::tools::{self, CommandReading};
+use super::version_probe;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked, Validator};
@@ -26,6 +27,15 @@ use crate::policy::Profile;
 /// Finds the validator of the tool `name` in sync mode.
 pub(super) fn find(_name: &str) -> Validator {
     check
+}
+
+/// Judges a tool that only prints its version in sync mode.
+pub(super) fn only_version(call: &Call<'_, '_, '_>) -> Checked {
+    if version_probe::is_query(call) {
+        Ok(())
+    } else {
+        Err(not_verification(call))
+    }
 }
 
 fn check(call: &Call<'_, '_, '_>) -> Checked {
@@ -138,6 +148,7 @@ fn by_language(tool: &Tool<'_, '_, '_, '_>) -> bool {
         Some(Profile::Go) => go::verifies(tool),
         Some(Profile::Rust) => rust::verifies(tool),
         Some(Profile::Php) => php::verifies(tool),
+        Some(Profile::Java | Profile::C) => false,
         None => node::verifies_started(tool),
     }
 }

@@ -28,6 +28,16 @@ pub(in crate::check::commands) fn possible_subcommands(tool: &str, word: &str) -
     meant
 }
 
+/// Returns whether `word` may be a subcommand of `tool` itself. Bundler starts the program
+/// `bundler-NAME` for every other word.
+pub(super) fn is_own_subcommand(tool: &str, word: &str) -> bool {
+    let all = match tool {
+        "bundle" | "bundler" => BUNDLE,
+        _ => return true,
+    };
+    all.iter().any(|name| name.starts_with(word))
+}
+
 /// Returns the full name of the subcommand `alias`.
 fn full_subcommand<'n>(tool: &str, alias: &'n str) -> &'n str {
     match (tool, alias) {

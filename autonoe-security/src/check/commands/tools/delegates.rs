@@ -3,7 +3,6 @@
 use super::own_options::own_options;
 use super::packages::{self, Package};
 use super::{CommandReading, runners};
-use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::code_source::{is_address, is_repository};
@@ -12,8 +11,15 @@ use crate::check::path;
 use crate::check::write_target::escapes;
 use crate::option_table::OptionTable;
 use crate::policy::Profile;
+use crate::{Denial, Rule};
 
 const NO_OPTIONS: OptionTable = options!("");
+
+/// Creates the denial of a subcommand that starts an unknown program.
+pub(super) fn unknown_plugin(call: &Call<'_, '_, '_>, word: &str) -> Denial {
+    let reason = format!("'{} {word}' is no known subcommand", call.name);
+    call.deny(Rule::R103, reason)
+}
 
 /// The options of `yarn workspaces foreach`.
 const FOREACH: OptionTable = options!(
@@ -260,6 +266,19 @@ const CARGO_OWN: &[&str] = words!(
     "verify-project version watch yank",
 );
 
+/// Plugins of cargo that build, test, check or inspect, and the usual alias of a project's own tasks.
+const CARGO_PLUGINS: &[&str] = words!(
+    "about afl apk asm audit auditable bisect-rustc bloat bolero bundle cache call-stack careful chef",
+    "component criterion cyclonedx deadlinks deb depgraph diet dinghy dist docs-rs dylint edit",
+    "feature flamegraph fuzz geiger generate generate-rpm hack hakari insta instruments",
+    "interactive-update kani kcov lambda leptos license lipo llvm-lines loco machete make",
+    "minimal-versions modules msrv mutants ndk nm objcopy objdump outdated pgo pgrx pretty-test",
+    "profdata public-api rdme readme readobj release-plz run-script sbom script semver-checks",
+    "set-version shear shuttle size sort spellcheck sqlx strip supply-chain sweep tarpaulin tauri",
+    "toml-lint udeps unused-features upgrade upgrades valgrind vet wasi wix workspaces xbuild xtask",
+    "xwin zigbuild",
+);
+
 /// Judges programs that go and cargo start by the rules of packages: `go run MODULE@VERSION`,
 /// `go tool NAME`, `cargo PLUGIN`.
 pub(super) fn started<'s>(call: &Call<'_, '_, 's>, words: &CommandReading<'_, 's>) -> Checked {
@@ -282,6 +301,12 @@ pub(super) fn started<'s>(call: &Call<'_, '_, 's>, words: &CommandReading<'_, 's
             Ok(())
         }
         ("cargo", Some(plugin)) if !CARGO_OWN.contains(&plugin) => {
+            if !CARGO_PLUGINS.contains(&plugin) {
+                return Err(unknown_plugin(call, plugin).instead(
+                    "use a subcommand of cargo, or run the program of the project itself: cargo run \
+                     -p NAME",
+                ));
+            }
             let name = Arg::plain(plugin.to_owned(), call.span);
             runners::check_program(call, &name, rest, false)
         }

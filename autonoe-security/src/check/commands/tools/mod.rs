@@ -95,6 +95,12 @@ fn check(call: &Call<'_, '_, '_>) -> Checked {
         starts_no_other_program(call, &words)?;
         delegates::check(call, &words)?;
         delegates::started(call, &words)?;
+        if let Some(word) = words.first()
+            && !abbreviations::is_own_subcommand(call.name, word)
+        {
+            return Err(delegates::unknown_plugin(call, word)
+                .instead("use bundle exec PROGRAM for the programs of the project's gems"));
+        }
         if (call.name, words.first()) == ("bun", Some("exec")) {
             let reason = "'bun exec' runs a command line that the policy does not check";
             return Err(call

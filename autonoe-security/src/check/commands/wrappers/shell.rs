@@ -3,7 +3,7 @@
 use crate::check::arg::Arg;
 use crate::check::builtins::shell_options::is_harmless_mode;
 use crate::check::call::{Call, Checked};
-use crate::check::commands::scripts;
+use crate::check::commands::{java, scripts};
 use crate::check::{extensions, nested, path, protected_state};
 use crate::syntax::Part;
 use crate::{Denial, Rule};
@@ -45,7 +45,8 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
             }
         }
         [file, ..] if file.known().is_some_and(|file| file != "-") => {
-            scripts::check(call, &file.text, file.span)
+            scripts::check(call, &file.text, file.span)?;
+            java::check_wrapper(call, &file.text, &args[1..])
         }
         // The shell would read commands from its input.
         _ => Err(unknown_script(call)),

@@ -1,13 +1,14 @@
 //! `xargs`: runs a command with arguments from its input, which are unknown in advance.
 
-use crate::Rule;
 use crate::check::arg::{Arg, Unknown};
 use crate::check::assignments;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::tools::is_one_word;
 use crate::check::options::{self, ParsedArg};
+use crate::policy::Mode;
 use crate::syntax::Span;
 use crate::wrapper_options::XARGS;
+use crate::{Denial, Rule};
 
 /// Options that control how arguments are built.
 #[derive(Default)]
@@ -18,6 +19,9 @@ struct Input {
     appends: bool,
     /// Whether each command gets at most one argument.
     is_single: bool,
+    /// Whether names are separated by NUL, and nothing else decides what is read.
+    is_separated: bool,
+    is_other: bool,
 }
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
@@ -31,6 +35,9 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let Some(first) = command.first() else {
         return Ok(());
     };
+    if first.is("sed") && changes_files(command) {
+        return change(call, &input, command);
+    }
     let mut inner: Vec<Arg<'_>> = match &input.placeholder {
         Some(placeholder) => command
             .iter()
@@ -46,6 +53,55 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     call.inner(&inner)
 }
 
+/// Returns whether `sed` with these arguments may change files.
+fn changes_files(command: &[Arg<'_>]) -> bool {
+    command.iter().any(|arg| {
+        let text = arg.text.as_ref();
+        let letters = text.strip_prefix('-').filter(|it| !it.starts_with('-'));
+        letters.is_some_and(|letters| letters.contains('i')) || text.starts_with("--i")
+    })
+}
+
+/// Judges `sed -i`, which needs known names.
+fn change<'s>(call: &Call<'_, '_, 's>, input: &Input, command: &[Arg<'s>]) -> Checked {
+    let follows = |arg: &Arg<'_>| arg.text.starts_with("--fo");
+    let is_known = !call.found_names.is_empty()
+        && input.is_separated
+        && !input.is_other
+        && !command.iter().any(follows);
+    let inner: Vec<Arg<'_>> = match &input.placeholder {
+        _ if !is_known => Vec::new(),
+        Some(placeholder) => command
+            .iter()
+            .flat_map(|arg| match arg.known() {
+                Some(text) if text == placeholder => call.found_names.to_vec(),
+                _ => vec![replaced(arg, placeholder)],
+            })
+            .collect(),
+        None => {
+            let names = call.found_names.iter();
+            command.iter().chain(names).cloned().collect()
+        }
+    };
+    if is_known && call.mode() == Mode::Run {
+        return call.inner(&inner);
+    }
+    let mut inner = command.to_vec();
+    inner.push(unknown("", command[0].span));
+    let Err(denial) = call.inner(&inner) else {
+        return Ok(());
+    };
+    if call.mode() == Mode::Sync || !matches!(denial.rule.as_ref(), "R21" | "R27") {
+        return Err(denial);
+    }
+    let reason = "the names that sed -i would change are unknown";
+    Err(Denial::by(Rule::R102, command[0].span, reason).instead(
+        "search in a folder of the project for files with an extension, and separate the names by \
+         NUL: rg -l0 -g '*.ts' old src | xargs -0 sed -i 's/old/new/', or git grep -lz \
+         old -- 'src/*.ts'",
+    ))
+}
+
 fn option(
     call: &Call<'_, '_, '_>,
     input: &mut Input,
@@ -55,6 +111,16 @@ fn option(
 ) -> Checked {
     if let Some(value) = value.filter(|value| !is_one_word(value)) {
         return Err(call.deny_dynamic(value));
+    }
+    match (name, value) {
+        ("-0" | "--null", _) => input.is_separated = true,
+        ("-I" | "-n" | "-P" | "-r" | "-t" | "-x", _)
+        | (
+            "--replace" | "--max-args" | "--max-procs" | "--no-run-if-empty" | "--verbose"
+            | "--exit",
+            _,
+        ) => {}
+        _ => input.is_other = true,
     }
     match (name, value) {
         ("-I" | "-i" | "--replace", value) => {

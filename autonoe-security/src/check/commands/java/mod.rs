@@ -1,0 +1,70 @@
+//! Java: Maven, Gradle and the tools of the JDK, in run mode.
+
+mod class_path;
+mod gradle;
+mod jar;
+mod javac;
+mod launcher;
+mod maven;
+mod properties;
+
+use crate::Rule;
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked, Validator};
+use crate::check::commands::free;
+use crate::check::commands::strict_options::check_source_path;
+use crate::check::path;
+
+/// Finds the validator of the tool `name`.
+pub(super) fn find(name: &str) -> Validator {
+    match name {
+        "mvn" => maven::check,
+        "gradle" => gradle::check,
+        "javac" => javac::check,
+        "java" => launcher::check,
+        "jar" => jar::check,
+        _ => free,
+    }
+}
+
+/// Judges the arguments of a script of the project, if it is the wrapper of Maven or Gradle.
+pub(in crate::check) fn check_wrapper<'s>(
+    call: &Call<'_, '_, 's>,
+    script: &str,
+    args: &[Arg<'s>],
+) -> Checked {
+    let name = path::file_name(script).to_ascii_lowercase();
+    let call = Call { args, ..*call };
+    match name.as_str() {
+        "mvnw" => maven::check(&call),
+        "gradlew" => gradle::check(&call),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that a build tool starts in the project, where its settings are.
+fn starts_in_project(call: &Call<'_, '_, '_>) -> Checked {
+    check_source_path(call, Rule::R100, ".", call.span)
+}
+
+/// Words in names of tasks and goals that publish.
+const PUBLISHING: &[&str] =
+    words!("bintray deploy promote publish push redeploy sonatype undeploy upload");
+
+/// Splits the name of a task or goal into words, in lower case.
+fn humps(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut is_inside = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() {
+            is_inside = false;
+            continue;
+        }
+        match words.last_mut() {
+            Some(last) if is_inside && !c.is_uppercase() => last.push(c),
+            _ => words.push(c.to_lowercase().collect()),
+        }
+        is_inside = true;
+    }
+    words
+}
