@@ -72,7 +72,7 @@ pub struct Denial {
     pub reason: Cow<'static, str>,
     /// Reason for the rule as a clause, if the rule has one.
     #[cfg_attr(feature = "serde", serde(default))]
-    pub why: Option<Cow<'static, str>>,
+    pub rationale: Option<Cow<'static, str>>,
     /// Advice for the agent, if the rule has any.
     pub instead: Option<Cow<'static, str>>,
     /// The setting with which the operator can allow the command, if there is one.
@@ -93,7 +93,7 @@ impl Denial {
             span: None,
             layer,
             reason: reason.into(),
-            why: None,
+            rationale: None,
             instead: None,
             remedy: None,
         }
@@ -122,8 +122,8 @@ impl Denial {
 
     /// Sets the rationale.
     #[must_use]
-    pub fn rationale(mut self, why: impl Into<Cow<'static, str>>) -> Self {
-        self.why = Some(why.into());
+    pub fn rationale(mut self, rationale: impl Into<Cow<'static, str>>) -> Self {
+        self.rationale = Some(rationale.into());
         self
     }
 
@@ -152,8 +152,8 @@ impl Denial {
 impl fmt::Display for Denial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.reason)?;
-        if let Some(why) = &self.why {
-            write!(f, ": {why}")?;
+        if let Some(rationale) = &self.rationale {
+            write!(f, ": {rationale}")?;
         }
         if let Some(instead) = &self.instead {
             write!(f, "; {instead}")?;

@@ -215,7 +215,7 @@ pub(crate) fn create_session_directory(
     SessionDirectory::create(&options.program.temporary, FOLDER, |folder| {
         match (&options.home, conversations) {
             (CodexHome::Persistent(permanent), _) => {
-                fs::create_dir_all(permanent.join(CONVERSATIONS))?
+                fs::create_dir_all(permanent.join(CONVERSATIONS))?;
             }
             (CodexHome::PerSession, Some(permanent)) => {
                 // Each folder is created separately: a symlink at any of them is refused.

@@ -94,7 +94,7 @@ impl Case {
             assert_eq!(complaint(&message), None, "{at}");
             match messages.last_mut() {
                 Some((names, last)) if *last == message => {
-                    names.push_str(&format!(", {attempt:?}"))
+                    names.push_str(&format!(", {attempt:?}"));
                 }
                 _ => messages.push((attempt.name(), message)),
             }

@@ -42,7 +42,7 @@ fn specification() -> Vec<Case> {
     let attempts = [Specification, Run];
     vec![
         Case::new("SPEC.md is missing", attempts, |folder| {
-            folder.remove("SPEC.md")
+            folder.remove("SPEC.md");
         }),
         Case::new("SPEC.md is a folder", attempts, |folder| {
             folder.put_folder("SPEC.md");

@@ -42,7 +42,9 @@ fn variable() -> impl Strategy<Value = Value> {
 }
 
 fn profile() -> impl Strategy<Value = Value> {
-    one_of(&["node", "bun", "python", "ruby", "go", "rust", "php", "java", "c"])
+    one_of(&[
+        "node", "bun", "python", "ruby", "go", "rust", "php", "java", "c",
+    ])
 }
 
 fn name() -> impl Strategy<Value = Value> {

@@ -67,15 +67,15 @@ fn account(cents: u64) -> Account {
     Account::new(Allowance::new(money))
 }
 
-fn assert_conflict<T: std::fmt::Debug>(done: Result<T, StateError>) {
+fn assert_conflict<T: std::fmt::Debug>(done: &Result<T, StateError>) {
     assert!(matches!(done, Err(StateError::Conflict(_))), "{done:?}");
 }
 
-fn assert_unknown<T: std::fmt::Debug>(done: Result<T, StateError>) {
+fn assert_unknown<T: std::fmt::Debug>(done: &Result<T, StateError>) {
     assert!(matches!(done, Err(StateError::Unknown(_))), "{done:?}");
 }
 
-fn assert_fenced<T: std::fmt::Debug>(done: Result<T, StateError>) {
+fn assert_fenced<T: std::fmt::Debug>(done: &Result<T, StateError>) {
     assert!(matches!(done, Err(StateError::Fenced { .. })), "{done:?}");
 }
 
@@ -85,7 +85,7 @@ async fn a_fleet_is_stored_once_as_it_was_planned() {
     let (_dir, meta) = with_fleets(&["z", "a", "z"]).await;
     let mut other = plan("z");
     other.spec["members"][0] = json!("gemini");
-    assert_conflict(meta.create_fleet(&other, at(3)).await);
+    assert_conflict(&meta.create_fleet(&other, at(3)).await);
     other.members[0] = other.members[1].clone();
     let same_name = meta.create_fleet(&other, at(3)).await;
     assert!(
@@ -118,16 +118,16 @@ async fn the_states_of_members_and_the_result_of_the_fleet_are_kept() {
         set.expect("it is kept");
     }
     let running = MemberState::Running;
-    assert_conflict(meta.set_member(&lead, &a, &running, at(5)).await);
+    assert_conflict(&meta.set_member(&lead, &a, &running, at(5)).await);
     let unknown = MemberId::new("nobody");
-    assert_unknown(meta.set_member(&lead, &unknown, &ended, at(5)).await);
+    assert_unknown(&meta.set_member(&lead, &unknown, &ended, at(5)).await);
 
     for second in [6, 7] {
         let finished = meta.finish_fleet(&lead, &report(true), at(second)).await;
         finished.expect("it is kept");
     }
-    assert_conflict(meta.finish_fleet(&lead, &report(false), at(8)).await);
-    assert_conflict(meta.set_member(&lead, &b, &running, at(8)).await);
+    assert_conflict(&meta.finish_fleet(&lead, &report(false), at(8)).await);
+    assert_conflict(&meta.set_member(&lead, &b, &running, at(8)).await);
 
     let fleet = meta.fleet("f").await.expect("readable");
     let fleet = fleet.expect("it is there");
@@ -145,17 +145,17 @@ async fn writes_of_an_older_epoch_are_refused() {
     assert!(new.epoch > old.epoch, "{new:?} after {old:?}");
     let (a, running) = (MemberId::new("a"), MemberState::Running);
 
-    assert_fenced(meta.set_member(&old, &a, &running, at(3)).await);
-    assert_fenced(meta.append_decision(&old, &json!(1), at(3)).await);
-    assert_fenced(meta.save_accounts(&old, &account(1), at(3)).await);
-    assert_fenced(meta.finish_fleet(&old, &report(true), at(3)).await);
+    assert_fenced(&meta.set_member(&old, &a, &running, at(3)).await);
+    assert_fenced(&meta.append_decision(&old, &json!(1), at(3)).await);
+    assert_fenced(&meta.save_accounts(&old, &account(1), at(3)).await);
+    assert_fenced(&meta.finish_fleet(&old, &report(true), at(3)).await);
 
     for leader in [&new, &of_other_fleet] {
         let set = meta.set_member(leader, &a, &running, at(4)).await;
         set.expect("it leads");
     }
     assert_eq!(meta.decisions("f").await.expect("readable"), []);
-    assert_unknown(meta.acquire_leadership("nobody", at(5)).await);
+    assert_unknown(&meta.acquire_leadership("nobody", at(5)).await);
 }
 
 #[tokio::test]

@@ -205,7 +205,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for FilteredTransport<T> {
         loop {
             match self.inner.receive().await? {
                 JsonRpcMessage::Notification(message) => {
-                    self.handle_notification(message.notification)
+                    self.handle_notification(message.notification);
                 }
                 JsonRpcMessage::Request(request)
                     if !matches!(request.request, ServerRequest::PingRequest(_)) =>

@@ -67,7 +67,7 @@ fn may_name_device(arg: &Arg<'_>) -> bool {
     is_path && (text.contains("dev") || arg.is_pattern())
 }
 
-pub(crate) fn deny(what: &str, arg: &Arg<'_>) -> Denial {
-    let reason = format!("'{what}' is a device or a network path");
+pub(crate) fn deny(construct: &str, arg: &Arg<'_>) -> Denial {
+    let reason = format!("'{construct}' is a device or a network path");
     Denial::by(Rule::R30, arg.span, reason).instead("read from a file")
 }

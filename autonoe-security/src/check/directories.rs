@@ -94,9 +94,9 @@ impl<'p> Directories<'p> {
 
     /// Returns whether `path` goes up behind a name that may be a symlink, outside of the project
     /// and `/tmp`.
-    pub(crate) fn goes_up_behind_link(&self, path: &str) -> bool {
+    pub(crate) fn ascends_past_link(&self, path: &str) -> bool {
         let mut possible = self.possible.iter();
-        possible.any(|base| path::goes_up_behind_link(base, path, self.project))
+        possible.any(|base| path::ascends_past_link(base, path, self.project))
     }
 
     /// Returns the location of `path` from each possible directory; `None` if one of them is
@@ -135,8 +135,8 @@ impl<'p> Directories<'p> {
     fn below_link<'t>(&self, path: &'t str) -> Option<&'t str> {
         let below = path.strip_prefix(self.link?)?;
         let is_below = below.is_empty() || below.starts_with('/');
-        let goes_up = below.split('/').any(|name| name == "..");
-        (is_below && !goes_up).then(|| below.trim_start_matches('/'))
+        let ascends = below.split('/').any(|name| name == "..");
+        (is_below && !ascends).then(|| below.trim_start_matches('/'))
     }
 
     /// Returns the directory, if only one is possible.

@@ -36,7 +36,7 @@ pub(crate) fn resolve(base: &str, path: &str) -> String {
 ///
 /// The name may be a symlink, such as `/dev/fd` or `/var/run`, and then the system goes up from
 /// where it leads.
-pub(crate) fn goes_up_behind_link(base: &str, path: &str, project: &str) -> bool {
+pub(crate) fn ascends_past_link(base: &str, path: &str, project: &str) -> bool {
     // The part that `base` or earlier components determine.
     let mut place = if path.starts_with('/') { "/" } else { base }.to_owned();
     let mut names = 0_usize;
@@ -242,8 +242,8 @@ mod tests {
             ("../project/src", false),
             ("/etc/hosts", false),
         ] {
-            let goes_up = goes_up_behind_link("/srv/project", path, "/srv/project");
-            assert_eq!(goes_up, expected, "{path}");
+            let ascends = ascends_past_link("/srv/project", path, "/srv/project");
+            assert_eq!(ascends, expected, "{path}");
         }
     }
 

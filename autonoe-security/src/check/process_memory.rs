@@ -108,8 +108,8 @@ pub(crate) fn is_mentioned_in(parts: &[Part<'_>]) -> bool {
     !is_unrelated(&text) && paths_in(&with_placeholders(&text)).any(names_memory)
 }
 
-pub(crate) fn deny(what: &str, span: Span) -> Denial {
-    let reason = format!("'{what}' leads to the environment or the memory of processes");
+pub(crate) fn deny(construct: &str, span: Span) -> Denial {
+    let reason = format!("'{construct}' leads to the environment or the memory of processes");
     Denial::by(Rule::R24, span, reason)
         .instead("read single variables by name, such as \"$HOME\", and processes with ps")
 }

@@ -99,7 +99,8 @@ mod tests {
             (Mode::Run, list(), "a\"b", None),
             (Mode::Run, list(), "", None),
         ] {
-            let expected = expected.map(|what| format!("add {what} in .autonoe/agent.json"));
+            let expected =
+                expected.map(|construct| format!("add {construct} in .autonoe/agent.json"));
             let remedy = command(&policy(mode, allowed), name);
             assert_eq!(remedy.as_deref(), expected.as_deref(), "{mode:?} {name}");
         }

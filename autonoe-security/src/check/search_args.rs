@@ -93,12 +93,12 @@ impl Grammar {
                 None => (long, false),
             };
             let exact = self.options.find(&format!("--{name}"));
-            let meant = self.options.long.iter().filter(|(long, _)| match exact {
+            let matched = self.options.long.iter().filter(|(long, _)| match exact {
                 Some(_) => *long == name,
                 None => long.starts_with(name),
             });
             let mut values = None;
-            for (long, takes) in meant {
+            for (long, takes) in matched {
                 let long = format!("--{long}");
                 let count = match takes {
                     _ if self.replacing.contains(&long.as_str()) => return None,

@@ -55,12 +55,12 @@ fn check_in(
             let mut paths = paths.into_iter().map(|path| Arg::plain(path, target.span));
             return paths.try_for_each(|path| check_in(mode, context, directories, &path, root));
         }
-        let what = if target.is_static() {
+        let construct = if target.is_static() {
             "a pattern"
         } else {
             "an unknown value"
         };
-        let reason = format!("the target of the write is {what}");
+        let reason = format!("the target of the write is {construct}");
         return Err(Denial::by(Rule::R27, target.span, reason).instead("write the path literally"));
     };
     if path::is_harmless_device(text) {
@@ -160,8 +160,8 @@ pub(crate) fn escapes(target: &Arg<'_>, rule: Rule) -> Denial {
 }
 
 /// Creates the denial of a protected path.
-pub(crate) fn protected(target: &Arg<'_>, what: &str) -> Denial {
-    let reason = format!("{what} must not be written to");
+pub(crate) fn protected(target: &Arg<'_>, construct: &str) -> Denial {
+    let reason = format!("{construct} must not be written to");
     let otherwise = "write to another file of the project";
     let instead = protected_state::advice(&target.text).unwrap_or(otherwise);
     Denial::by(Rule::R29, target.span, reason).instead(instead)

@@ -43,10 +43,12 @@ impl fmt::Display for SyntaxError {
             SyntaxErrorKind::TooMany => f.write_str("it has too many commands and words"),
             SyntaxErrorKind::TooDeep => f.write_str("it is nested too deeply"),
             SyntaxErrorKind::ForbiddenCharacter => f.write_str("it contains a control character"),
-            SyntaxErrorKind::Unterminated(what) => write!(f, "the {what} is never closed"),
+            SyntaxErrorKind::Unterminated(construct) => {
+                write!(f, "the {construct} is never closed")
+            }
             SyntaxErrorKind::Unexpected => f.write_str("this is not allowed here"),
-            SyntaxErrorKind::Missing(what) => write!(f, "{what} is missing"),
-            SyntaxErrorKind::Unsupported(what) => write!(f, "{what} is not supported"),
+            SyntaxErrorKind::Missing(construct) => write!(f, "{construct} is missing"),
+            SyntaxErrorKind::Unsupported(construct) => write!(f, "{construct} is not supported"),
         }?;
         write!(f, " at byte {}", self.span.start())
     }

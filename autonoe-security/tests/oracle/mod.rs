@@ -97,12 +97,12 @@ fn unseen(validator: &BashValidator, command: &str, names: &[String]) -> Option<
     let names_in = |found: &Finding| -> Vec<String> {
         // The shell itself runs the commands of a trap.
         let all = found.invocations();
-        let shown = if found.name.as_deref() == Some("trap") {
+        let printed = if found.name.as_deref() == Some("trap") {
             all.len()
         } else {
             1
         };
-        let words = all.into_iter().take(shown);
+        let words = all.into_iter().take(printed);
         words
             .filter_map(|words| words.first().cloned().flatten())
             .collect()
@@ -115,10 +115,10 @@ fn unseen(validator: &BashValidator, command: &str, names: &[String]) -> Option<
         }
         let listed = name.rsplit('/').next().unwrap_or(name);
         // A script of the project is allowed by its path, from any directory of the shell.
-        let is_elsewhere = name.starts_with('/') && !name.starts_with(jail::PROJECT);
+        let is_outside = name.starts_with('/') && !name.starts_with(jail::PROJECT);
         // In `/tmp`, so is a program that the text has just built.
         let is_built = name.starts_with("/tmp/") && explained.verdict.is_allowed();
-        let is_script = name.contains('/') && (!is_elsewhere || is_built);
+        let is_script = name.contains('/') && (!is_outside || is_built);
         seen.iter().any(|it| it == name) && (is_script || is_listed(validator, listed))
     };
     names.iter().find(|name| !runs(name)).cloned()

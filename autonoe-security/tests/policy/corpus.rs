@@ -55,7 +55,7 @@ fn a_denial_names_a_rule_that_the_policy_has_and_a_place_in_the_command() {
         );
         assert!(denial.instead.is_some(), "{}: {denial}", case.id);
         // These are for agents, which cannot change settings.
-        for advice in [&denial.why, &denial.instead].into_iter().flatten() {
+        for advice in [&denial.rationale, &denial.instead].into_iter().flatten() {
             for setting in ["agent.json", "allowCommands", "--allow"] {
                 assert!(!advice.contains(setting), "{}: {denial}", case.id);
             }

@@ -24,11 +24,11 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let requests = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&requests);
+        let retained = Arc::clone(&requests);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let kept = Arc::clone(&kept);
-                thread::spawn(move || answer(stream, port, &kept));
+                let retained = Arc::clone(&retained);
+                thread::spawn(move || answer(stream, port, &retained));
             }
         });
         Self { port, requests }

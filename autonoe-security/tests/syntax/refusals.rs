@@ -11,7 +11,7 @@ fn kind(text: &str) -> SyntaxErrorKind {
 
 #[test]
 fn syntax_that_hides_commands_is_unsupported() {
-    for (text, what) in [
+    for (text, construct) in [
         ("f() { a; }", "a function definition"),
         ("f () (a)", "a function definition"),
         ("function f { a; }", "a function definition"),
@@ -60,13 +60,17 @@ fn syntax_that_hides_commands_is_unsupported() {
         ("$({ a \\&; })", "& at the end of a word in a substitution"),
         ("\"$$(a)\"", "$$ directly before a parenthesis or brace"),
     ] {
-        assert_eq!(kind(text), SyntaxErrorKind::Unsupported(what), "{text:?}");
+        assert_eq!(
+            kind(text),
+            SyntaxErrorKind::Unsupported(construct),
+            "{text:?}"
+        );
     }
 }
 
 #[test]
 fn unclosed_constructs_are_errors() {
-    for (text, what) in [
+    for (text, construct) in [
         ("'a", "quote"),
         ("\"a", "quote"),
         ("$'a", "quote"),
@@ -92,7 +96,7 @@ fn unclosed_constructs_are_errors() {
         ("$(a <<E\nE)", "here-document"),
     ] {
         let found = kind(text);
-        let expected = [SyntaxErrorKind::Unterminated(what)];
+        let expected = [SyntaxErrorKind::Unterminated(construct)];
         let in_substitution = [SyntaxErrorKind::Unsupported("text behind a delimiter")];
         assert!(
             expected.contains(&found)

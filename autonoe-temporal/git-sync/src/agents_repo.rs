@@ -8,7 +8,7 @@ use autonoe_core::project::{create_folder, replace_file_durably};
 
 use crate::SyncError;
 use crate::remote_state::fetch_command;
-use crate::sync_refs::{AGENTS, CURRENT, KEPT, QUARANTINE};
+use crate::sync_refs::{AGENTS, CURRENT, QUARANTINE, UNPUBLISHED};
 use crate::sync_repo::SyncRepo;
 use autonoe_harness::isolation::{IsolationError, Repository, output_text};
 
@@ -101,7 +101,7 @@ impl SyncRepo<'_> {
             .await?;
         if !output.is_success() {
             tracing::warn!(
-                said = output_text(&output),
+                output = output_text(&output),
                 "cannot fetch the commits of agents"
             );
         }
@@ -218,7 +218,7 @@ impl SyncRepo<'_> {
             // An annotated tag has a message of its own, and a ref may point to a file or a folder.
             is_all &= kind == "commit";
             if kind == "commit" && !self.is_known(object).await? {
-                let backup = format!("{KEPT}agents-{object}");
+                let backup = format!("{UNPUBLISHED}agents-{object}");
                 self.run_ok(&["update-ref", &backup, object]).await?;
                 let place = self.synced_project.sync_repo_dir();
                 tracing::warn!(backup, named, repository = %place.display(), "kept a ref");
@@ -230,7 +230,7 @@ impl SyncRepo<'_> {
 
     /// Returns whether a commit is contained in the current commit of the project, or is kept.
     async fn is_known(&self, object: &str) -> Result<bool, SyncError> {
-        let backup = format!("--glob={KEPT}*");
+        let backup = format!("--glob={UNPUBLISHED}*");
         let unknown = [
             "rev-list",
             "--max-count=1",

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use crate::SyncError;
 use crate::commit_trailer::CommitTrailer;
 use crate::remote_state::RemoteState;
-use crate::sync_refs::{CURRENT, KEPT, PUBLISHED, PUSHING, TARGET};
+use crate::sync_refs::{CURRENT, PUBLISHED, PUSHING, TARGET, UNPUBLISHED};
 use crate::sync_repo::SyncRepo;
 
 /// The empty tree of git.
@@ -137,7 +137,7 @@ impl SyncRepo<'_> {
     }
 
     async fn keep(&self, tree: &str, parents: &[&str]) -> Result<(), SyncError> {
-        let list = ["for-each-ref", "--format=%(tree) %(parent)", KEPT];
+        let list = ["for-each-ref", "--format=%(tree) %(parent)", UNPUBLISHED];
         let list = self.run_ok(&list).await?;
         let content = format!("{tree} {}", parents.join(" "));
         if list.lines().any(|line| line == content) {
@@ -146,7 +146,7 @@ impl SyncRepo<'_> {
         let number = list.lines().count() + 1;
         let message = "Keep unpublished work of this host\n";
         let commit = self.commit(tree, parents, message).await?;
-        let name = format!("{KEPT}{number}");
+        let name = format!("{UNPUBLISHED}{number}");
         // An empty old value: never overwrites an existing ref.
         self.run_ok(&["update-ref", &name, &commit, ""]).await?;
         let place = self.synced_project.sync_repo_dir();

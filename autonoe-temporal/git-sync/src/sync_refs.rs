@@ -29,4 +29,4 @@ pub(crate) const AGENTS: &str = "refs/git-sync/agents";
 pub(crate) const QUARANTINE: &str = "refs/git-sync/quarantine/";
 
 /// Kept work that exists nowhere else.
-pub(crate) const KEPT: &str = "refs/git-sync/kept/";
+pub(crate) const UNPUBLISHED: &str = "refs/git-sync/kept/";

@@ -86,7 +86,7 @@ pub struct SyncedProject {
 /// Work of this host that is not on the branch of the run, and is kept here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct KeptWork {
+pub struct UnpublishedWork {
     /// The ref in the repository `sync.git` of this host.
     pub name: String,
     /// The commit with the work.
@@ -175,7 +175,7 @@ impl SyncedProject {
     /// Brings the project to the current state of the run: the last commit of its branch, or that
     /// of the base if there is no branch yet. Returns the highest epoch on the branch.
     ///
-    /// Work of this host that is not there, and not on top of it, is [kept](Self::kept_work).
+    /// Work of this host that is not there, and not on top of it, is [kept](Self::unpublished_work).
     ///
     /// # Errors
     ///
@@ -240,17 +240,17 @@ impl SyncedProject {
     /// # Errors
     ///
     /// Git cannot be run.
-    pub async fn kept_work(&self) -> Result<Vec<KeptWork>, SyncError> {
+    pub async fn unpublished_work(&self) -> Result<Vec<UnpublishedWork>, SyncError> {
         let sync_dir = self.sync_repo().await?;
         let list = [
             "for-each-ref",
             "--format=%(refname) %(objectname)",
-            sync_refs::KEPT,
+            sync_refs::UNPUBLISHED,
         ];
         let list = sync_dir.run_ok(&list).await?;
         let refs = list.lines().filter_map(|line| {
             let (name, commit) = line.split_once(' ')?;
-            Some(KeptWork {
+            Some(UnpublishedWork {
                 name: name.to_owned(),
                 commit: commit.to_owned(),
             })

@@ -6,8 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_core::agent::{BudgetUsage, CostTotal, TokenUsage};
 use autonoe_core::engine::{
-    Engine, EngineError, JobContext, JobRunner, LocalEngine, RunEnding, RunInstruction,
-    RunOutcome, RunPhase, RunSpec,
+    Engine, EngineError, JobContext, JobRunner, LocalEngine, RunEnding, RunInstruction, RunOutcome,
+    RunPhase, RunSpec,
 };
 use autonoe_core::event::Failure;
 use autonoe_core::run::RunRequest;
@@ -17,8 +17,8 @@ use autonoe_harness::strategy::{MemberId, MemberReport, VotingCriterion};
 use autonoe_harness::{Coordinator, FleetReport, Parallel, Pipeline, Race, Strategy, Voting};
 use autonoe_temporal::{SESSIONS_JOB, TemporalSettings, WorkerSettings};
 use autonoe_temporal_support::{
-    DevServer, Site, TestHosts, Work, RunningWorker, engine, is_at, outcome, short_timeouts, submit,
-    wait_for_status,
+    DevServer, RunningWorker, Site, TestHosts, Work, engine, is_at, outcome, short_timeouts,
+    submit, wait_for_status,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -391,9 +391,11 @@ async fn members_may_be_driven_session_by_session() {
     let run = StrategyRun::new(Parallel {}).members(members);
     let run = named(&run, "shop");
     let test_hosts = TestHosts::new(&site, "here");
-    let worker = RunningWorker::start(settings.clone(), WorkerSettings::for_host("here"), |worker| {
-        worker.sessions(test_hosts)
-    });
+    let worker = RunningWorker::start(
+        settings.clone(),
+        WorkerSettings::for_host("here"),
+        |worker| worker.sessions(test_hosts),
+    );
     submit(&settings, &run).await;
 
     let outcome = outcome(&settings, &run).await;

@@ -168,16 +168,6 @@ impl Fixture {
         self.play(self.client_with(options, spec)).await
     }
 
-    /// Plays one query of a session of `agents` and disposes the session.
-    pub(crate) async fn play_session(
-        &self,
-        agents: &ClaudeBackend,
-        tools: impl IntoIterator<Item = Arc<dyn Tool>>,
-    ) -> Played {
-        let client = agents.create(self.spec(tools)).expect("it can be made");
-        self.play(client).await
-    }
-
     async fn play(&self, mut client: Box<dyn AgentClient>) -> Played {
         let played = query(client.as_mut()).await;
         timeout(TIMEOUT, client.dispose())

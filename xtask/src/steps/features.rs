@@ -47,7 +47,7 @@ pub(crate) fn check_alone(cargo: &Cargo) -> Result<(), Failure> {
 fn check_each(cargo: &Cargo, selections: &[Selection]) -> Vec<String> {
     let checks = selections
         .iter()
-        .map(|selection| cargo.run(arguments(&[selection.clone()])));
+        .map(|selection| cargo.run(arguments(std::slice::from_ref(selection))));
     let failed = checks.filter_map(Result::err);
     failed.map(|failure| failure.to_string()).collect()
 }

@@ -87,7 +87,12 @@ fn details(denial: &Denial) -> Vec<[String; 2]> {
         code => format!("{} ({code})", denial.rule),
     };
     let mut rows = vec![("rule", rule), ("layer", layer(denial.layer).to_owned())];
-    rows.extend(denial.why.as_deref().map(|why| ("because", shorten(why))));
+    rows.extend(
+        denial
+            .rationale
+            .as_deref()
+            .map(|rationale| ("because", shorten(rationale))),
+    );
     let instead = denial.instead.as_deref();
     rows.extend(instead.map(|instead| ("instead", shorten(instead))));
     let remedy = denial.remedy.as_deref();

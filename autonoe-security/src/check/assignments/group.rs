@@ -15,7 +15,7 @@ const PROXIES: &[&str] = words!("http_proxy https_proxy all_proxy no_proxy ftp_p
 
 const ANY_CASE: Group = Group {
     rule: Rule::R15,
-    why: "a package manager reads its settings from it, or connections go through it",
+    reason: "a package manager reads its settings from it, or connections go through it",
     ..Group::NONE
 };
 
@@ -124,7 +124,7 @@ mod tests {
     fn no_name_is_listed_twice_and_every_group_has_a_reason() {
         let mut seen = std::collections::BTreeSet::new();
         for group in tables::all() {
-            assert!(!group.why.is_empty(), "{}", group.names);
+            assert!(!group.reason.is_empty(), "{}", group.names);
             let accepted = group.accepts.iter().map(|(names, _)| *names);
             for name in [group.names, group.free]
                 .into_iter()

@@ -45,7 +45,7 @@ pub(crate) fn check(
         let Some(accepts) = found.accepts else {
             let reason = format!("the variable '{name}' may not be set");
             return Err(Denial::by(found.group.rule, span, reason)
-                .rationale(found.group.why)
+                .rationale(found.group.reason)
                 .instead("run the command without it"));
         };
         let holds = value.is_some_and(|value| accepts.holds(policy, directories, name, value));
@@ -138,6 +138,6 @@ pub(crate) fn check_name(name: &str, span: Span) -> Result<(), Denial> {
 fn not_settable(name: &str, group: &tables::Group, span: Span) -> Denial {
     let reason = format!("the variable '{name}' may not be set");
     Denial::by(group.rule, span, reason)
-        .rationale(group.why)
+        .rationale(group.reason)
         .instead("use another name")
 }

@@ -148,11 +148,11 @@ fn leave<'w>(call: &Call<'_, 'w, '_>, target: &Arg<'_>) -> Option<Directories<'w
     let folder = target
         .known()
         .filter(|_| !call.directories.may_be_outside())?;
-    let goes_up = folder
+    let ascends = folder
         .trim_end_matches('/')
         .split('/')
         .all(|name| name == "..");
-    let up = call.directories.enter(folder).filter(|_| goes_up)?;
+    let up = call.directories.enter(folder).filter(|_| ascends)?;
     let project = call.policy().project_dir();
     let places = call.directories.resolve(folder)?;
     let (mut is_inside, mut is_outside) = (false, false);

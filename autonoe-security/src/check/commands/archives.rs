@@ -52,7 +52,7 @@ fn tar(call: &Call<'_, '_, '_>) -> Checked {
     let seen = options::read(&dashed, &TAR.options)?;
     TAR.check(&dashed, &seen)?;
     let (mut actions, mut archives, mut folders) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut to_stdout, mut only_tells) = (false, false);
+    let (mut to_stdout, mut only_prints) = (false, false);
     for seen in &seen {
         let ParsedArg::Option { name, value, .. } = seen else {
             continue;
@@ -62,13 +62,13 @@ fn tar(call: &Call<'_, '_, '_>) -> Checked {
             "-x" | "--extract" | "--get" => actions.push(Action::Extract),
             "-c" | "--create" => actions.push(Action::Create),
             "-O" | "--to-stdout" => to_stdout = true,
-            "--help" | "--version" => only_tells = true,
+            "--help" | "--version" => only_prints = true,
             "-f" | "--file" => archives.extend(value.clone()),
             "-C" | "--directory" => folders.extend(value.clone()),
             _ => {}
         }
     }
-    if only_tells {
+    if only_prints {
         return Ok(());
     }
     let ([action], [archive]) = (&actions[..], &archives[..]) else {

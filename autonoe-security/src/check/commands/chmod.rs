@@ -29,7 +29,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
 /// Returns whether the mode is `[ugoa]*+x`.
 fn adds_execution(mode: &str) -> bool {
     mode.strip_suffix("+x")
-        .is_some_and(|who| who.bytes().all(|byte| b"ugoa".contains(&byte)))
+        .is_some_and(|program| program.bytes().all(|byte| b"ugoa".contains(&byte)))
 }
 
 fn is_fine(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {

@@ -35,8 +35,8 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
             _ if text.starts_with("--") => match text.strip_prefix("--signal=") {
                 Some(signal) => is_signal(signal),
                 None => {
-                    let mut meant = FLAGS.iter().filter(|flag| flag.starts_with(text));
-                    let flag = meant.next().filter(|_| meant.next().is_none());
+                    let mut matched = FLAGS.iter().filter(|flag| flag.starts_with(text));
+                    let flag = matched.next().filter(|_| matched.next().is_none());
                     full |= flag == Some(&"--full");
                     flag.is_some()
                 }

@@ -160,17 +160,17 @@ fn leaves_on_the_way(call: &Call<'_, '_, '_>, written: &str) -> bool {
     let up = names.iter().rposition(|name| *name == "..");
     up.is_some_and(|last| {
         let above = &names[..=last];
-        let goes_down = above.iter().any(|name| !matches!(*name, "." | ".."));
-        goes_down || !call.is_in_project(&above.join("/"))
+        let descends = above.iter().any(|name| !matches!(*name, "." | ".."));
+        descends || !call.is_in_project(&above.join("/"))
     })
 }
 
 /// Checks that code of the project may run: in run mode, with a language that runs such code
 /// anyway.
-pub(super) fn runs_code_of_project(call: &Call<'_, '_, '_>, what: &str) -> Checked {
+pub(super) fn runs_code_of_project(call: &Call<'_, '_, '_>, construct: &str) -> Checked {
     if call.mode() == Mode::Sync {
         let mut denial = call
-            .deny(Rule::R88, format!("{what} do not run in sync mode"))
+            .deny(Rule::R88, format!("{construct} do not run in sync mode"))
             .instead("run the tests, type checks, linters or builds of the project directly");
         denial.layer = Layer::Mode;
         return Err(denial);
@@ -179,7 +179,7 @@ pub(super) fn runs_code_of_project(call: &Call<'_, '_, '_>, what: &str) -> Check
         let mut denial = call
             .deny(
                 Rule::R88,
-                format!("{what} do not run without an active profile"),
+                format!("{construct} do not run without an active profile"),
             )
             .instead("run the commands of the script one by one");
         denial.layer = Layer::Profile;

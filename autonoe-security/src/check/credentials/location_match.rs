@@ -75,12 +75,12 @@ fn is_unremarkable(path: &str, policy: &Policy) -> bool {
     };
     let first = below_root.split('/').next().unwrap_or_default();
     let is_first = |name: &str| name.eq_ignore_ascii_case(first);
-    let telling = [
+    let reporting = [
         "", "proc", "run", "var", "etc", "root", "home", "users", "library",
     ];
     let home = policy.home().and_then(|home| home.split('/').nth(1));
     let is_plain = || !path.contains("/.") && path.bytes().all(|byte| matches!(byte, 32..127));
-    !telling.into_iter().chain(home).any(is_first) && is_plain()
+    !reporting.into_iter().chain(home).any(is_first) && is_plain()
 }
 
 /// Finds the credential location that `pattern` may resolve to from the directories `here`.
@@ -191,7 +191,7 @@ impl<'p> PathPattern<'p> {
         // Each location in a home starts with a dot, or is in the library of macOS.
         let may_be_in_home = match in_home {
             InHome::AboveHomes | InHome::Below([]) => true,
-            InHome::Below(_) | InHome::Elsewhere => {
+            InHome::Below(_) | InHome::Other => {
                 let mut components = self.components.iter();
                 components.any(|it| !it.is_known || it.name.starts_with('.') || it.is(LIBRARY))
             }
@@ -242,24 +242,24 @@ impl<'p> PathPattern<'p> {
                 }
             }
             InHome::AboveHomes => return Some(LocationMatch::Above(place.text)),
-            InHome::Elsewhere => {}
+            InHome::Other => {}
         }
         // Any directory outside the project may be a home.
-        let is_telling = is_outside && !place.is_common;
+        let is_reporting = is_outside && !place.is_common;
         let mut starts = 0..self.components.len();
         let is_inside = |at: usize| {
             let components = &self.components[at..];
             // A changed value may be anything, so it says nothing about an unknown directory.
             !components[0].name.contains(CHANGED) && compare(components, place) == Some(true)
         };
-        (is_telling && starts.any(is_inside)).then_some(LocationMatch::Inside(place.text))
+        (is_reporting && starts.any(is_inside)).then_some(LocationMatch::Inside(place.text))
     }
 
     /// Returns the position of the path relative to the homes of users.
     fn in_home(&self, home: Option<&str>) -> InHome<'_, 'p> {
         match self.base {
             Base::Home => return InHome::Below(&self.components),
-            Base::Unknown => return InHome::Elsewhere,
+            Base::Unknown => return InHome::Other,
             Base::Root => {}
         }
         let home = home.unwrap_or_default();
@@ -281,7 +281,7 @@ impl<'p> PathPattern<'p> {
             }
             (None, _) | (Some("home" | "users"), None) => InHome::AboveHomes,
             _ if is_same => InHome::AboveHomes,
-            _ => InHome::Elsewhere,
+            _ => InHome::Other,
         }
     }
 }
@@ -291,7 +291,7 @@ enum InHome<'l, 'p> {
     /// In a home, with these components below it.
     Below(&'l [Component<'p>]),
     AboveHomes,
-    Elsewhere,
+    Other,
 }
 
 /// Compares the common length: `Some(true)` for a path inside the location, `Some(false)` for one

@@ -286,11 +286,11 @@ fn match_place(
 fn leads_anywhere(here: &Directories<'_>, path: &str) -> bool {
     // The home, and what is not known.
     let is_known = !path.starts_with(|first: char| first == '~' || first.is_control());
-    path.contains("/..") && is_known && here.goes_up_behind_link(path)
+    path.contains("/..") && is_known && here.ascends_past_link(path)
 }
 
-fn deny_detour(what: impl fmt::Display, span: Span) -> Denial {
-    let reason = format!("{what} goes up behind a name that may be a symlink");
+fn deny_detour(construct: impl fmt::Display, span: Span) -> Denial {
+    let reason = format!("{construct} goes up behind a name that may be a symlink");
     Denial::by(Rule::R94, span, reason).instead("write the path without ..")
 }
 
@@ -324,8 +324,8 @@ fn source_text(context: &Context<'_, '_>, arg: &Arg<'_>) -> String {
     format!("'{}'", text.unwrap_or(&arg.text))
 }
 
-fn deny(what: impl fmt::Display, place: &str, span: Span) -> Denial {
-    let reason = format!("{what} leads to credentials ({place})");
+fn deny(construct: impl fmt::Display, place: &str, span: Span) -> Denial {
+    let reason = format!("{construct} leads to credentials ({place})");
     Denial::by(Rule::R94, span, reason)
         .instead("work without credentials: use test values in files of the project")
 }

@@ -43,7 +43,7 @@ pub(crate) fn check(scope: &Scope<'_>, arithmetic: &Arithmetic<'_>) -> Result<()
         if free_depth > 0 {
             continue;
         }
-        let (is_safe, what, span) = match token {
+        let (is_safe, construct, span) = match token {
             ArithmeticToken::Number(_) | ArithmeticToken::Operator(_) => continue,
             ArithmeticToken::Name { name, span } => (
                 is_numeric_variable(scope, name, DEEPEST),
@@ -57,7 +57,7 @@ pub(crate) fn check(scope: &Scope<'_>, arithmetic: &Arithmetic<'_>) -> Result<()
             ),
         };
         if !is_safe {
-            return Err(deny(what, span));
+            return Err(deny(construct, span));
         }
     }
     Ok(())

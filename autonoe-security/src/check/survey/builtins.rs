@@ -98,12 +98,7 @@ impl<'s> Surveyor<'s> {
                 self.survey.becomes_associative(name.clone(), at);
             }
             if text.contains('=') {
-                self.set(
-                    name.clone(),
-                    at,
-                    value_of(word),
-                    AssignmentPosition::Elsewhere,
-                );
+                self.set(name.clone(), at, value_of(word), AssignmentPosition::Other);
             } else {
                 self.survey.variable_mut(name.clone()).is_declared = true;
             }
@@ -138,12 +133,7 @@ impl<'s> Surveyor<'s> {
             let name = name.and_then(|start| text.get(start..));
             if let Some(name) = name.filter(|name| !name.is_empty()) {
                 let name: Text<'s> = Cow::Owned(name.to_owned());
-                self.set(
-                    name.clone(),
-                    at,
-                    Value::Unknown,
-                    AssignmentPosition::Elsewhere,
-                );
+                self.set(name.clone(), at, Value::Unknown, AssignmentPosition::Other);
                 self.survey.variable_mut(name).is_array |= are_arrays;
             }
         }

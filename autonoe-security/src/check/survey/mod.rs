@@ -122,7 +122,7 @@ pub(crate) enum Value<'s> {
 pub(crate) enum AssignmentPosition {
     /// Standalone, at the top level, first in its item: it affects everything that follows.
     AtTop,
-    Elsewhere,
+    Other,
 }
 
 impl<'s> Survey<'s> {
@@ -138,7 +138,7 @@ impl<'s> Survey<'s> {
             variable.associative_from = None;
             variable.values.push(AssignmentRecord {
                 value: Value::Unknown,
-                position: AssignmentPosition::Elsewhere,
+                position: AssignmentPosition::Other,
                 is_certain: false,
                 may_be_skipped: false,
                 at: 0,

@@ -87,7 +87,7 @@ impl<'s> Surveyor<'s> {
 impl<'s> Visitor<'s, 's> for Surveyor<'s> {
     /// Visits a nested script.
     fn script(&mut self, script: &'s Script<'s>) {
-        self.at_position(AssignmentPosition::Elsewhere, |this| {
+        self.at_position(AssignmentPosition::Other, |this| {
             visit::script(this, script);
         });
     }
@@ -97,7 +97,7 @@ impl<'s> Visitor<'s, 's> for Surveyor<'s> {
             let is_first = number == 0 && item.runs == Runs::InOrder;
             let stands = match &pipeline.commands[..] {
                 [_] if is_first => self.position,
-                _ => AssignmentPosition::Elsewhere,
+                _ => AssignmentPosition::Other,
             };
             self.at_position(stands, |this| {
                 for command in &pipeline.commands {
@@ -112,7 +112,7 @@ impl<'s> Visitor<'s, 's> for Surveyor<'s> {
             self.position
         } else {
             // If its redirection fails, the assignment is not executed.
-            AssignmentPosition::Elsewhere
+            AssignmentPosition::Other
         };
         self.at_position(stands, |this| visit::command(this, command));
     }
@@ -123,7 +123,7 @@ impl<'s> Visitor<'s, 's> for Surveyor<'s> {
             self.position
         } else {
             // It applies to that command only, but commands started by it see it.
-            AssignmentPosition::Elsewhere
+            AssignmentPosition::Other
         };
         self.at_position(stands, |this| visit::simple(this, simple));
     }
@@ -135,7 +135,7 @@ impl<'s> Visitor<'s, 's> for Surveyor<'s> {
             Cow::Borrowed(&each.variable),
             at,
             value,
-            AssignmentPosition::Elsewhere,
+            AssignmentPosition::Other,
         );
         visit::each(self, each);
     }
@@ -153,7 +153,7 @@ impl<'s> Visitor<'s, 's> for Surveyor<'s> {
         let stands = if !assignment.appends && assignment.subscript.is_none() {
             self.position
         } else {
-            AssignmentPosition::Elsewhere
+            AssignmentPosition::Other
         };
         let name = Cow::Borrowed(assignment.name.as_ref());
         self.set(name.clone(), assignment.span.start(), value, stands);
@@ -181,7 +181,7 @@ impl<'s> Visitor<'s, 's> for Surveyor<'s> {
                 Cow::Borrowed(&parameter.name),
                 at,
                 value,
-                AssignmentPosition::Elsewhere,
+                AssignmentPosition::Other,
             );
         }
     }
@@ -192,7 +192,7 @@ impl<'s> Visitor<'s, 's> for Surveyor<'s> {
                 Cow::Borrowed(name),
                 at,
                 Value::Number,
-                AssignmentPosition::Elsewhere,
+                AssignmentPosition::Other,
             );
         }
         visit::arithmetic(self, arithmetic);

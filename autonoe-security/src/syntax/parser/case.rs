@@ -75,10 +75,10 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads a word without brace expansion.
-    fn case_word(&mut self, what: &'static str) -> Result<Word<'a>> {
+    fn case_word(&mut self, construct: &'static str) -> Result<Word<'a>> {
         let breaks = is(self.peek(), BREAK) && !self.is_process_substitution(self.at);
         if breaks || self.peek() == b'#' {
-            return Err(self.missing(what));
+            return Err(self.missing(construct));
         }
         let start = self.at;
         let word = self.word(WordContext::Plain)?;

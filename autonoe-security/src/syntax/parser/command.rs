@@ -122,11 +122,11 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn while_command(&mut self, goes_on: LoopCondition, start: usize) -> Result<CommandKind<'a>> {
+    fn while_command(&mut self, continues: LoopCondition, start: usize) -> Result<CommandKind<'a>> {
         let condition = self.commands()?;
         let body = self.do_done("loop", start)?;
         Ok(CommandKind::While(Box::new(While {
-            kind: goes_on,
+            kind: continues,
             condition,
             body,
             span: self.span_from(start),
@@ -135,19 +135,19 @@ impl<'a> Parser<'a> {
 
     /// Returns an error: either the text ended before the construct that started at `start`, or the
     /// next token is wrong.
-    pub(super) fn not_closed(&self, what: &'static str, start: usize) -> SyntaxError {
+    pub(super) fn not_closed(&self, construct: &'static str, start: usize) -> SyntaxError {
         if self.at >= self.text.len() {
-            self.unterminated(what, start)
+            self.unterminated(construct, start)
         } else {
             self.unexpected()
         }
     }
 
     /// Returns an error: a word is missing here, or something wrong is in its place.
-    pub(super) fn missing(&self, what: &'static str) -> SyntaxError {
+    pub(super) fn missing(&self, construct: &'static str) -> SyntaxError {
         match self.peek() {
             b'\r' => self.unexpected(),
-            _ => self.error_here(SyntaxErrorKind::Missing(what)),
+            _ => self.error_here(SyntaxErrorKind::Missing(construct)),
         }
     }
 }

@@ -135,13 +135,17 @@ impl<'a> Parser<'a> {
     }
 
     /// Creates the error for a construct that started at `start` and is not closed.
-    pub(super) fn unterminated(&self, what: &'static str, start: usize) -> SyntaxError {
-        self.error(SyntaxErrorKind::Unterminated(what), start, self.text.len())
+    pub(super) fn unterminated(&self, construct: &'static str, start: usize) -> SyntaxError {
+        self.error(
+            SyntaxErrorKind::Unterminated(construct),
+            start,
+            self.text.len(),
+        )
     }
 
     /// Creates the error for valid Bash from `start` to here that is rejected.
-    pub(super) fn unsupported(&self, what: &'static str, start: usize) -> SyntaxError {
+    pub(super) fn unsupported(&self, construct: &'static str, start: usize) -> SyntaxError {
         let end = self.at.max(start + self.char_length(start));
-        self.error(SyntaxErrorKind::Unsupported(what), start, end)
+        self.error(SyntaxErrorKind::Unsupported(construct), start, end)
     }
 }

@@ -147,13 +147,13 @@ impl Parser<'_> {
     pub(super) fn expect(
         &mut self,
         wanted: Keyword,
-        what: &'static str,
+        construct: &'static str,
         start: usize,
     ) -> Result<()> {
         if self.consume_keyword(wanted)? {
             Ok(())
         } else if self.at >= self.text.len() {
-            Err(self.unterminated(what, start))
+            Err(self.unterminated(construct, start))
         } else {
             Err(self.unexpected())
         }

@@ -24,12 +24,12 @@ impl<'a> Parser<'a> {
                 break;
             };
             let mut item = self.item(keyword)?;
-            let goes_on = self.separator(&mut item.runs)?;
+            let continues = self.separator(&mut item.runs)?;
             if items.is_empty() {
                 items.reserve_exact(1);
             }
             items.push(item);
-            if !goes_on {
+            if !continues {
                 break;
             }
         }

@@ -103,10 +103,10 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads `do ..; done`.
-    pub(super) fn do_done(&mut self, what: &'static str, start: usize) -> Result<Script<'a>> {
-        self.expect(Keyword::Do, what, start)?;
+    pub(super) fn do_done(&mut self, construct: &'static str, start: usize) -> Result<Script<'a>> {
+        self.expect(Keyword::Do, construct, start)?;
         let body = self.commands()?;
-        self.expect(Keyword::Done, what, start)?;
+        self.expect(Keyword::Done, construct, start)?;
         Ok(body)
     }
 }

@@ -23,13 +23,13 @@ impl<'a> Parser<'a> {
         Ok(Part::ProcessSubstitution(Box::new(substitution)))
     }
 
-    fn substitution(&mut self, what: &'static str) -> Result<Substitution<'a>> {
+    fn substitution(&mut self, construct: &'static str) -> Result<Substitution<'a>> {
         let start = self.at;
         self.at += 2;
         let script = self.nested_script(|parser| {
             let script = parser.list()?;
             if parser.peek() != b')' {
-                return Err(parser.not_closed(what, start));
+                return Err(parser.not_closed(construct, start));
             }
             if parser.has_documents() && !is_one_line(&script) {
                 return Err(parser.unsupported("a here-document among commands", start));

@@ -17,7 +17,7 @@ impl Parser<'_> {
     ) -> Option<usize> {
         let in_value = value.filter(|value| *value <= at);
         let begins = at == start || in_value == Some(at);
-        let goes_on = in_value.is_some()
+        let continues = in_value.is_some()
             && run < at
             && match self.byte(at - 1) {
                 b':' => true,
@@ -25,7 +25,7 @@ impl Parser<'_> {
                 b'=' => place == WordContext::Argument && run + 1 == at,
                 _ => false,
             };
-        if !begins && !goes_on {
+        if !begins && !continues {
             return None;
         }
         let mut end = at + 1;

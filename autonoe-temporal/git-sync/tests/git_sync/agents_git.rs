@@ -78,7 +78,7 @@ async fn commits_that_were_not_published_are_kept() {
     assert_eq!(log(&one), "first");
     let saved = one
         .synced_project()
-        .kept_work()
+        .unpublished_work()
         .await
         .expect("it is listed");
     let sync_dir = fixture.path("one/sync.git");
@@ -143,7 +143,7 @@ async fn quarantined_repositories_are_deleted_and_their_unknown_commits_kept() {
 
     let saved = one
         .synced_project()
-        .kept_work()
+        .unpublished_work()
         .await
         .expect("it is listed");
     let mut saved: Vec<_> = saved.into_iter().map(|saved| saved.commit).collect();

@@ -41,7 +41,7 @@ async fn a_host_that_was_overtaken_cannot_push_and_the_remote_stays_as_it_is() {
     assert_eq!(one.read("late.txt"), "");
     let saved = one
         .synced_project()
-        .kept_work()
+        .unpublished_work()
         .await
         .expect("it is listed");
     let [saved] = &saved[..] else {

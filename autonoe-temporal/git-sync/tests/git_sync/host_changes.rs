@@ -35,7 +35,7 @@ async fn a_run_moves_back_and_forth_between_two_hosts() {
     assert_eq!(names, format!("{BRANCH}\nmain"));
     let saved = one
         .synced_project()
-        .kept_work()
+        .unpublished_work()
         .await
         .expect("it is listed");
     assert!(saved.is_empty(), "{saved:?}");

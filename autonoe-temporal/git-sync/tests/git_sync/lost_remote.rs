@@ -89,7 +89,7 @@ async fn a_session_that_another_host_repeated_counts_there_and_the_local_work_is
     assert_eq!(one.played.received().len(), 3);
     let saved = one
         .synced_project()
-        .kept_work()
+        .unpublished_work()
         .await
         .expect("it is listed");
     let [saved] = &saved[..] else {

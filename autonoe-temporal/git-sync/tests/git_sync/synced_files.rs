@@ -175,7 +175,7 @@ async fn blocking_ignored_file_is_saved() {
 
     assert_eq!(fs::read(here.join("x.log")).expect("it came"), b"of two\n");
     assert_eq!(fs::read(here.join("y.log")).expect("it came"), b"of two\n");
-    let saved = one.kept_work().await.expect("it is listed");
+    let saved = one.unpublished_work().await.expect("it is listed");
     let [saved] = &saved[..] else {
         panic!("{saved:?}");
     };

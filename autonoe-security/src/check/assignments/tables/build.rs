@@ -18,12 +18,12 @@ pub(in crate::check::assignments) const COMPILER: &[&str] = words!(
 pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     Group {
         rule: Rule::R15,
-        why: "the variable changes which programs run or what they load",
+        reason: "the variable changes which programs run or what they load",
         names: "AR CC CXX LD",
         ..Group::NONE
     },
     Group {
-        why: "builds run the program that it names",
+        reason: "builds run the program that it names",
         reach: Reach::Exported,
         names: "AS CPP FC F77 NM RANLIB STRIP OBJCOPY OBJDUMP READELF WINDRES LEX YACC MAKE CMAKE \
             NINJA MESON PROTOC CROSS_COMPILE HOST_CC TARGET_CC HOST_CXX TARGET_CXX CCACHE_PREFIX \
@@ -54,7 +54,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         ..Group::NONE
     },
     Group {
-        why: "a program reads settings, or runs or writes the files, that it names",
+        reason: "a program reads settings, or runs or writes the files, that it names",
         reach: Reach::Exported,
         names: "DOCKER_HOST DOCKER_CONFIG KUBECONFIG AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE \
             GOOGLE_APPLICATION_CREDENTIALS ANSIBLE_CONFIG TF_CLI_CONFIG_FILE HELM_PLUGINS WORKON_HOME \
@@ -67,7 +67,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         ..Group::NONE
     },
     Group {
-        why: "it adds options to compilers and linkers",
+        reason: "it adds options to compilers and linkers",
         accepts: &[(
             "CFLAGS CXXFLAGS CPPFLAGS LDFLAGS OBJCFLAGS",
             Options(COMPILER),
@@ -78,18 +78,18 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     },
     Group {
         rule: Rule::R15,
-        why: "make reads options, makefiles or commands from it",
+        reason: "make reads options, makefiles or commands from it",
         names: "MAKEFLAGS",
         ..Group::NONE
     },
     Group {
-        why: "make reads options, makefiles or commands from it",
+        reason: "make reads options, makefiles or commands from it",
         names: "MFLAGS GNUMAKEFLAGS MAKEFILES MAKESHELL MAKEOVERRIDES VPATH",
         prefixes: "MAKE_TERM",
         ..Group::NONE
     },
     Group {
-        why: "compilers search the folders or write the files that it names",
+        reason: "compilers search the folders or write the files that it names",
         names: "COMPILER_PATH GCC_EXEC_PREFIX LIBRARY_PATH CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH \
             OBJC_INCLUDE_PATH DEPENDENCIES_OUTPUT SUNPRO_DEPENDENCIES GCC_COMPARE_DEBUG LDEMULATION \
             COLLECT_GCC COLLECT_GCC_OPTIONS COLLECT_LTO_WRAPPER COLLECT_NAMES SDKROOT DEVELOPER_DIR",
@@ -97,25 +97,25 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     },
     Group {
         rule: Rule::R15,
-        why: "the variable changes which programs run or what they load",
+        reason: "the variable changes which programs run or what they load",
         names: "PKG_CONFIG",
         ..Group::NONE
     },
     Group {
-        why: "pkg-config reads packages and options from the places that it names",
+        reason: "pkg-config reads packages and options from the places that it names",
         prefixes: "PKG_CONFIG_",
         free: "PKG_CONFIG_ALLOW_CROSS PKG_CONFIG_ALLOW_SYSTEM_CFLAGS",
         ..Group::NONE
     },
     Group {
-        why: "the compiler cache runs programs and writes files that it names",
+        reason: "the compiler cache runs programs and writes files that it names",
         reach: Reach::NamesAnywhere,
         prefixes: "CCACHE_",
         free: "CCACHE_DISABLE CCACHE_MAXSIZE CCACHE_NODIRECT",
         ..Group::NONE
     },
     Group {
-        why: "sanitizers and coverage write files and run the symbolizer that it names",
+        reason: "sanitizers and coverage write files and run the symbolizer that it names",
         names: "ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS MSAN_OPTIONS LSAN_OPTIONS HWASAN_OPTIONS \
             SCUDO_OPTIONS ASAN_SYMBOLIZER_PATH MSAN_SYMBOLIZER_PATH LLVM_SYMBOLIZER_PATH \
             GCOV_PREFIX GCOV_PREFIX_STRIP GCOV_ERROR_FILE GCOV_EXIT_AT_ERROR GMON_OUT_PREFIX \

@@ -18,7 +18,7 @@ const GOFLAGS: &[&str] = words!(
 pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     Group {
         rule: Rule::R15,
-        why: "the variable changes which programs run or what they load",
+        reason: "the variable changes which programs run or what they load",
         names: "GOCACHEPROG GOENV GOROOT",
         prefixes: "CGO_",
         accepts: &[
@@ -29,7 +29,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         ..Group::NONE
     },
     Group {
-        why: "go runs, trusts or downloads what it names",
+        reason: "go runs, trusts or downloads what it names",
         names: "GOAUTH GOVCS GOPACKAGESDRIVER GOPACKAGESPRINTDRIVERERRORS GOTOOLDIR GCCGO \
             GCCGOTOOLDIR GOGCCFLAGS GO_EXTLINK_ENABLED GO_LDSO GOROOT_FINAL GOROOT_BOOTSTRAP \
             GOINSECURE GONOPROXY GONOSUMCHECK GONOSUMDB GOPRIVATE GOTELEMETRYDIR GOMOD GOHOSTOS GOHOSTARCH \
@@ -51,7 +51,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         ..Group::NONE
     },
     Group {
-        why: "a tool loads code, reads options or writes files that it names",
+        reason: "a tool loads code, reads options or writes files that it names",
         reach: Reach::NamesAnywhere,
         prefixes: "GOLANGCI_ STATICCHECK_ GORELEASER_ GOPLS_ DELVE_ DLV_ GOIMPORTS_ GOTESTSUM_",
         names: "GORELEASER_FORCE_TOKEN GORELEASER_KEY DELVE_EDITOR STATICCHECK_CACHE",

@@ -25,7 +25,7 @@ pub(super) struct Group {
     /// the variables of one program.
     pub(super) rule: Rule,
     /// The effect of a value, as the end of "may not be set:".
-    pub(super) why: &'static str,
+    pub(super) reason: &'static str,
     /// Whether assignments without an export count as well.
     pub(super) reach: Reach,
     /// Names, separated by blanks.
@@ -42,7 +42,7 @@ impl Group {
     /// An empty group, for struct update syntax.
     pub(super) const NONE: Self = Self {
         rule: Rule::R91,
-        why: "",
+        reason: "",
         reach: Reach::Anywhere,
         names: "",
         prefixes: "",

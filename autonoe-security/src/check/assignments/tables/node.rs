@@ -18,7 +18,7 @@ pub(in crate::check::assignments) const NODE_OPTIONS: &[&str] = words!(
 pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     Group {
         rule: Rule::R15,
-        why: "the variable changes which programs run or what they load",
+        reason: "the variable changes which programs run or what they load",
         accepts: &[
             ("NODE_OPTIONS", Options(NODE_OPTIONS)),
             ("NODE_PATH", SearchPath),
@@ -26,7 +26,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         ..Group::NONE
     },
     Group {
-        why: "Node.js loads code from it, or writes what it names",
+        reason: "Node.js loads code from it, or writes what it names",
         reach: Reach::NamesAnywhere,
         prefixes: "NODE_",
         names: "NODE_REDIRECT_WARNINGS NODE_REPL_HISTORY NODE_REPL_EXTERNAL_MODULE NODE_ICU_DATA \
@@ -42,7 +42,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         ..Group::NONE
     },
     Group {
-        why: "a package manager reads settings, registries or folders from it",
+        reason: "a package manager reads settings, registries or folders from it",
         reach: Reach::NamesAnywhere,
         prefixes: "COREPACK_ PNPM_ npm_ BUN_ BUNX_ BERRY_ DENO_ DENORT_ DENO_TSC PNP_ TURBO_ NX_ \
             LERNA_ VOLTA_ NVM_ FNM_",
@@ -66,7 +66,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         ..Group::NONE
     },
     Group {
-        why: "a test tool or linter loads code, reads options or writes files that it names",
+        reason: "a test tool or linter loads code, reads options or writes files that it names",
         reach: Reach::NamesAnywhere,
         prefixes: "MOCHA_ ESLINT_ ESLINT_D_ PRETTIER_ PRETTIERD_ BIOME_ ESBUILD_ SWC_ TS_NODE_ TSX_ \
             TSS_ TSC_ BABEL_ NYC_ C8_ TAP_ AVA_ PLAYWRIGHT_ PW_ PWTEST_ PWMCP_ CYPRESS_ PUPPETEER_ \

@@ -9,12 +9,12 @@ use crate::check::assignments::accepted_values::AcceptedValues::{
 pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     Group {
         rule: Rule::R15,
-        why: "the variable changes which programs run or what they load",
+        reason: "the variable changes which programs run or what they load",
         names: "PHPRC PHP_INI_SCAN_DIR COMPOSER_HOME",
         ..Group::NONE
     },
     Group {
-        why: "PHP loads code or settings from it, or runs or writes what it names",
+        reason: "PHP loads code or settings from it, or runs or writes what it names",
         reach: Reach::NamesAnywhere,
         prefixes: "PHP_ PHPUNIT_ PHPSTAN_ __PHPSTAN PSALM_ PEST_ XDEBUG_ COMPOSER_ SYMFONY_ \
             INFECTION_ LSAPI_ PHIVE_ PHPCS_ LARAVEL_SAIL",

@@ -21,13 +21,13 @@ const PYTEST: &[&str] = words!(
 pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     Group {
         rule: Rule::R15,
-        why: "the variable changes which programs run or what they load",
+        reason: "the variable changes which programs run or what they load",
         names: "PYTHONSTARTUP PYTHONHOME PYTHONBREAKPOINT PYTHONUSERBASE",
         accepts: &[("PYTHONPATH", SearchPath)],
         ..Group::NONE
     },
     Group {
-        why: "Python loads code from it, or writes what it names",
+        reason: "Python loads code from it, or writes what it names",
         reach: Reach::NamesAnywhere,
         prefixes: "PYTHON PYO3_ PYENV_ PYTHON_KEYRING_ KEYRING_",
         names: "PYTHONEXECUTABLE PYTHONINSPECT PYTHONPLATLIBDIR PYTHONDUMPREFSFILE PYTHON_HISTORY \
@@ -51,7 +51,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     },
     Group {
         rule: Rule::R15,
-        why: "a package manager reads options, settings or folders from it",
+        reason: "a package manager reads options, settings or folders from it",
         prefixes: "PIP_ UV_",
         free: "UV_THREADPOOL_SIZE",
         accepts: &[
@@ -76,7 +76,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         ..Group::NONE
     },
     Group {
-        why: "a package manager reads options, settings or folders from it",
+        reason: "a package manager reads options, settings or folders from it",
         reach: Reach::NamesAnywhere,
         prefixes: "_PIP_ POETRY_ PDM_ HATCH_ FLIT_ PIPX_ CONDA_ MAMBA_ VIRTUALENV_ SETUPTOOLS_ \
             DISTUTILS_ PIPENV_ TWINE_ RYE_ PYX_ TRACING_DURATIONS_",
@@ -93,7 +93,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         ..Group::NONE
     },
     Group {
-        why: "a test tool or linter loads code, reads options or writes files that it names",
+        reason: "a test tool or linter loads code, reads options or writes files that it names",
         reach: Reach::NamesAnywhere,
         prefixes: "PYTEST_ TOX_ _TOX NOX RUFF_ MYPY_ PYLINT PYRIGHT_ FLAKE8_ BLACK_ ISORT_ COVERAGE_ \
             COV_CORE_ HYPOTHESIS_ ALEMBIC_ TY_ BANDIT_ PRE_COMMIT_",
@@ -117,7 +117,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         ..Group::NONE
     },
     Group {
-        why: "a server loads code, reads options or writes files that it names",
+        reason: "a server loads code, reads options or writes files that it names",
         reach: Reach::NamesAnywhere,
         prefixes: "FLASK_ UVICORN_ GUNICORN_ WERKZEUG_ CELERY_CONFIG",
         names: "GUNICORN_CMD_ARGS FLASK_RUN_EXTRA_FILES CELERY_LOADER CELERY_CONFIG_MODULE",

@@ -17,7 +17,7 @@ const RSPEC: &[&str] = words!(
 pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     Group {
         rule: Rule::R15,
-        why: "the variable changes which programs run or what they load",
+        reason: "the variable changes which programs run or what they load",
         names: "GEM_HOME GEM_PATH",
         accepts: &[
             ("RUBYLIB", SearchPath),
@@ -33,7 +33,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         ..Group::NONE
     },
     Group {
-        why: "Ruby loads code from it, or runs or writes what it names",
+        reason: "Ruby loads code from it, or runs or writes what it names",
         reach: Reach::NamesAnywhere,
         prefixes: "RUBY IRB GEM_ RUBYGEMS_ BUNDLE_ BUNDLER_",
         names: "RUBYPATH RUBYSHELL RUBY_PAGER RUBY_CRASH_REPORT RUBY_ON_BUG RUBY_DEBUG_LOG \
@@ -54,7 +54,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         ..Group::NONE
     },
     Group {
-        why: "a tool loads code, reads options or writes files that it names",
+        reason: "a tool loads code, reads options or writes files that it names",
         reach: Reach::NamesAnywhere,
         prefixes: "RAKE RSPEC_ CUCUMBER_ RUBOCOP_ STANDARD_ THOR_ SPRING_ BOOTSNAP_ PUMA_ UNICORN_ \
             SIMPLECOV_ MINITEST_ CI_REPORTS",

@@ -32,7 +32,7 @@ const RUSTDOCFLAGS: &[&str] = words!(
 pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     Group {
         rule: Rule::R15,
-        why: "the variable changes which programs run or what they load",
+        reason: "the variable changes which programs run or what they load",
         names: "CARGO_ENCODED_RUSTFLAGS CARGO_HOME RUSTC RUSTDOC RUSTFMT RUSTUP_HOME",
         prefixes: "RUSTC_ CARGO_ALIAS_ CARGO_BUILD_ CARGO_CREDENTIAL CARGO_DOC_ CARGO_REGISTR \
             CARGO_TARGET_",
@@ -47,7 +47,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         ..Group::NONE
     },
     Group {
-        why: "cargo reads settings from it, or runs or writes what it names",
+        reason: "cargo reads settings from it, or runs or writes what it names",
         reach: Reach::NamesAnywhere,
         prefixes: "CARGO_ __CARGO RUSTDOC_ RUSTUP_ RUSTFMT_ CLIPPY_ MIRI NEXTEST_ __NEXTEST \
             INSTA_ TRYBUILD SQLX_ RA_ __RA_ RUST_ANALYZER_ CHALK_ GRCOV_ TARPAULIN_ BINSTALL_",

@@ -9,7 +9,7 @@ use crate::check::assignments::accepted_values::AcceptedValues::{
 pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     Group {
         rule: Rule::R15,
-        why: "the variable changes which programs run or what they load",
+        reason: "the variable changes which programs run or what they load",
         names: "PATH IFS CDPATH HOME ENV SHELLOPTS BASHOPTS PROMPT_COMMAND PS0 PS1 PS2 PS4 \
             GLOBIGNORE EXECIGNORE HISTFILE HISTCMD INPUTRC SHELL SRANDOM ZDOTDIR POSIXLY_CORRECT \
             TEXTDOMAIN TEXTDOMAINDIR BROWSER",
@@ -28,13 +28,13 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         ..Group::NONE
     },
     Group {
-        why: "temporary files are written there",
+        reason: "temporary files are written there",
         reach: Reach::Exported,
         names: "TMP TEMP TEMPDIR TMPPREFIX",
         ..Group::NONE
     },
     Group {
-        why: "programs read a file or run the program that it names",
+        reason: "programs read a file or run the program that it names",
         reach: Reach::Exported,
         names: "SYSTEM",
         prefixes: "MOST_ BAT_ DELTA_",
@@ -42,7 +42,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         ..Group::NONE
     },
     Group {
-        why: "programs append to the file that it names",
+        reason: "programs append to the file that it names",
         accepts: &[(
             "GITHUB_STEP_SUMMARY GITHUB_OUTPUT GITHUB_ENV GITHUB_PATH GITHUB_STATE",
             Output,
@@ -51,7 +51,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     },
     Group {
         rule: Rule::R15,
-        why: "the dynamic loader or the C library loads or writes the files that it names",
+        reason: "the dynamic loader or the C library loads or writes the files that it names",
         names: "GCONV_PATH LOCPATH NLSPATH GLIBC_TUNABLES GETCONF_DIR TZDIR I18NPATH MALLOC_TRACE \
             HOSTALIASES LOCALDOMAIN RES_OPTIONS RESOLV_HOST_CONF NIS_PATH DATEMSK ZONEINFO \
             MEMUSAGE_OUTPUT MEMUSAGE_PROG_NAME SEGFAULT_OUTPUT_NAME PCPROFILE_OUTPUT \
@@ -61,7 +61,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     },
     Group {
         rule: Rule::R15,
-        why: "it sets the trusted keys, the modules or the log file of encrypted connections",
+        reason: "it sets the trusted keys, the modules or the log file of encrypted connections",
         names: "SSL_CERT_FILE SSL_CERT_DIR SSL_CLIENT_CERT SSL_DIR SSLKEYLOGFILE SSLEAY_CONF \
             NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED REQUESTS_CA_BUNDLE CURL_CA_BUNDLE \
             CTLOG_FILE RANDFILE QLOGDIR GNUPGHOME GPG_AGENT_INFO NETRC",
@@ -71,7 +71,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     },
     Group {
         rule: Rule::R15,
-        why: "an interpreter that other programs start loads or runs it",
+        reason: "an interpreter that other programs start loads or runs it",
         names: "JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS CLASSPATH JAVA_OPTS GRADLE_OPTS \
             MAVEN_OPTS ANT_OPTS LUA_INIT LUA_PATH LUA_CPATH TCLLIBPATH R_PROFILE R_PROFILE_USER",
         prefixes: "PERL DOTNET_STARTUP CORECLR_ COR_ LUA_INIT_ LUA_PATH_ LUA_CPATH_",
@@ -79,7 +79,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     },
     Group {
         rule: Rule::R15,
-        why: "git runs the programs and uses the files that it names",
+        reason: "git runs the programs and uses the files that it names",
         prefixes: "GIT_ SSH_ XDG_",
         names: "GITPERLLIB",
         accepts: &[
@@ -97,7 +97,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         ..Group::NONE
     },
     Group {
-        why: "man formats pages with the programs, options and files that it names",
+        reason: "man formats pages with the programs, options and files that it names",
         names: "MANPATH MANROFFOPT MANROFFSEQ MANOPT MANSECT MANLESS MAN_PN MANDATORY_MANPATH \
             PIPELINE_DEBUG PIPELINE_QUIET INFOPATH",
         prefixes: "MAN_ GROFF_ NROFF TROFF",
@@ -106,7 +106,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     },
     Group {
         rule: Rule::R15,
-        why: "a pager runs the programs, reads the options and writes the files that it names",
+        reason: "a pager runs the programs, reads the options and writes the files that it names",
         names: "MORE",
         prefixes: "LESS",
         accepts: &[(
@@ -116,7 +116,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         ..Group::NONE
     },
     Group {
-        why: "it adds options to commands, or names files that they load or write",
+        reason: "it adds options to commands, or names files that they load or write",
         names: "RIPGREP_CONFIG_PATH GREP_OPTIONS AWKPATH AWKLIBPATH AWKREADFUNC AWK_HASH \
             CURL_HOME CURL_SSL_BACKEND SIMPLE_BACKUP_SUFFIX VERSION_CONTROL TAR_OPTIONS TAPE GZIP \
             XZ_OPT XZ_DEFAULTS BZIP BZIP2 ZIPOPT UNZIP UNZIPOPT ZIPINFO RSYNC_RSH PS_FORMAT PS_PERSONALITY CMD_ENV \
@@ -127,7 +127,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         ..Group::NONE
     },
     Group {
-        why: "zip reads options from it",
+        reason: "zip reads options from it",
         reach: Reach::Exported,
         names: "ZIP",
         ..Group::NONE

@@ -132,8 +132,8 @@ fn check_program(call: &Call<'_, '_, '_>, program: &Arg<'_>) -> Checked {
         return files.try_for_each(|file| check_read(call, Rule::R81, file, program.span));
     };
     match problem {
-        Problem::NotUnderstood(why) => deny(
-            format!("the awk program is not understood: {why}"),
+        Problem::NotUnderstood(reason) => deny(
+            format!("the awk program is not understood: {reason}"),
             "write a simpler program, with brackets around comparisons and divisions",
         ),
         Problem::Executes => deny(

@@ -41,7 +41,7 @@ const OUTPUTS: &[&str] = words!(
 const RESERVED: &[&str] = words!("CMAKE_ CPACK_ CTEST_ DART_ FETCHCONTENT_ _CMAKE_ CPM_");
 
 /// Words in names of variables whose value is a program, code or a login.
-const TELLING: &[&str] = words!(
+const SENSITIVE_WORDS: &[&str] = words!(
     "AR CLANG_TIDY COMMAND COMPILER CPPCHECK EMULATOR EXE EXECUTABLE INTERPRETER LAUNCHER LD LINKER",
     "NM PASSWORD PROGRAM RANLIB RUNNER SHELL TOKEN TOOL WRAPPER",
 );
@@ -81,14 +81,16 @@ pub(super) fn check_variable(call: &Call<'_, '_, '_>, definition: &Arg<'_>) -> C
     }
     let upper = name.to_ascii_uppercase();
     let is_reserved = RESERVED.iter().any(|start| upper.starts_with(start));
-    let is_telling =
-        upper.split(['_', '-']).any(|word| TELLING.contains(&word)) || upper.contains("CLANG_TIDY");
+    let is_reporting = upper
+        .split(['_', '-'])
+        .any(|word| SENSITIVE_WORDS.contains(&word))
+        || upper.contains("CLANG_TIDY");
     let is_switch = is_known
         && matches!(
             value.to_ascii_uppercase().as_str(),
             "" | "ON" | "OFF" | "TRUE" | "FALSE" | "YES" | "NO" | "0" | "1"
         );
-    if is_reserved || (is_telling && !is_switch) {
+    if is_reserved || (is_reporting && !is_switch) {
         return deny(name);
     }
     if upper.contains("FLAGS") || upper.contains("OPTIONS") {

@@ -107,15 +107,15 @@ impl NameMatcher {
 
     /// Appends `*`, `?` or `[` of the shell, none of which matches a leading dot.
     pub(super) fn push_glob(self, glob: char) -> Self {
-        let begun = self.beginnings & !EMPTY;
+        let started = self.beginnings & !EMPTY;
         let beginnings = match glob {
-            '*' => self.and_longer(begun),
-            '?' => (begun << 1) & (self.whole() | (self.whole() - 1)),
+            '*' => self.and_longer(started),
+            '?' => (started << 1) & (self.whole() | (self.whole() - 1)),
             _ => 0,
         };
         Self {
             beginnings,
-            is_open: self.is_open || (glob == '[' && begun != 0),
+            is_open: self.is_open || (glob == '[' && started != 0),
             is_closed: false,
             ..self
         }

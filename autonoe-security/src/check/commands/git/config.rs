@@ -51,7 +51,7 @@ const READING: &[&str] =
 const WRITING: &[&str] = words!("--add --unset --unset-all --replace-all --remove-section");
 
 pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'_>]) -> Checked {
-    let (mut reads, mut writes, mut elsewhere) = (false, false, None);
+    let (mut reads, mut writes, mut outside) = (false, false, None);
     let mut operands = Vec::new();
     let mut args = args.iter();
     while let Some(arg) = args.next() {
@@ -72,7 +72,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'
         if !text.starts_with('-') || !arg.is_static() || is_behind_key {
             let name = text.split('=').next().unwrap_or(text);
             if OTHER_FILES.contains(&name) {
-                elsewhere = Some(arg);
+                outside = Some(arg);
             }
             operands.push(arg);
             continue;
@@ -81,7 +81,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'
         match name {
             "-l" => reads = true,
             "-z" | "-a" => {}
-            "-f" | "-e" => elsewhere = Some(arg),
+            "-f" | "-e" => outside = Some(arg),
             "--type" | "--default" if !text.contains('=') => {
                 let value = args.next();
                 if let Some(value) = value.filter(|value| !is_one_value(call, value)) {
@@ -93,7 +93,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'
             name if READING.contains(&name) => reads = true,
             name if WRITING.contains(&name) => writes = true,
             name if OTHER_FILES.iter().any(|full| full.starts_with(name)) => {
-                elsewhere = Some(arg);
+                outside = Some(arg);
                 if !text.contains('=') && matches!(name, "--file" | "--blob") {
                     args.next();
                 }
@@ -122,14 +122,14 @@ pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'
             return Err(Denial::by(Rule::R94, key.span, reason)
                 .instead("read another setting, such as git config user.name"));
         }
-        return match elsewhere {
+        return match outside {
             Some(arg) if arg.is("-e") || arg.text.starts_with("--e") => {
                 Err(deny_flag(Rule::R42, &arg.text, arg))
             }
             _ => Ok(()),
         };
     }
-    if let Some(arg) = elsewhere {
+    if let Some(arg) = outside {
         return Err(deny_flag(Rule::R42, &arg.text, arg));
     }
     if call.mode() == Mode::Sync {

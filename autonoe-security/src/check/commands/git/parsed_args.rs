@@ -36,7 +36,7 @@ pub(super) enum Name<'g> {
     Letter(char),
     Long {
         written: &'g str,
-        meant: Option<Long>,
+        matched: Option<Long>,
     },
 }
 
@@ -55,8 +55,9 @@ impl Flag<'_, '_> {
         match self.name {
             Name::Letter(_) => false,
             Name::Long {
-                meant: Some(meant), ..
-            } => !meant.is_negated && meant.name == name,
+                matched: Some(matched),
+                ..
+            } => !matched.is_negated && matched.name == name,
             Name::Long { written, .. } => !written.is_empty() && name.starts_with(written),
         }
     }
@@ -68,8 +69,8 @@ impl Flag<'_, '_> {
     /// Returns whether it is the long option `name` in every reading.
     fn is_surely(&self, name: &str) -> bool {
         self.is_certain
-            && matches!(self.name, Name::Long { meant: Some(meant), .. }
-                if meant.name == name && !meant.is_negated)
+            && matches!(self.name, Name::Long { matched: Some(matched), .. }
+                if matched.name == name && !matched.is_negated)
     }
 
     /// Returns whether it may negate the long option `name`.
@@ -77,8 +78,9 @@ impl Flag<'_, '_> {
         match self.name {
             Name::Letter(_) => false,
             Name::Long {
-                meant: Some(meant), ..
-            } => meant.is_negated && meant.name == name,
+                matched: Some(matched),
+                ..
+            } => matched.is_negated && matched.name == name,
             Name::Long { written, .. } => match written.strip_prefix("no-") {
                 Some(rest) => name.starts_with(rest),
                 None => "no-".starts_with(written),
@@ -255,7 +257,7 @@ impl<'g, 's> Reader<'_, '_, '_, 'g, 's> {
         if !is_whole || arg.globs.iter().any(|at| *at < known) {
             return Err(self.call.deny_dynamic(arg));
         }
-        let (meant, takes) = spelling::long(self.table, written);
+        let (matched, takes) = spelling::long(self.table, written);
         let value = match equals {
             Some(_) => {
                 let value = arg.without_first(known + 1);
@@ -271,7 +273,7 @@ impl<'g, 's> Reader<'_, '_, '_, 'g, 's> {
             }
         };
         self.read.flags.push(Flag {
-            name: Name::Long { written, meant },
+            name: Name::Long { written, matched },
             value,
             arg,
             is_certain: is_sure,

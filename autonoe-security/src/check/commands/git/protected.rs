@@ -96,14 +96,14 @@ fn clean(git: &Git<'_, '_, '_, '_>) -> Checked {
     if !deletes_ignored || git.read.surely_has(Some('n'), "dry-run") || !covers_root(git) {
         return Ok(());
     }
-    let is_kept = |folder: &str| {
+    let is_retained = |folder: &str| {
         git.read.flags.iter().any(|flag| {
             let value = flag.value.as_ref().and_then(Arg::known);
             let name = value.map(|text| text.trim_matches('/'));
             flag.is_certain && excludes(git, flag) && name == Some(folder)
         })
     };
-    if !has('X') && STATE.iter().all(|folder| is_kept(folder)) {
+    if !has('X') && STATE.iter().all(|folder| is_retained(folder)) {
         Ok(())
     } else {
         Err(git

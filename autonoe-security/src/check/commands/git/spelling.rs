@@ -24,10 +24,9 @@ pub(super) fn long(table: Table, written: &str) -> (Option<Long>, OptionArity) {
     let mut is_unclear = false;
     // Most options start with another letter. Only `no-` may precede any of them.
     let first = written.bytes().next().filter(|first| *first != b'n');
-    let may_be_meant =
-        |name: &str| first.is_none_or(|first| name.as_bytes().first() == Some(&first));
+    let may_match = |name: &str| first.is_none_or(|first| name.as_bytes().first() == Some(&first));
     let all = table.iter().flat_map(|options| options.long);
-    for &(name, takes) in all.filter(|(name, _)| may_be_meant(name)) {
+    for &(name, takes) in all.filter(|(name, _)| may_match(name)) {
         let is_negated = !name.starts_with(written);
         if is_negated {
             let rest = written.strip_prefix("no-");
@@ -37,7 +36,7 @@ pub(super) fn long(table: Table, written: &str) -> (Option<Long>, OptionArity) {
                 continue;
             }
         }
-        let meant = Long { name, is_negated };
+        let matched = Long { name, is_negated };
         let takes = if is_negated {
             OptionArity::Nothing
         } else {
@@ -48,18 +47,18 @@ pub(super) fn long(table: Table, written: &str) -> (Option<Long>, OptionArity) {
             _ => written == name,
         };
         if is_whole {
-            return (Some(meant), takes);
+            return (Some(matched), takes);
         }
         match found {
-            Some((other, _)) if other != meant => is_unclear = true,
+            Some((other, _)) if other != matched => is_unclear = true,
             Some(_) => {}
-            None => found = Some((meant, takes)),
+            None => found = Some((matched, takes)),
         }
     }
     // A subcommand that shares the options of a family accepts its own only in full.
     is_unclear |= table.len() > 1;
     match found {
-        Some((meant, takes)) if !is_unclear => (Some(meant), takes),
+        Some((matched, takes)) if !is_unclear => (Some(matched), takes),
         _ => (None, OptionArity::Unknown),
     }
 }
@@ -75,7 +74,7 @@ mod tests {
 
     const FAMILY: Table = &[&options!("m"), TABLE[0]];
 
-    fn meant(written: &str) -> Option<(&'static str, bool)> {
+    fn matched(written: &str) -> Option<(&'static str, bool)> {
         long(TABLE, written)
             .0
             .map(|long| (long.name, long.is_negated))
@@ -83,13 +82,13 @@ mod tests {
 
     #[test]
     fn a_beginning_means_the_only_option_that_begins_so() {
-        assert_eq!(meant("mess"), Some(("message", false)));
-        assert_eq!(meant("force"), Some(("force", false)));
-        assert_eq!(meant("forc"), None);
-        assert_eq!(meant("no-mess"), Some(("message", true)));
-        assert_eq!(meant("no-verify"), Some(("no-verify", false)));
-        assert_eq!(meant("no"), None);
-        assert_eq!(meant("other"), None);
+        assert_eq!(matched("mess"), Some(("message", false)));
+        assert_eq!(matched("force"), Some(("force", false)));
+        assert_eq!(matched("forc"), None);
+        assert_eq!(matched("no-mess"), Some(("message", true)));
+        assert_eq!(matched("no-verify"), Some(("no-verify", false)));
+        assert_eq!(matched("no"), None);
+        assert_eq!(matched("other"), None);
     }
 
     #[test]

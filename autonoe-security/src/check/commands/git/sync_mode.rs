@@ -102,7 +102,7 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
 fn has_only(git: &Git<'_, '_, '_, '_>, letters: &str, names: &[&str]) -> bool {
     let is_listed = |flag: &Flag<'_, '_>| match flag.name {
         Name::Letter(letter) => letters.contains(letter),
-        Name::Long { meant, .. } => meant.is_some_and(|meant| names.contains(&meant.name)),
+        Name::Long { matched, .. } => matched.is_some_and(|matched| names.contains(&matched.name)),
     };
     git.read.flags.iter().all(is_listed)
 }

@@ -53,7 +53,7 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
         .chain(from_several.filter(|_| several));
     urls.try_for_each(|url| {
         has_known_transport(git, url)?;
-        reaches_known_host(git, url, goes_by_name(git))
+        reaches_known_host(git, url, is_named_remote(git))
     })?;
     if git.name == "remote" && changes_push_url(git) {
         let reason = "git remote set-url would send pushes to another repository";
@@ -79,7 +79,7 @@ fn changes_push_url(git: &Git<'_, '_, '_, '_>) -> bool {
 }
 
 /// Returns whether a subcommand takes a remote by its name.
-fn goes_by_name(git: &Git<'_, '_, '_, '_>) -> bool {
+fn is_named_remote(git: &Git<'_, '_, '_, '_>) -> bool {
     let asks = git.name == "remote" && ASKING.iter().any(|word| git.read.first_may_be(word));
     asks || matches!(git.name, "fetch" | "ls-remote" | "pull" | "push")
 }

@@ -44,7 +44,7 @@ const HARMLESS: &[&str] = words!(
 
 /// Words in names of properties whose value is a program, options of the virtual machine, code, a
 /// repository or a login. Such a property may only be switched on or off.
-const TELLING: &[&str] = words!(
+const SENSITIVE_WORDS: &[&str] = words!(
     "agent agents argline auth binary bootclasspath classloader command commandline cmd compiler",
     "credentials deploy deployment executable exe gpg insecure interpreter javahome jvm jvmarg jvmargs",
     "key keystore launcher loader mirror mirrors passphrase password program proxy publish publishing",
@@ -93,7 +93,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>, definition: &Arg<'_>) -> Checked {
         return check_switch(definition, name, value);
     }
     if !is_reserved
-        && (name == "jvm" || words_of(name).any(|word| TELLING.contains(&word.as_str())))
+        && (name == "jvm" || words_of(name).any(|word| SENSITIVE_WORDS.contains(&word.as_str())))
     {
         return Err(deny(definition, name, "changes what runs, or where"));
     }
@@ -193,8 +193,8 @@ fn check_value(call: &Call<'_, '_, '_>, definition: &Arg<'_>, name: &str, value:
         // `file:///tmp/x`
         let extra = piece.len() - piece.trim_start_matches('/').len();
         let piece = &piece[extra.saturating_sub(1)..];
-        let goes_up = piece.split('/').any(|part| part == "..");
-        let is_path = goes_up || (piece.starts_with('/') && !is_host);
+        let ascends = piece.split('/').any(|part| part == "..");
+        let is_path = ascends || (piece.starts_with('/') && !is_host);
         // Build tools replace `${user.home}` and `${env.HOME}`.
         let is_known =
             (!is_path || is_inside(piece)) && !piece.starts_with('~') && !value.contains("${");

@@ -78,12 +78,12 @@ const OPTIONS: &[(OptionValue, &[&str])] = &[
 ];
 
 /// Returns the option whose name and letter `is_meant` accepts, with its accepted values.
-fn find(is_meant: impl Fn(&str, &str) -> bool) -> Option<(&'static str, OptionValue)> {
+fn find(is_matched: impl Fn(&str, &str) -> bool) -> Option<(&'static str, OptionValue)> {
     OPTIONS.iter().find_map(|(accepts, options)| {
         let mut options = options
             .iter()
             .map(|option| option.split_once('/').unwrap_or((option, "")));
-        let (name, _) = options.find(|(name, letter)| is_meant(name, letter))?;
+        let (name, _) = options.find(|(name, letter)| is_matched(name, letter))?;
         Some((name, *accepts))
     })
 }

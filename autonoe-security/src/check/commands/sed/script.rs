@@ -44,10 +44,10 @@ pub(super) fn parse(text: &str) -> Script {
         };
         match parser.script() {
             Ok(()) => is_understood = true,
-            Err(Problem::Invalid(why)) if !is_understood => problem = Some(why),
+            Err(Problem::Invalid(reason)) if !is_understood => problem = Some(reason),
             Err(Problem::Invalid(_)) => {}
-            Err(Problem::Unclear(why)) => {
-                problem = Some(why);
+            Err(Problem::Unclear(reason)) => {
+                problem = Some(reason);
                 is_understood = false;
                 break;
             }

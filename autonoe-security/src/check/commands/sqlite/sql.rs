@@ -223,8 +223,8 @@ const TYPES: &[&str] = words!(
 
 /// Returns whether a definition only has known functions and types. Its own name, and tables that
 /// it refers to, follow a keyword.
-fn has_plain_definitions(tokens: &[Token<'_>], what: &str) -> bool {
-    let places: &[&str] = match what {
+fn has_plain_definitions(tokens: &[Token<'_>], construct: &str) -> bool {
+    let places: &[&str] = match construct {
         "table" => words!("table exists references"),
         "view" => words!("view exists"),
         _ => words!("on"),

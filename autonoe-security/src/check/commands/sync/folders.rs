@@ -32,13 +32,13 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
         }
     }
     if runs_files(tool) {
-        runs_only_what_is_inside(tool)
+        runs_only_its_operands(tool)
     } else {
         Ok(())
     }
 }
 
-fn runs_only_what_is_inside(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+fn runs_only_its_operands(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     // Outputs are not run, nor is an address below the root of a server.
     let is_no_file = |option: &str| option == "--base" || is_target(tool.name, option);
     let mut before = "";

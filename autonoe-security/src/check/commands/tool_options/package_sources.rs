@@ -144,8 +144,8 @@ impl Use {
             "npm" => {
                 let others =
                     words!("cache diff info link ln pack show udpate up update upgrade v view");
-                let meant = || possible_subcommands("npm", first);
-                is_install_of_npm(first) || meant().iter().any(|it| others.contains(&it.as_str()))
+                let matched = || possible_subcommands("npm", first);
+                is_install_of_npm(first) || matched().iter().any(|it| others.contains(&it.as_str()))
             }
             "pnpm" => {
                 words!("a add fetch i info install link ln patch show up update upgrade v view")
@@ -172,8 +172,8 @@ impl Use {
             && !words!("cache diff link ln pack patch pm").contains(&first);
         let configures = match tool.name {
             "composer" => {
-                let meant = possible_subcommands("composer", first);
-                meant
+                let matched = possible_subcommands("composer", first);
+                matched
                     .iter()
                     .any(|word| matches!(word.as_str(), "config" | "repo" | "repository"))
             }
@@ -418,8 +418,8 @@ fn chooses_released_yarn(tool: &Tool<'_, '_, '_, '_>, words: &[&Arg<'_>]) -> Che
     }
 }
 
-fn deny(arg: &Arg<'_>, what: &str) -> Denial {
-    let reason = format!("'{what}' is not a source of packages of the project");
+fn deny(arg: &Arg<'_>, construct: &str) -> Denial {
+    let reason = format!("'{construct}' is not a source of packages of the project");
     Denial::by(Rule::R92, arg.span, reason).instead(
         "use a package of the official registry, or a source in the project's configuration",
     )

@@ -53,8 +53,8 @@ fn settings_of_npm(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     }
     let prints = match tool.name {
         "npm" if first.starts_with(['c', 'g']) => {
-            let meant = possible_subcommands("npm", first);
-            meant
+            let matched = possible_subcommands("npm", first);
+            matched
                 .iter()
                 .any(|word| matches!(word.as_str(), "config" | "get"))
         }
@@ -189,8 +189,8 @@ fn is_short_for(word: &str, name: &str, least: usize) -> bool {
     word.len() >= least && name.starts_with(word)
 }
 
-fn deny(arg: &Arg<'_>, what: &str) -> Denial {
-    let reason = format!("'{what}' would print or store a secret");
+fn deny(arg: &Arg<'_>, construct: &str) -> Denial {
+    let reason = format!("'{construct}' would print or store a secret");
     Denial::by(Rule::R94, arg.span, reason)
         .instead("work without credentials: use test values in the tests")
 }

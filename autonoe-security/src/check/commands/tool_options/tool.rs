@@ -98,7 +98,7 @@ impl<'t, 's> Tool<'t, '_, '_, 's> {
             let next = || self.args.get(at + 1).cloned();
             let has_value = text.len() > name.len() || !arg.is_static();
             let is_option_next = || next().is_some_and(|next| next.text.starts_with('-'));
-            let is_meant = |option: &str| {
+            let is_matched = |option: &str| {
                 if is_option {
                     matches_option(self.name, name, option)
                 } else {
@@ -107,11 +107,11 @@ impl<'t, 's> Tool<'t, '_, '_, 's> {
             };
             let is_named = |option: &&str| {
                 if let Some(option) = option.strip_suffix('=') {
-                    return has_value && is_meant(option);
+                    return has_value && is_matched(option);
                 }
                 match option.strip_suffix('?') {
-                    Some(option) => is_meant(option) && (has_value || !is_option_next()),
-                    None => is_meant(option),
+                    Some(option) => is_matched(option) && (has_value || !is_option_next()),
+                    None => is_matched(option),
                 }
             };
             if names.iter().any(is_named) {

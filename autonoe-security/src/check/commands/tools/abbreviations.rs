@@ -19,13 +19,13 @@ pub(in crate::check::commands) fn possible_subcommands(tool: &str, word: &str) -
         return vec![full_subcommand(tool, &word).to_owned()];
     }
     let longer = all.iter().filter(|name| name.starts_with(&word));
-    let mut meant: Vec<String> = longer
+    let mut matched: Vec<String> = longer
         .map(|name| full_subcommand(tool, name).to_owned())
         .collect();
-    if meant.is_empty() {
-        meant.push(word);
+    if matched.is_empty() {
+        matched.push(word);
     }
-    meant
+    matched
 }
 
 /// Returns whether `word` may be a subcommand of `tool` itself. Bundler starts the program

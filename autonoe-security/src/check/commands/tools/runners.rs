@@ -43,8 +43,8 @@ fn runner<'c, 's>(
     if call.name == "cargo-watch" {
         return Some((&CARGO_WATCH, call.args));
     }
-    let meant = possible_subcommands(call.name, words.first()?);
-    let is = |names: &[&str]| meant.iter().all(|word| names.contains(&word.as_str()));
+    let matched = possible_subcommands(call.name, words.first()?);
+    let is = |names: &[&str]| matched.iter().all(|word| names.contains(&word.as_str()));
     let behind_next = || rest.get(1..).unwrap_or_default();
     match call.name {
         "npm" if is(&["exec"]) => Some((own, rest)),

@@ -58,14 +58,14 @@ fn is_no_option(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> bool {
     let is_plus = |text: &str| text.is_empty() || text.starts_with('+');
     let part = file.unknown.and_then(|unknown| unknown.part);
     let words = part.and_then(|part| call.context.scope.loop_words(part, file.span.start()));
-    let is_begun = match words {
+    let is_started = match words {
         Some(words) if file.text.is_empty() => words.iter().all(|word| match word.parts.first() {
             Some(Part::Literal(text) | Part::Quoted(text)) => !is_plus(text),
             _ => false,
         }),
         _ => !is_plus(&file.text) && file.globs.first() != Some(&0),
     };
-    is_begun && call.is_option_safe(file)
+    is_started && call.is_option_safe(file)
 }
 
 fn unknown_script(call: &Call<'_, '_, '_>) -> Denial {
