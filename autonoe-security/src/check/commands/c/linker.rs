@@ -8,11 +8,11 @@ use crate::check::write_target::Root;
 
 /// Options without a value, as they must be written after `-Wl,`.
 const FLAGS: &[&str] = words!(
-    "--allow-multiple-definition --allow-shlib-undefined --as-needed --build-id --cref",
+    "--allow-multiple-definition --allow-shlib-undefined --allow-undefined --as-needed --build-id --cref",
     "--copy-dt-needed-entries --demangle --disable-new-dtags --discard-all --eh-frame-hdr",
-    "--emit-relocs --enable-new-dtags --end-group --export-all-symbols --export-dynamic",
+    "--emit-relocs --enable-new-dtags --end-group --export-all --export-all-symbols --export-dynamic",
     "--fatal-warnings --gc-sections --large-address-aware --no-allow-shlib-undefined --no-as-needed",
-    "--no-copy-dt-needed-entries --no-demangle --no-export-dynamic --no-fatal-warnings",
+    "--no-copy-dt-needed-entries --no-demangle --no-entry --no-export-dynamic --no-fatal-warnings",
     "--no-gc-sections --no-relax --no-undefined --no-warnings --no-whole-archive --omagic --pie",
     "--print-gc-sections --print-memory-usage --relax --start-group --stats --strip-all --strip-debug",
     "--trace --verbose --warn-common --warn-unresolved-symbols --whole-archive -( -) -Bdynamic",

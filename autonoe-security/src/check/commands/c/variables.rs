@@ -5,7 +5,9 @@ use crate::check::arg::Arg;
 use crate::check::assignments;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::server_url::names_foreign_host;
-use crate::check::commands::strict_options::{check_text, is_code, is_in_reach};
+use crate::check::commands::strict_options::{
+    check_text, is_code, is_in_reach, is_of_system, paths,
+};
 use crate::check::path;
 use crate::check::write_target::{Root, escapes};
 use crate::{Denial, Rule};
@@ -67,6 +69,20 @@ pub(super) fn check_variable(call: &Call<'_, '_, '_>, definition: &Arg<'_>) -> C
     }
     check_text(call, definition)?;
     let is_known = definition.is_static();
+    if !is_known
+        && PATHS
+            .iter()
+            .any(|own| name.strip_prefix("CMAKE_") == Some(own))
+    {
+        // `-DCMAKE_PREFIX_PATH="$PWD/deps"`
+        let folders = paths(&definition.without_first(left.len() + 1), call);
+        let is_of_project = |folders: Vec<String>| folders.iter().all(|path| is_code(call, path));
+        return if folders.is_some_and(is_of_project) {
+            Ok(())
+        } else {
+            Err(call.deny_dynamic(definition))
+        };
+    }
     if let Some(own) = name.strip_prefix("CMAKE_") {
         let is_fine = is_known && is_own_value(call, own, value, definition)?;
         return if is_fine { Ok(()) } else { deny(name) };
@@ -81,7 +97,7 @@ pub(super) fn check_variable(call: &Call<'_, '_, '_>, definition: &Arg<'_>) -> C
     }
     let upper = name.to_ascii_uppercase();
     let is_reserved = RESERVED.iter().any(|start| upper.starts_with(start));
-    let is_reporting = upper
+    let is_sensitive = upper
         .split(['_', '-'])
         .any(|word| SENSITIVE_WORDS.contains(&word))
         || upper.contains("CLANG_TIDY");
@@ -90,7 +106,11 @@ pub(super) fn check_variable(call: &Call<'_, '_, '_>, definition: &Arg<'_>) -> C
             value.to_ascii_uppercase().as_str(),
             "" | "ON" | "OFF" | "TRUE" | "FALSE" | "YES" | "NO" | "0" | "1"
         );
-    if is_reserved || (is_reporting && !is_switch) {
+    let is_python = upper.ends_with("_EXECUTABLE")
+        && is_known
+        && is_of_system(value)
+        && path::file_name(value).starts_with("python");
+    if is_reserved || (is_sensitive && !is_switch && !is_python) {
         return deny(name);
     }
     if upper.contains("FLAGS") || upper.contains("OPTIONS") {

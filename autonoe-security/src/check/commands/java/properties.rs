@@ -162,8 +162,11 @@ fn check_path_property(
 /// Checks that a value names no other host, no file outside of the project and `/tmp`, and no
 /// options.
 fn check_value(call: &Call<'_, '_, '_>, definition: &Arg<'_>, name: &str, value: &str) -> Checked {
-    let is_arguments = ARGUMENTS.contains(&name);
-    if value.starts_with('-') && !is_arguments {
+    // The program of the project may have any arguments, as behind `java Main`.
+    if ARGUMENTS.contains(&name) {
+        return Ok(());
+    }
+    if value.starts_with('-') {
         return Err(deny(definition, name, "may be an option"));
     }
     if names_foreign_host(value, definition.is_static()) && !is_local_database(value) {

@@ -268,14 +268,14 @@ const CARGO_OWN: &[&str] = words!(
 
 /// Plugins of cargo that build, test, check or inspect, and the usual alias of a project's own tasks.
 const CARGO_PLUGINS: &[&str] = words!(
-    "about afl apk asm audit auditable bisect-rustc bloat bolero bundle cache call-stack careful chef",
+    "about afl apk asm audit auditable bisect-rustc bloat bolero build-sbf bundle cache careful chef",
     "component criterion cyclonedx deadlinks deb depgraph diet dinghy dist docs-rs dylint edit",
     "feature flamegraph fuzz geiger generate generate-rpm hack hakari insta instruments",
     "interactive-update kani kcov lambda leptos license lipo llvm-lines loco machete make",
     "minimal-versions modules msrv mutants ndk nm objcopy objdump outdated pgo pgrx pretty-test",
     "profdata public-api rdme readme readobj release-plz run-script sbom script semver-checks",
     "set-version shear shuttle size sort spellcheck sqlx strip supply-chain sweep tarpaulin tauri",
-    "toml-lint udeps unused-features upgrade upgrades valgrind vet wasi wix workspaces xbuild xtask",
+    "test-sbf toml-lint udeps unused-features upgrade upgrades valgrind vet wasi wix workspaces xbuild xtask",
     "xwin zigbuild",
 );
 
