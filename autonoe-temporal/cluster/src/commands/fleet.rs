@@ -170,7 +170,7 @@ pub(super) fn fleet_report(outcome: &RunOutcome) -> Option<FleetReport> {
 
 /// Formats the report of a fleet: a line for each of its tasks, and a summary.
 pub(super) fn fleet_text(run: &RunId, report: &FleetReport) -> Vec<String> {
-    let result = &report.result;
+    let result = report;
     let find = |member: &str| result.results.iter().find(|it| it.id.as_str() == member);
     let started = result.results.iter().map(|it| &it.id);
     let ids = started.chain(&result.not_started);

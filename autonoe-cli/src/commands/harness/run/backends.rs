@@ -155,7 +155,7 @@ impl Backends {
         models: &ModelsFile,
         env: &CliEnv,
     ) -> BTreeMap<OsString, OsString> {
-        let named = names_in(&order.input["work"]["work"]);
+        let named = names_in(&order.input["work"]);
         let is_needed =
             |name: &String| *name == self.default_backend || named.contains(name.as_str());
         let needed = self.known.iter().filter(|(name, _)| is_needed(name));
@@ -276,7 +276,7 @@ mod tests {
 
     /// Returns the keys and the backends that a member with `work` gets.
     fn member_keys_and_backends(backends: &Backends, work: &Value) -> (Vec<String>, Vec<String>) {
-        let order = RunSpec::new(RunId::new("f.a"), "work", json!({"work": {"work": work}}));
+        let order = RunSpec::new(RunId::new("f.a"), "work", json!({"work": work}));
         let models = ModelsFile::default();
         let environment = backends.member_environment(&order, &settings(backends), &models, &env());
         let settings = settings_in(&environment);
