@@ -33,9 +33,9 @@ use crate::contract::{
 ///
 /// // In the middle of the jitter.
 /// let after = Duration::from_secs(1);
-/// assert_eq!(policy.decide(&busy, 1, 0.5), RetryDecision::TryAgain { after });
+/// assert_eq!(policy.decide(&busy, 1, 0.5), RetryDecision::Retry { after });
 /// let after = Duration::from_secs(2);
-/// assert_eq!(policy.decide(&busy, 2, 0.5), RetryDecision::TryAgain { after });
+/// assert_eq!(policy.decide(&busy, 2, 0.5), RetryDecision::Retry { after });
 /// assert_eq!(policy.decide(&busy, 3, 0.5), RetryDecision::GiveUp);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
