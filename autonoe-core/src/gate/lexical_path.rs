@@ -4,6 +4,7 @@
 pub(crate) mod path_candidates;
 pub(crate) mod resolver;
 
+use std::borrow::Cow;
 use std::path::{Component, MAIN_SEPARATOR_STR, Path, PathBuf};
 
 /// Returns `path` as an absolute path without `.` and `..`.
@@ -53,8 +54,12 @@ pub(crate) fn path_start(path: &Path) -> Start {
 }
 
 /// Returns `text` without invisible characters.
-pub(crate) fn strip_invisible(text: &str) -> String {
-    text.chars().filter(|c| !is_ignorable(*c)).collect()
+pub(crate) fn strip_invisible(text: &str) -> Cow<'_, str> {
+    if text.chars().any(is_ignorable) {
+        text.chars().filter(|c| !is_ignorable(*c)).collect()
+    } else {
+        text.into()
+    }
 }
 
 /// Returns `text` without leading and trailing blanks and invisible characters.
@@ -84,11 +89,14 @@ fn is_ignorable(c: char) -> bool {
         ('\u{1d173}', '\u{1d17a}'),
         ('\u{e0000}', '\u{e0fff}'),
     ];
-    let is_blank = matches!(c, '\t' | '\n' | '\r');
-    (c.is_control() && !is_blank)
-        || IGNORABLE
-            .iter()
-            .any(|(first, last)| (*first..=*last).contains(&c))
+    match c {
+        '\t' | '\n' | '\r' => false,
+        _ if c.is_ascii() => c.is_ascii_control(),
+        _ => {
+            let mut ranges = IGNORABLE.iter();
+            c.is_control() || ranges.any(|(first, last)| (*first..=*last).contains(&c))
+        }
+    }
 }
 
 /// Replaces percent-escapes such as `%2e` with the characters that they denote in URLs.

@@ -1,6 +1,8 @@
 //! [`TypedTool`], a tool whose input is a Rust type.
 
-use std::sync::Arc;
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -9,7 +11,7 @@ use serde_json::Value;
 
 use crate::tool::{
     ErrorFormat, Tool, ToolContext, ToolDefinition, ToolEffect, ToolError, ToolErrorCode,
-    ToolOutput,
+    ToolOutput, plain_schema,
 };
 
 /// A tool whose input is a Rust type. The schema is derived from the type, and the input is
@@ -76,7 +78,7 @@ pub trait TypedTool: Send + Sync + Sized + 'static {
     /// Converts the tool to a [`Tool`].
     fn into_tool(self) -> Arc<dyn Tool> {
         Arc::new(Typed {
-            definition: self.describe().with_input::<Self::Input>(),
+            definition: self.describe().with_schema(input_schema::<Self>()),
             tool: self,
         })
     }
@@ -117,12 +119,25 @@ impl ToolDescription {
         self
     }
 
-    fn with_input<I: JsonSchema>(self) -> ToolDefinition {
-        let mut definition = ToolDefinition::for_input::<I>(self.name, self.description);
+    fn with_schema(self, schema: Value) -> ToolDefinition {
+        let mut definition = ToolDefinition::new(self.name, self.description, schema);
         definition.effect = self.effect;
         definition.errors = self.errors;
         definition
     }
+}
+
+/// Returns the schema of the input of `T`. It is derived once per process, because each session
+/// creates its tools anew.
+fn input_schema<T: TypedTool>() -> Value {
+    static SCHEMAS: LazyLock<Mutex<HashMap<TypeId, Value>>> = LazyLock::new(Mutex::default);
+    let lock = || SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = lock().get(&TypeId::of::<T>()).cloned();
+    known.unwrap_or_else(|| {
+        let schema = plain_schema::<T::Input>().to_value();
+        lock().insert(TypeId::of::<T>(), schema.clone());
+        schema
+    })
 }
 
 struct Typed<T> {
@@ -154,12 +169,6 @@ impl<T: TypedTool> Tool for Typed<T> {
 
 impl<T: TypedTool> Typed<T> {
     fn parse_input(&self, input: Value) -> Result<T::Input, ToolError> {
-        // Agents may omit the input of a tool without required fields.
-        let input = if input.is_null() {
-            Value::Object(serde_json::Map::new())
-        } else {
-            input
-        };
         serde_json::from_value(input).map_err(|error| {
             ToolError::new(
                 ToolErrorCode::VALIDATION_ERROR,

@@ -1,6 +1,8 @@
 //! Comparison of paths with the locations of credentials, which agents may not touch.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use autonoe_security::CREDENTIAL_PATHS;
 
@@ -8,29 +10,39 @@ use super::file_name::{components, fold_name};
 use crate::gate::lexical_path::normalise;
 use crate::gate::lexical_path::resolver::Resolver;
 
-/// [`CREDENTIAL_PATHS`] in a form that is fast to compare: names are folded once, so that a call only
-/// resolves symlinks.
+/// [`CREDENTIAL_PATHS`] for the home directory of a user.
 #[derive(Clone, Debug)]
 pub(super) struct CredentialPaths {
-    home: Option<PathBuf>,
-    entries: Vec<Entry>,
+    home: Option<Home>,
 }
 
 #[derive(Clone, Debug)]
+struct Home {
+    path: PathBuf,
+    normalised: Location,
+}
+
+/// The entries of [`CREDENTIAL_PATHS`], whose names are folded once per process.
+static ENTRIES: LazyLock<Vec<Entry>> =
+    LazyLock::new(|| CREDENTIAL_PATHS.iter().copied().map(Entry::new).collect());
+
+#[derive(Debug)]
 struct Entry {
     /// Path or pattern, as in [`CREDENTIAL_PATHS`].
     place: &'static str,
-    /// Path below the home directory, if the entry is in it.
-    tail: Option<&'static str>,
-    /// Folded names of the tail, or of the place.
-    names: Vec<String>,
-    /// Location without resolved symlinks. `None` if the home directory is unknown.
-    lexical: Option<Location>,
+    /// The place, relative to the home directory if it is in one, and to the root otherwise.
+    path: &'static Path,
+    is_in_home: bool,
+    is_pattern: bool,
+    /// Folded names of the path.
+    names: Names<'static>,
 }
+
+type Names<'a> = Vec<Cow<'a, str>>;
 
 #[derive(Clone, Debug)]
 struct Location {
-    names: Vec<String>,
+    names: Names<'static>,
     path: PathBuf,
 }
 
@@ -40,146 +52,159 @@ impl CredentialPaths {
     /// If it is unknown, `~/.ssh` covers everything below any `.ssh`, which errs on the side of
     /// blocking too much.
     pub(super) fn new(home: Option<&Path>) -> Self {
-        let entries = CREDENTIAL_PATHS.iter().copied();
         Self {
-            home: home.map(Path::to_owned),
-            entries: entries.map(|place| Entry::new(place, home)).collect(),
+            home: home.map(|home| Home {
+                path: home.to_owned(),
+                normalised: Location::new(normalise(home)),
+            }),
         }
     }
 
     /// Resolves the entries to their current locations, so that checking a path needs no further
     /// file system access.
     pub(super) fn locate(&self, resolver: &Resolver) -> LocatedCredentials<'_> {
-        let home = self.home.as_deref();
-        let resolved_home = home.and_then(|home| resolver.resolve(home).ok());
-        let locate = |entry| LocatedEntry {
-            entry,
-            resolved: entry.resolve(resolved_home.as_deref(), resolver),
-        };
-        LocatedCredentials(self.entries.iter().map(locate).collect())
+        let root = Location::new("/".into());
+        let home = self.home.as_ref();
+        let resolved_home = home.and_then(|home| resolver.resolve(&home.path).ok());
+        let home = home.map(|home| &home.normalised);
+        let mut linked = Vec::new();
+        // A pattern is not a path that could be resolved.
+        for entry in ENTRIES.iter().filter(|entry| !entry.is_pattern) {
+            let base = match &resolved_home {
+                _ if !entry.is_in_home => &root.path,
+                Some(home) => home,
+                None => continue,
+            };
+            if let Ok(path) = resolver.resolve_below(base.clone(), entry.path)
+                && path.strip_prefix(base) != Ok(entry.path)
+            {
+                linked.push((entry.place, Location::new(path)));
+            }
+        }
+        let is_linked = |resolved: &PathBuf| home.is_some_and(|home| home.path != *resolved);
+        LocatedCredentials {
+            root,
+            home,
+            resolved_home: resolved_home.filter(is_linked).map(Location::new),
+            linked,
+        }
     }
 }
 
 impl Entry {
-    fn new(place: &'static str, home: Option<&Path>) -> Self {
-        let tail = place.strip_prefix("~/");
-        let path = match tail {
-            Some(tail) => home.map(|home| normalise(home).join(tail)),
-            None => Some(PathBuf::from(place)),
-        };
+    fn new(place: &'static str) -> Self {
+        let path = place.trim_start_matches(['~', '/']);
         Self {
             place,
-            tail,
-            names: folded_names(tail.unwrap_or(place)),
-            lexical: path.map(Location::new),
+            path: Path::new(path),
+            is_in_home: place.starts_with('~'),
+            is_pattern: place.contains('*'),
+            names: folded_names(path),
         }
-    }
-
-    /// Returns the locations that differ from the lexical one. A home directory and its content can
-    /// be reached through symlinks.
-    fn resolve(&self, resolved_home: Option<&Path>, resolver: &Resolver) -> Vec<Location> {
-        let Some(lexical) = &self.lexical else {
-            return Vec::new();
-        };
-        // A pattern is not a path that could be resolved.
-        let is_pattern = self.place.contains('*');
-        let mut paths = Vec::new();
-        match (self.tail, resolved_home) {
-            (Some(tail), Some(home)) => {
-                paths.push(home.join(tail));
-                if !is_pattern {
-                    paths.extend(resolver.resolve_below(home.to_owned(), tail.as_ref()));
-                }
-            }
-            (None, _) if !is_pattern => paths.extend(resolver.resolve(&lexical.path)),
-            (Some(_), None) | (None, _) => {}
-        }
-        paths.dedup();
-        paths.retain(|path| *path != lexical.path);
-        paths.into_iter().map(Location::new).collect()
     }
 }
 
 impl Location {
     fn new(path: PathBuf) -> Self {
-        let names = folded_names(&path.to_string_lossy());
+        let text = path.to_string_lossy();
+        let owned = |name: Cow<'_, str>| name.into_owned().into();
+        let names = folded_names(&text).into_iter().map(owned).collect();
         Self { names, path }
     }
 }
 
 /// Credential paths, resolved to their current locations.
-pub(super) struct LocatedCredentials<'a>(Vec<LocatedEntry<'a>>);
-
-struct LocatedEntry<'a> {
-    entry: &'a Entry,
-    /// Locations behind symlinks.
-    resolved: Vec<Location>,
+pub(super) struct LocatedCredentials<'a> {
+    root: Location,
+    /// The home directory as it is written.
+    home: Option<&'a Location>,
+    /// The home directory with resolved symlinks, if that is another location.
+    resolved_home: Option<Location>,
+    /// Locations of entries behind symlinks of their own.
+    linked: Vec<(&'static str, Location)>,
 }
 
 impl LocatedCredentials<'_> {
     /// Returns how `path`, which must be absolute and normalised, touches entries.
     ///
     /// A path that can also be `in_unknown_home` touches the entries of any home directory.
-    pub(super) fn touches(&self, path: &Path, in_unknown_home: bool) -> Vec<Touch<'_>> {
-        let path = folded_names(&path.to_string_lossy());
-        self.0
-            .iter()
-            .flat_map(|entry| {
-                let anywhere = entry.touch_anywhere(&path, in_unknown_home);
-                [entry.touch(&path), anywhere]
-            })
-            .flatten()
-            .collect()
-    }
-}
-
-impl LocatedEntry<'_> {
-    fn touch(&self, path: &[String]) -> Option<Touch<'_>> {
-        let mut locations = self.entry.lexical.iter().chain(&self.resolved);
-        let location = locations.find(|location| fits(&location.names, path))?;
-        let place = self.entry.place;
-        Some(if path.len() >= location.names.len() {
-            Touch::Inside { place }
-        } else {
-            Touch::Above {
-                place,
-                location: &location.path,
+    pub(super) fn touches(&self, path: &Path, in_unknown_home: bool) -> Vec<Touch> {
+        let text = path.to_string_lossy();
+        let names = folded_names(&text);
+        let is_unlocated = in_unknown_home || self.home.is_none();
+        let mut touches = Vec::new();
+        for entry in ENTRIES.iter() {
+            touches.extend(self.touch(entry, &names));
+            // In an unknown home directory, the names of an entry can be at any position.
+            if entry.is_in_home && is_unlocated && has_part(&names, &entry.names) {
+                touches.push(Touch::Inside { place: entry.place });
             }
-        })
+        }
+        touches
     }
 
-    /// Finds the names of an entry of a home directory at any position of `path`.
-    fn touch_anywhere(&self, path: &[String], in_unknown_home: bool) -> Option<Touch<'_>> {
-        let Entry {
-            place,
-            tail,
-            names,
-            lexical,
-        } = self.entry;
-        let is_unlocated = tail.is_some() && (in_unknown_home || lexical.is_none());
-        (is_unlocated && has_part(path, names)).then_some(Touch::Inside { place })
+    fn touch(&self, entry: &Entry, path: &[Cow<'_, str>]) -> Option<Touch> {
+        let Entry { place, names, .. } = entry;
+        let bases = if entry.is_in_home {
+            [self.home, self.resolved_home.as_ref()]
+        } else {
+            [Some(&self.root), None]
+        };
+        let written = bases.into_iter().flatten().find_map(|base| {
+            let location = || base.path.join(entry.path);
+            Touch::new(place, &base.names, names, path, location)
+        });
+        let mut linked = self.linked.iter();
+        written.or_else(|| {
+            let (_, location) = linked.find(|(linked, _)| linked == place)?;
+            Touch::new(place, &[], &location.names, path, || location.path.clone())
+        })
     }
 }
 
 /// Relation of a path to an entry.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Touch<'a> {
+pub(super) enum Touch {
     /// The path is the entry or is inside of it.
-    Inside { place: &'a str },
+    Inside { place: &'static str },
     /// The path is a directory that contains the entry at some depth.
-    Above { place: &'a str, location: &'a Path },
+    Above {
+        place: &'static str,
+        location: PathBuf,
+    },
 }
 
-fn folded_names(path: &str) -> Vec<String> {
+impl Touch {
+    /// Compares `path` with `tail` in the directory `base`, which is `place` at `location`.
+    fn new(
+        place: &'static str,
+        base: &[Cow<'_, str>],
+        tail: &[Cow<'_, str>],
+        path: &[Cow<'_, str>],
+        location: impl FnOnce() -> PathBuf,
+    ) -> Option<Self> {
+        let (above, below) = path.split_at(path.len().min(base.len()));
+        if !fits(base, above) || !fits(tail, below) {
+            return None;
+        }
+        if below.len() >= tail.len() {
+            return Some(Self::Inside { place });
+        }
+        let location = location();
+        Some(Self::Above { place, location })
+    }
+}
+
+fn folded_names(path: &str) -> Names<'_> {
     components(path).map(fold_name).collect()
 }
 
-fn has_part(names: &[String], part: &[String]) -> bool {
+fn has_part(names: &[Cow<'_, str>], part: &[Cow<'_, str>]) -> bool {
     !part.is_empty() && names.windows(part.len()).any(|names| fits(part, names))
 }
 
 /// Compares up to the length of the shorter one.
-fn fits(pattern: &[String], names: &[String]) -> bool {
+fn fits(pattern: &[Cow<'_, str>], names: &[Cow<'_, str>]) -> bool {
     pattern
         .iter()
         .zip(names)
@@ -277,7 +302,7 @@ mod tests {
             ("other/.ssh/id", false),
         ] {
             let touches = located.touches(&root.join(path), false);
-            let inside = |touch: &Touch<'_>| matches!(touch, Touch::Inside { .. });
+            let inside = |touch: &Touch| matches!(touch, Touch::Inside { .. });
             assert_eq!(touches.iter().any(inside), is_inside, "{path}");
         }
         let in_any_home = located.touches(Path::new("/other/.ssh/id"), true);

@@ -1,5 +1,7 @@
 //! Spellings of a file name on different file systems, and of the name `.autonoe`.
 
+use std::borrow::Cow;
+
 use crate::gate::lexical_path::strip_invisible;
 
 /// Returns the components of `path`, with `\` as a separator too.
@@ -11,12 +13,18 @@ pub(super) fn components(path: &str) -> impl Iterator<Item = &str> {
 ///
 /// Some file systems ignore case, ignore invisible characters, drop dots and blanks at the end, or
 /// read a `:` as the start of a stream. Some tools trim blanks at the start.
-pub(super) fn fold_name(name: &str) -> String {
+pub(super) fn fold_name(name: &str) -> Cow<'_, str> {
+    let is_folded =
+        |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase() && byte != b':';
+    if name.bytes().all(is_folded) && !name.ends_with('.') {
+        return name.into();
+    }
     let visible = strip_invisible(name);
     let name = visible.split(':').next().unwrap_or_default();
     name.trim_end_matches(|c: char| c == '.' || c.is_whitespace())
         .trim_start()
         .to_lowercase()
+        .into()
 }
 
 /// Returns whether a file system may treat `component` as `name`, which must be lower case and

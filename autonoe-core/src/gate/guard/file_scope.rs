@@ -252,11 +252,7 @@ impl PreToolUseHook for FileScope {
     }
 }
 
-fn judge_touch(
-    path: &Path,
-    touch: &Touch<'_>,
-    exposes: impl Fn(&Path) -> bool,
-) -> Result<(), String> {
+fn judge_touch(path: &Path, touch: &Touch, exposes: impl Fn(&Path) -> bool) -> Result<(), String> {
     match touch {
         Touch::Inside { place } => Err(format!(
             "{path:?} is a location of credentials ({place}); work without it"

@@ -13,7 +13,7 @@ use super::normalise;
 /// Each path is inspected at most once, so that all guards judge the same state of the file system.
 /// Create a new resolver for each call, because a symlink can appear between two calls.
 ///
-/// The `lstat` calls are fast, so they run on the thread of the caller: a separate task would cost
+/// The system calls are fast, so they run on the thread of the caller: a separate task would cost
 /// more.
 #[derive(Debug, Default)]
 pub(crate) struct Resolver {
@@ -112,9 +112,10 @@ impl Resolver {
         if let Some(node) = self.nodes.borrow().get(path.as_os_str()) {
             return Ok(node.clone());
         }
-        let node = match std::fs::symlink_metadata(path) {
-            Ok(metadata) if metadata.is_symlink() => Node::Link(std::fs::read_link(path)?),
-            Ok(_) => Node::Present,
+        // One system call, also for a symlink, which is cheaper than reading the metadata.
+        let node = match std::fs::read_link(path) {
+            Ok(target) => Node::Link(target),
+            Err(error) if is_other_file(&error) => Node::Present,
             Err(error) if is_missing(&error) => Node::Missing,
             Err(error) => return Err(error),
         };
@@ -137,6 +138,16 @@ fn is_accepted(name: &OsStr, path: &Path) -> bool {
         && !name.contains(&0)
         && name.len() <= MAX_NAME_LEN
         && path.as_os_str().len() <= MAX_PATH_LEN
+}
+
+/// Returns whether reading a symlink failed because there is something else at the path.
+fn is_other_file(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    const NOT_A_LINK: i32 = 22; // EINVAL
+    #[cfg(not(unix))]
+    const NOT_A_LINK: i32 = 4390; // ERROR_NOT_A_REPARSE_POINT
+    // A name with a null character, which the library rejects, has no such number.
+    error.raw_os_error() == Some(NOT_A_LINK)
 }
 
 fn is_missing(error: &io::Error) -> bool {

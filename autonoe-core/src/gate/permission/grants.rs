@@ -4,6 +4,7 @@
 mod tests;
 
 use std::path::Path;
+use std::sync::{Arc, LazyLock};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,7 +40,7 @@ use crate::tool::{ToolCall, ToolKind, Toolbox};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Grants(Vec<PermissionRule>);
+pub struct Grants(Vec<Arc<PermissionRule>>);
 
 impl Grants {
     /// Creates an empty list, which grants nothing.
@@ -49,14 +50,24 @@ impl Grants {
 
     /// Creates the list with the rules that every run of `mode` needs.
     pub fn baseline(mode: Mode) -> Self {
-        Self::none().with_rules(baseline(mode).iter().filter_map(|text| text.parse().ok()))
+        static BASELINES: LazyLock<[Grants; 2]> = LazyLock::new(|| {
+            [RUN, SYNC].map(|rules| {
+                let rules = rules.iter().filter_map(|text| text.parse().ok());
+                Grants::none().with_rules(rules)
+            })
+        });
+        let [run, sync] = &*BASELINES;
+        match mode {
+            Mode::Run => run.clone(),
+            Mode::Sync => sync.clone(),
+        }
     }
 
     /// Adds `rule`.
     #[must_use]
     pub fn with_rule(mut self, rule: PermissionRule) -> Self {
-        if !self.0.contains(&rule) {
-            self.0.push(rule);
+        if self.rules().all(|known| *known != rule) {
+            self.0.push(Arc::new(rule));
         }
         self
     }
@@ -91,7 +102,7 @@ impl Grants {
 
     /// Returns the rules in the order in which they were added.
     pub fn rules(&self) -> impl Iterator<Item = &PermissionRule> {
-        self.0.iter()
+        self.0.iter().map(AsRef::as_ref)
     }
 
     /// Returns the rule that grants `call`, for reports, or `None` if there is none.
@@ -174,14 +185,6 @@ const SYNC: &[&str] = &[
     "Write(./.autonoe-note.md)",
     "Edit(./.autonoe-note.md)",
 ];
-
-/// Returns the rules that every run of `mode` has.
-pub(super) fn baseline(mode: Mode) -> &'static [&'static str] {
-    match mode {
-        Mode::Run => RUN,
-        Mode::Sync => SYNC,
-    }
-}
 
 #[cfg(test)]
 mod baseline_tests {
