@@ -9,7 +9,7 @@ use std::error::Error;
 use std::fs;
 use std::time::Duration;
 
-use autonoe_core::project::Journal;
+use autonoe_core::project::{Journal, RunTimeline};
 use autonoe_core::{Project, ProjectRun, RunControl};
 use autonoe_scripted::{ScriptedBackend, SessionScript};
 use serde_json::json;
@@ -30,9 +30,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     println!("{report}\n");
     println!("{}", fs::read_to_string(project.status_path())?);
-    for history in Journal::read(&project.journal_path())?.run_histories() {
+    let journal = Journal::read(&project.journal_path())?;
+    for history in journal.run_histories() {
         println!("Run {}: {}", history.run, history.stop_reason());
-        for session in &history.sessions {
+        let timeline = RunTimeline::from_journal(&journal, &history.run);
+        for session in timeline.iter().flat_map(|timeline| &timeline.sessions) {
             println!(
                 "  session {} ({}): {} changes",
                 session.number, session.instruction, session.changes

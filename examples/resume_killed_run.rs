@@ -56,7 +56,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 fn is_in_session_2(project: &Project) -> Result<bool, JournalReadError> {
     let histories = Journal::read(&project.journal_path())?.run_histories();
     Ok(histories.first().is_some_and(|run| {
-        matches!(run.stop_reason(), RunStopReason::Interrupted(_)) && run.sessions.len() == 2
+        matches!(run.stop_reason(), RunStopReason::Interrupted(_)) && run.sessions == 2
     }))
 }
 

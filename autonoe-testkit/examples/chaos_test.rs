@@ -127,7 +127,7 @@ mod tests {
             assert_eq!(reported.blocked, counts.blocked, "{label}");
             let histories = after.project.journal().run_histories();
             let ended = RunStopReason::Ended(report.clone());
-            assert_eq!(histories[0].stop_reason(), &ended, "{label}");
+            assert_eq!(histories[0].stop_reason(), ended, "{label}");
         }
     }
 

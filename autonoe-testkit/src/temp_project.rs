@@ -42,7 +42,7 @@ use autonoe_core::{DeliverableRepository, Project};
 ///
 /// let state = project.ledger().expect("it was saved");
 /// assert_eq!(state.ledger.deliverables()[0].id().as_str(), "DL-001");
-/// assert_eq!(project.journal().run_histories()[0].sessions.len(), 1);
+/// assert_eq!(project.journal().run_histories()[0].sessions, 1);
 /// # Ok::<(), autonoe_core::project::ProjectRunError>(())
 /// # }).expect("it starts");
 /// ```

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use autonoe_app::text::EntryFormatter;
 use autonoe_core::project::{
-    JournalEntry, JournalIndex, JournalTail, RunHistory, RunHistoryBuilder, RunLock, RunStopReason,
+    JournalEntry, JournalIndex, JournalTail, RunHistory, RunLock, RunStopReason,
 };
 use autonoe_core::run::JournalLine;
 use autonoe_core::{Project, RunId};
@@ -59,7 +59,7 @@ pub(crate) fn log(args: &LogArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
             output.add("\n")?;
         }
         let mut formatter = EntryFormatter::new(&project);
-        let mut run_history = RunHistoryBuilder::new((*run).clone()).without_denied_calls();
+        let mut run_history = RunHistory::new((*run).clone());
         for entry in journal.entries(run) {
             let entry = entry?;
             let mut text = String::new();
@@ -70,10 +70,7 @@ pub(crate) fn log(args: &LogArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
             }
         }
         let is_last = runs.last() == Some(*run);
-        output.add(&unfinished_note(
-            &run_history.build(),
-            is_in_progress && is_last,
-        ))?;
+        output.add(&unfinished_note(&run_history, is_in_progress && is_last))?;
     }
     if let (Selection::Last, earlier @ 1..) = (&selection, runs.len() - 1) {
         let plural = if earlier == 1 { "" } else { "s" };
@@ -176,17 +173,13 @@ fn follow(project: &Project, json: bool, env: &CliEnv) -> Result<ExitCode, CliEr
     if entries.is_empty() && !is_in_progress {
         env.print_note("no run is in progress; start one with `autonoe run`");
     }
-    let mut run_history: Option<(RunId, RunHistoryBuilder)> = None;
+    let mut run_history: Option<RunHistory> = None;
     loop {
         for entry in &entries {
-            let current = run_history.take().filter(|(run, _)| *run == entry.run);
-            let new_history = || {
-                let run_history = RunHistoryBuilder::new(entry.run.clone());
-                (entry.run.clone(), run_history.without_denied_calls())
-            };
+            let current = run_history.take().filter(|known| known.run == entry.run);
+            let new_history = || RunHistory::new(entry.run.clone());
             run_history
                 .insert(current.unwrap_or_else(new_history))
-                .1
                 .add(entry);
         }
         if write(&entries, &mut formatter, json)? == ReaderState::Closed || !is_in_progress {
@@ -206,8 +199,8 @@ fn follow(project: &Project, json: bool, env: &CliEnv) -> Result<ExitCode, CliEr
             is_in_progress = false;
         }
     }
-    if !json && let Some((_, run_history)) = run_history {
-        env.print(&unfinished_note(&run_history.build(), false))?;
+    if !json && let Some(run_history) = run_history {
+        env.print(&unfinished_note(&run_history, false))?;
     }
     Ok(ExitCode::SUCCESS)
 }

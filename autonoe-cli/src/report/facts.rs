@@ -63,7 +63,7 @@ impl Facts {
         let is_newest = histories.last().map(|newest| &newest.run) == Some(&run_history.run);
         // Only the newest run can be in progress.
         let is_in_progress = is_newest && RunLock::is_held(project)?;
-        let run_state = RunState::new(run_history.stop_reason(), is_in_progress);
+        let run_state = RunState::new(&run_history.stop_reason(), is_in_progress);
         let deliverables = if is_newest {
             from_ledger(project, &timeline)
         } else {

@@ -46,10 +46,10 @@ pub use instructions::{
     BuiltInInstructions, InstructionOrigin, InstructionText, ProjectInstructions,
 };
 pub use journal::{
-    BlockedCall, ChangeEntry, CostPoint, DeniedEntry, FileJournal, IdleReason, IdleSpan,
-    JOURNAL_JOB, Journal, JournalEntry, JournalIndex, JournalPage, JournalPageRequest,
-    JournalReadError, JournalTail, ProgressPoint, RestoredEntry, RunEntries, RunHistory,
-    RunHistoryBuilder, RunStopReason, RunTimeline, RunTimelineBuilder, SessionHistory, SessionSpan,
+    ChangeEntry, CostPoint, DeniedEntry, FileJournal, IdleReason, IdleSpan, JOURNAL_JOB, Journal,
+    JournalEntry, JournalIndex, JournalPage, JournalPageRequest, JournalReadError, JournalTail,
+    ProgressPoint, RestoredEntry, RunEntries, RunHistory, RunStopReason, RunTimeline,
+    RunTimelineBuilder, SessionSpan,
 };
 pub use json_error::json_error_message;
 pub use layout::{Project, Specification};

@@ -9,7 +9,7 @@ use autonoe_core::event::InstructionName;
 use autonoe_core::ledger::Ledger;
 use autonoe_core::project::{
     AgentConfig, AllowCommandsConfig, FileDeliverableRepository, Journal, RunStopReason,
-    TieredCommandsConfig,
+    RunTimeline, TieredCommandsConfig,
 };
 use autonoe_core::time::Epoch;
 use autonoe_core::tool::McpServer;
@@ -100,10 +100,11 @@ fn a_journal_is_read() {
     };
     assert_eq!(history.run.as_str(), "c10124556432a3da776d1f42e0f677fb");
     assert_eq!(history.cost().known_usd, CostUsd::from_cents(60));
-    let sessions: Vec<_> = history
+    let timeline = RunTimeline::from_journal(&journal, &history.run).expect("it has lines");
+    let sessions: Vec<_> = timeline
         .sessions
         .iter()
-        .map(|session| (session.number, &session.instruction, session.blocked.len()))
+        .map(|session| (session.number, &session.instruction, session.denied))
         .collect();
     let (initializer, coding) = (&InstructionName::Initializer, &InstructionName::Coding);
     assert_eq!(
@@ -115,12 +116,12 @@ fn a_journal_is_read() {
             (4, coding, 0)
         ]
     );
-    let blocked = &history.sessions[1].blocked[0];
+    let denied = &timeline.denied[0];
     assert_eq!(
         (
-            blocked.tool.as_str(),
-            blocked.target.as_deref(),
-            blocked.by.as_str()
+            denied.tool.as_str(),
+            denied.target.as_deref(),
+            denied.by.as_str()
         ),
         ("Bash", Some("rm -rf /"), "bash-security")
     );

@@ -97,7 +97,7 @@ async fn an_ended_run_is_not_interrupted_for_any_reader() {
         panic!("one run, one story");
     };
     let ended = report(ExitReason::AllPassed);
-    assert_eq!(history.stop_reason(), &RunStopReason::Ended(ended.clone()));
+    assert_eq!(history.stop_reason(), RunStopReason::Ended(ended.clone()));
     assert_eq!(history.cost().to_string(), "$0.05");
     let timeline = RunTimeline::from_journal(&journal, &run()).expect("it is there");
     assert_eq!((timeline.sessions.len(), timeline.report), (1, Some(ended)));

@@ -96,7 +96,7 @@ fn the_end_of_a_flow_is_read() {
     assert!(journal.interrupted_flow().is_none());
     let histories = journal.run_histories();
     assert_eq!(histories[0].flow.as_deref(), Some("fix-bug"));
-    assert_eq!(histories[0].sessions.len(), 2);
+    assert_eq!(histories[0].sessions, 2);
     assert_eq!(histories[0].cost().known_usd, CostUsd::from_cents(30));
     assert!(
         histories[0]

@@ -49,8 +49,7 @@ impl RunAttempt {
             RunAction::StartSession(plan) => Some(plan.number),
             _ => None,
         };
-        let sessions = journal.run_histories().pop()?.sessions;
-        let next = sessions.last().map_or(1, |session| session.number + 1);
+        let next = journal.run_histories().pop()?.sessions + 1;
         Some(Self {
             project: project.clone(),
             begins_at: journal.entries().last()?.at,

@@ -185,7 +185,7 @@ impl CrashPoints {
         let Some(attempt) = RunAttempt::resumed(project.project(), &journal) else {
             // The run ended before it was killed.
             let history = journal.run_histories().pop();
-            return match history.map(|history| history.stop_reason().clone()) {
+            return match history.map(|history| history.stop_reason()) {
                 Some(RunStopReason::Ended(report)) => Ok((report, None)),
                 _ => Err("there is no run to resume".to_owned()),
             };

@@ -69,7 +69,7 @@ async fn run_results_are_readable() {
     let reported = report.deliverables.expect("the ledger was read");
     assert_eq!(state.view().counts.passed, reported.passed);
     let histories = project.journal().run_histories();
-    assert_eq!((histories.len(), histories[0].sessions.len()), (1, 2));
+    assert_eq!((histories.len(), histories[0].sessions), (1, 2));
     let lines = project.journal_text().lines().count();
     assert_eq!(lines, project.journal().entries().len());
 }

@@ -9,7 +9,7 @@ use autonoe_app::text::EntryFormatter;
 use autonoe_core::event::WaitReason;
 use autonoe_core::project::{
     IdleReason, JournalEntry, JournalTail, OperatorRequest, PendingRequest, RequestFolder,
-    RunHistoryBuilder, RunLock, RunLockHeld, RunStopReason, RunTimelineBuilder,
+    RunHistory, RunLock, RunLockHeld, RunStopReason, RunTimelineBuilder,
 };
 use autonoe_core::time::format_time;
 use autonoe_core::{Project, RunId};
@@ -48,7 +48,7 @@ pub(super) struct LiveRun {
 struct FollowedRun {
     id: RunId,
     timeline: RunTimelineBuilder,
-    history: RunHistoryBuilder,
+    history: RunHistory,
     formatter: EntryFormatter,
     log: VecDeque<String>,
     last_entry_at: Timestamp,
@@ -215,7 +215,7 @@ impl FollowedRun {
         Self {
             id: first.run.clone(),
             timeline: RunTimelineBuilder::new(first),
-            history: RunHistoryBuilder::new(first.run.clone()).without_denied_calls(),
+            history: RunHistory::new(first.run.clone()),
             formatter: EntryFormatter::new(project),
             log: VecDeque::new(),
             last_entry_at: first.at,

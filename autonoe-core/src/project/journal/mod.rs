@@ -13,7 +13,7 @@ pub use index::{JournalIndex, RunEntries};
 pub use page::{JOURNAL_JOB, JournalPage, JournalPageRequest};
 pub use reader::{Journal, JournalReadError};
 pub(super) use reader::{corrupt, unread};
-pub use run_history::{BlockedCall, RunHistory, RunHistoryBuilder, RunStopReason, SessionHistory};
+pub use run_history::{RunHistory, RunStopReason};
 pub use tail::JournalTail;
 pub use timeline::{
     ChangeEntry, CostPoint, DeniedEntry, IdleReason, IdleSpan, ProgressPoint, RestoredEntry,

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::file_journal::{JournalEntry, MAX_ROTATED};
-use super::run_history::{RunHistory, RunHistoryBuilder};
+use super::run_history::RunHistory;
 use crate::agent::SessionReport;
 use crate::project::append_log::rotated;
 use crate::project::safe_read::ReadError;
@@ -67,18 +67,15 @@ impl Journal {
     /// Returns the histories of all runs, in the order of their start.
     pub fn run_histories(&self) -> Vec<RunHistory> {
         let mut places: HashMap<&RunId, usize> = HashMap::new();
-        let mut histories: Vec<RunHistoryBuilder> = Vec::new();
+        let mut histories: Vec<RunHistory> = Vec::new();
         for entry in &self.entries {
             let place = *places.entry(&entry.run).or_insert_with(|| {
-                histories.push(RunHistoryBuilder::new(entry.run.clone()));
+                histories.push(RunHistory::new(entry.run.clone()));
                 histories.len() - 1
             });
             histories[place].add(entry);
         }
         histories
-            .into_iter()
-            .map(RunHistoryBuilder::build)
-            .collect()
     }
 
     /// Reads the ledger history from the journal of `project`.

@@ -239,7 +239,8 @@ async fn the_timeline_has_a_lost_session_that_is_not_rerun() {
 
     let report = resume_run(&project, iterations(1)).await;
 
-    let timeline = RunTimeline::from_journal(&project.journal(), &report.run).expect("it is told");
+    let timeline =
+        RunTimeline::from_journal(&project.journal(), &report.run).expect("it has lines");
     let cost = timeline.cost.last().expect("it cost something").total;
     assert_eq!(cost, report.cost);
     assert!(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::agent::Activity;
-use autonoe_core::project::{NextAction, RunPreview, SandboxSwitch};
+use autonoe_core::project::{NextAction, RunPreview, RunTimeline, SandboxSwitch};
 use autonoe_core::run::{Durability, JournalError, JournalLine, RunJournal};
 use autonoe_core::{ExitReason, Mode, RunControl, RunId};
 use autonoe_testkit::{ScriptedBackend, TempProject};
@@ -83,9 +83,11 @@ async fn an_interrupted_wait_continues_until_its_time() {
     assert_eq!(report.exit, ExitReason::AllPassed);
     assert_eq!((report.iterations, report.sessions), (4, 5));
     assert_eq!(report.elapsed, Duration::from_secs(5 * 3600 + 3));
-    let histories = project.journal().run_histories();
+    let journal = project.journal();
+    let histories = journal.run_histories();
     assert_eq!(histories[0].resumed, 1);
-    let last = &histories[0].sessions[4];
+    let timeline = RunTimeline::from_journal(&journal, &histories[0].run).expect("it has lines");
+    let last = &timeline.sessions[4];
     assert_eq!(
         last.result.as_ref().map(|result| result.activity),
         Some(Activity::Some)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
 
-use autonoe_core::project::{FileJournal, OpenProject, RunStopReason};
+use autonoe_core::project::{FileJournal, OpenProject, RunHistory, RunStopReason, RunTimeline};
 use autonoe_core::{ExitReason, Mode, OnQuota, ProjectRun, RunControl};
 use autonoe_testkit::{ScriptedBackend, TempProject, VirtualClock};
 
@@ -19,7 +19,9 @@ async fn a_journal_has_the_run_session_by_session() {
     assert_eq!(report.exit, ExitReason::AllPassed);
     let histories = project.journal().run_histories();
     assert_eq!(histories.len(), 1);
-    let sessions: Vec<_> = histories[0]
+    let timeline = RunTimeline::from_journal(&project.journal(), &histories[0].run);
+    let timeline = timeline.expect("it has lines");
+    let sessions: Vec<_> = timeline
         .sessions
         .iter()
         .map(|session| {
@@ -29,7 +31,7 @@ async fn a_journal_has_the_run_session_by_session() {
                 session.instruction.to_string(),
                 result.cost.to_string(),
                 session.changes,
-                session.blocked.len(),
+                session.denied,
             )
         })
         .collect();
@@ -48,16 +50,16 @@ async fn a_journal_has_the_run_session_by_session() {
     );
     assert_eq!(histories[0].mode, Some(Mode::Run));
     assert_eq!(histories[0].cost(), report.cost);
-    let blocked = &histories[0].sessions[4].blocked[0];
+    let denied = &timeline.denied[0];
     assert_eq!(
         (
-            blocked.tool.as_str(),
-            blocked.target.as_deref(),
-            blocked.by.as_str()
+            denied.tool.as_str(),
+            denied.target.as_deref(),
+            denied.by.as_str()
         ),
         ("Write", Some("/etc/passwd"), "file-scope")
     );
-    assert_eq!(histories[0].stop_reason(), &RunStopReason::Ended(report));
+    assert_eq!(histories[0].stop_reason(), RunStopReason::Ended(report));
     assert_eq!(
         histories[0].stop_reason().to_string(),
         "it ended: all achievable deliverables passed"
@@ -93,10 +95,7 @@ async fn no_run_is_mistaken_for_another_one_in_the_same_journal() {
 
     let histories = project.journal().run_histories();
 
-    let ended: Vec<_> = histories
-        .iter()
-        .map(|history| history.stop_reason().clone())
-        .collect();
+    let ended: Vec<_> = histories.iter().map(RunHistory::stop_reason).collect();
     let ids: BTreeSet<_> = reports
         .iter()
         .map(|report| report.run.to_string())

@@ -19,7 +19,7 @@ pub use self::builder::RunTimelineBuilder;
 
 /// The recorded history of a run with times: the data of charts and pages about a run.
 ///
-/// [`RunHistory`](super::RunHistory) contains the same by session, without times.
+/// [`RunHistory`](super::RunHistory) is a summary of a run.
 ///
 /// ```
 /// use autonoe_core::project::{Journal, RunTimeline};
