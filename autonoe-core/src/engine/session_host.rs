@@ -225,6 +225,16 @@ impl HostedOutcome {
     }
 }
 
+impl SessionHostError {
+    /// Returns a function that turns failures of the session `key` into errors.
+    pub(crate) fn failed(key: &SessionKey) -> impl Fn(Failure) -> Self + Copy {
+        move |failure| Self::Failed {
+            key: key.clone(),
+            failure,
+        }
+    }
+}
+
 /// The reason why there is no outcome of a session, or no end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

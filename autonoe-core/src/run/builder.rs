@@ -3,7 +3,6 @@
 mod bash;
 mod build;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::path::PathBuf;
@@ -14,20 +13,18 @@ use autonoe_security::{BashSecurity, DenyAll, PolicyConfig};
 use serde_json::{Map, Value};
 
 use self::bash::Bash;
-use super::{
-    LimitOverrides, NoJournal, ReadLedgerHistory, RunJournal, RunLimits, SessionLimits,
-    TraceContent,
+use super::runner::RunSettings;
+use super::{LimitOverrides, ReadLedgerHistory, RunJournal, TraceContent};
+use crate::agent::{
+    AgentClientFactory, Budget, CredentialFilter, OuterSandbox, Sandbox, ThinkingBudget,
 };
-use crate::agent::{AgentClientFactory, OptionalServers, OuterSandbox, Sandbox, ThinkingBudget};
-use crate::agent::{Budget, CredentialFilter};
 use crate::event::RunObserver;
 use crate::event::TraceContext;
-use crate::gate::{Gate, PermissionRule, PreToolUseHook, ProjectPaths};
+use crate::gate::{PermissionRule, PreToolUseHook};
 use crate::ledger::DeliverableRepository;
 use crate::run::{InstructionSelector, InstructionSource, Workspace};
 use crate::run::{Models, OnQuota, QuotaBackoff};
-use crate::time::Mode;
-use crate::time::{Clock, IdSource, SystemClock};
+use crate::time::{Clock, IdSource, Mode};
 use crate::tool::{McpServer, Tool, ToolServer};
 
 /// Builds a [`SessionRunner`](crate::SessionRunner), or [`Sessions`](crate::Sessions) for a caller
@@ -41,37 +38,10 @@ pub struct SessionRunnerBuilder {
     instructions: Option<Arc<dyn InstructionSource>>,
     instruction_selector: Option<Arc<dyn InstructionSelector>>,
     bash: Bash,
-    clock: Arc<dyn Clock>,
     ids: Option<Arc<dyn IdSource>>,
-    observers: Vec<Arc<dyn RunObserver>>,
     guards: Vec<Arc<dyn PreToolUseHook>>,
-    hooks: Vec<Arc<dyn PreToolUseHook>>,
-    hook_time_limit: Duration,
     rules: Vec<PermissionRule>,
-    tools: Vec<Arc<dyn Tool>>,
-    tool_data: Map<String, Value>,
-    tool_server: Option<Arc<dyn ToolServer>>,
-    project_paths: ProjectPaths,
-    workspace: Option<Arc<dyn Workspace>>,
-    limits: RunLimits,
-    session_limits: SessionLimits,
-    max_turns: Option<u32>,
-    models: Models,
-    thinking: Option<ThinkingBudget>,
-    system_prompt: Option<String>,
-    conversations: Option<PathBuf>,
-    project_memory: bool,
-    mcp_servers: BTreeMap<String, McpServer>,
-    optional_servers: OptionalServers,
-    sandbox: Sandbox,
-    outer_sandbox: Option<OuterSandbox>,
-    environment: BTreeMap<String, String>,
-    credential_filter: CredentialFilter,
-    lock: Option<Arc<File>>,
-    journal: Arc<dyn RunJournal>,
-    ledger_history: Option<Arc<ReadLedgerHistory>>,
-    trace: Option<TraceContext>,
-    trace_content: TraceContent,
+    settings: RunSettings,
 }
 
 impl SessionRunnerBuilder {
@@ -82,37 +52,10 @@ impl SessionRunnerBuilder {
             instructions: None,
             instruction_selector: None,
             bash: Bash::Validator(Arc::new(DenyAll)),
-            clock: Arc::new(SystemClock),
             ids: None,
-            observers: Vec::new(),
             guards: Vec::new(),
-            hooks: Vec::new(),
-            hook_time_limit: Gate::DEFAULT_TIME_LIMIT,
             rules: Vec::new(),
-            tools: Vec::new(),
-            tool_data: Map::new(),
-            tool_server: None,
-            project_paths: ProjectPaths::new(project_dir),
-            workspace: None,
-            limits: RunLimits::new(Mode::Run),
-            session_limits: SessionLimits::default(),
-            max_turns: None,
-            models: Models::default(),
-            thinking: None,
-            system_prompt: None,
-            conversations: None,
-            project_memory: true,
-            mcp_servers: BTreeMap::new(),
-            optional_servers: OptionalServers::default(),
-            sandbox: Sandbox::Required,
-            outer_sandbox: None,
-            environment: BTreeMap::new(),
-            credential_filter: CredentialFilter::default(),
-            lock: None,
-            journal: Arc::new(NoJournal),
-            ledger_history: None,
-            trace: None,
-            trace_content: TraceContent::default(),
+            settings: RunSettings::new(project_dir),
         }
     }
 
@@ -172,21 +115,21 @@ impl SessionRunnerBuilder {
     /// Sets the mode of the run; [`Mode::Run`] by default.
     #[must_use]
     pub fn mode(mut self, mode: Mode) -> Self {
-        self.limits.mode = mode;
+        self.settings.limits.mode = mode;
         self
     }
 
     /// Limits the iterations, which are the sessions that count; unlimited by default.
     #[must_use]
     pub fn max_iterations(mut self, max: u32) -> Self {
-        self.limits.max_iterations = Some(max);
+        self.settings.limits.max_iterations = Some(max);
         self
     }
 
     /// Sets how many sessions in a row may fail; 3 by default.
     #[must_use]
     pub fn max_retries(mut self, max: u32) -> Self {
-        self.limits.max_retries = max;
+        self.settings.limits.max_retries = max;
         self
     }
 
@@ -196,84 +139,84 @@ impl SessionRunnerBuilder {
     /// [`workspace`](Self::workspace).
     #[must_use]
     pub fn max_stalled_sessions(mut self, max: u32) -> Self {
-        self.limits.max_stalled_sessions = max;
+        self.settings.limits.max_stalled_sessions = max;
         self
     }
 
     /// Sets the reaction to an exceeded quota; [`OnQuota::Stop`] by default.
     #[must_use]
     pub fn on_quota(mut self, on_quota: OnQuota) -> Self {
-        self.limits.on_quota = on_quota;
+        self.settings.limits.on_quota = on_quota;
         self
     }
 
     /// Sets the backoff that applies when the reset time of the quota is unknown.
     #[must_use]
     pub fn quota_backoff(mut self, backoff: QuotaBackoff) -> Self {
-        self.limits.quota_backoff = backoff;
+        self.settings.limits.quota_backoff = backoff;
         self
     }
 
     /// Sets the pause between sessions; 3 seconds by default.
     #[must_use]
     pub fn pause_between_sessions(mut self, pause: Duration) -> Self {
-        self.limits.pause = pause;
+        self.settings.limits.pause = pause;
         self
     }
 
     /// Limits cost, tokens and time; unlimited by default.
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
-        self.limits.budget = budget;
+        self.settings.limits.budget = budget;
         self
     }
 
     /// Sets the limits that are `Some` in `overrides` and keeps the others.
     #[must_use]
     pub fn limits(mut self, overrides: &LimitOverrides) -> Self {
-        self.limits = overrides.apply_to(&self.limits);
+        self.settings.limits = overrides.apply_to(&self.settings.limits);
         self
     }
 
     /// Sets how long an agent may stay silent; 30 minutes by default.
     #[must_use]
     pub fn idle_limit(mut self, limit: Duration) -> Self {
-        self.session_limits.idle = limit;
+        self.settings.session_limits.idle = limit;
         self
     }
 
     /// Sets how long the disposal of a client may take; 30 seconds by default.
     #[must_use]
     pub fn dispose_limit(mut self, limit: Duration) -> Self {
-        self.session_limits.dispose = limit;
+        self.settings.session_limits.dispose = limit;
         self
     }
 
     /// Limits the turns of one session; the backend's own limit by default.
     #[must_use]
     pub fn max_turns(mut self, turns: u32) -> Self {
-        self.max_turns = Some(turns);
+        self.settings.max_turns = Some(turns);
         self
     }
 
     /// Sets the models by phase; the backend's choice by default.
     #[must_use]
     pub fn models(mut self, models: Models) -> Self {
-        self.models = models;
+        self.settings.models = models;
         self
     }
 
     /// Sets the thinking budget of agents; the backend's choice by default.
     #[must_use]
     pub fn thinking(mut self, budget: ThinkingBudget) -> Self {
-        self.thinking = Some(budget);
+        self.settings.thinking = Some(budget);
         self
     }
 
     /// Sets the system prompt; the backend's own by default.
     #[must_use]
     pub fn system_prompt(mut self, text: impl Into<String>) -> Self {
-        self.system_prompt = Some(text.into());
+        self.settings.system_prompt = Some(text.into());
         self
     }
 
@@ -284,7 +227,7 @@ impl SessionRunnerBuilder {
     /// as models, cannot resume without it. The caller deletes the directory.
     #[must_use]
     pub fn conversations(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.conversations = Some(directory.into());
+        self.settings.conversations = Some(directory.into());
         self
     }
 
@@ -292,14 +235,14 @@ impl SessionRunnerBuilder {
     /// `AGENTS.md`; they do by default.
     #[must_use]
     pub fn project_memory(mut self, enabled: bool) -> Self {
-        self.project_memory = enabled;
+        self.settings.project_memory = enabled;
         self
     }
 
     /// Adds a hook after the existing ones. Hooks run after the guards.
     #[must_use]
     pub fn hook(mut self, hook: impl PreToolUseHook + 'static) -> Self {
-        self.hooks.push(Arc::new(hook));
+        self.settings.hooks.push(Arc::new(hook));
         self
     }
 
@@ -313,7 +256,7 @@ impl SessionRunnerBuilder {
     /// Sets how long one hook may take before the call is blocked; 10 seconds by default.
     #[must_use]
     pub fn hook_time_limit(mut self, limit: Duration) -> Self {
-        self.hook_time_limit = limit;
+        self.settings.hook_time_limit = limit;
         self
     }
 
@@ -327,21 +270,21 @@ impl SessionRunnerBuilder {
     /// Adds a tool to every session, beside the deliverable tools, and grants it.
     #[must_use]
     pub fn tool(mut self, tool: impl Tool + 'static) -> Self {
-        self.tools.push(Arc::new(tool));
+        self.settings.tools.push(Arc::new(tool));
         self
     }
 
     /// Sets the data that tools get as [`ToolContext::extra`](crate::ToolContext::extra).
     #[must_use]
     pub fn tool_data(mut self, data: Map<String, Value>) -> Self {
-        self.tool_data = data;
+        self.settings.tool_data = data;
         self
     }
 
     /// Sets the server that offers Autonoe's tools to backends that cannot take them in-process.
     #[must_use]
     pub fn tool_server(mut self, server: impl ToolServer + 'static) -> Self {
-        self.tool_server = Some(Arc::new(server));
+        self.settings.tool_server = Some(Arc::new(server));
         self
     }
 
@@ -349,8 +292,8 @@ impl SessionRunnerBuilder {
     #[must_use]
     pub fn mcp_server(mut self, name: impl Into<String>, server: McpServer) -> Self {
         let name = name.into();
-        self.optional_servers.remove(&name);
-        self.mcp_servers.insert(name, server);
+        self.settings.optional_servers.remove(&name);
+        self.settings.mcp_servers.insert(name, server);
         self
     }
 
@@ -364,15 +307,15 @@ impl SessionRunnerBuilder {
     pub fn optional_mcp_server(self, name: impl Into<String>, server: McpServer) -> Self {
         let name = name.into();
         let mut builder = self.mcp_server(name.clone(), server);
-        builder.optional_servers.insert(name);
+        builder.settings.optional_servers.insert(name);
         builder
     }
 
     /// Removes the MCP server `name` from every session, if it was added before.
     #[must_use]
     pub fn without_mcp_server(mut self, name: &str) -> Self {
-        self.mcp_servers.remove(name);
-        self.optional_servers.remove(name);
+        self.settings.mcp_servers.remove(name);
+        self.settings.optional_servers.remove(name);
         self
     }
 
@@ -386,7 +329,7 @@ impl SessionRunnerBuilder {
         name: &str,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Self {
-        if let Some(McpServer::Stdio { env, .. }) = self.mcp_servers.get_mut(name) {
+        if let Some(McpServer::Stdio { env, .. }) = self.settings.mcp_servers.get_mut(name) {
             for (variable, value) in environment {
                 env.entry(variable).or_insert(value);
             }
@@ -397,14 +340,14 @@ impl SessionRunnerBuilder {
     /// Sets whether the backend must run its tools in a sandbox; required by default.
     #[must_use]
     pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
-        self.sandbox = sandbox;
+        self.settings.sandbox = sandbox;
         self
     }
 
     /// Declares that the whole backend runs in a sandbox, so that partial hook coverage is enough.
     #[must_use]
     pub fn outer_sandbox(mut self, sandbox: OuterSandbox) -> Self {
-        self.outer_sandbox = Some(sandbox);
+        self.settings.outer_sandbox = Some(sandbox);
         self
     }
 
@@ -412,21 +355,21 @@ impl SessionRunnerBuilder {
     /// [`max_stalled_sessions`](Self::max_stalled_sessions). None by default.
     #[must_use]
     pub fn workspace(mut self, workspace: impl Workspace + 'static) -> Self {
-        self.workspace = Some(Arc::new(workspace));
+        self.settings.workspace = Some(Arc::new(workspace));
         self
     }
 
     /// Sets the descriptor of the run's lock, which the agents' processes inherit.
     #[must_use]
     pub fn lock(mut self, descriptor: Arc<File>) -> Self {
-        self.lock = Some(descriptor);
+        self.settings.lock = Some(descriptor);
         self
     }
 
     /// Sets the journal of the run. Without one, which is the default, a run cannot be resumed.
     #[must_use]
     pub fn journal(mut self, journal: impl RunJournal + 'static) -> Self {
-        self.journal = Arc::new(journal);
+        self.settings.journal = Arc::new(journal);
         self
     }
 
@@ -434,21 +377,21 @@ impl SessionRunnerBuilder {
     #[cfg(feature = "project")]
     #[must_use]
     pub(crate) fn ledger_history(mut self, read: Arc<ReadLedgerHistory>) -> Self {
-        self.ledger_history = Some(read);
+        self.settings.ledger_history = Some(read);
         self
     }
 
     /// Sets an environment variable of the agents.
     #[must_use]
     pub fn environment(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.environment.insert(name.into(), value.into());
+        self.settings.environment.insert(name.into(), value.into());
         self
     }
 
     /// Sets a symlink to the project. Paths through it count as paths of the project.
     #[must_use]
     pub fn project_link(mut self, link: impl Into<PathBuf>) -> Self {
-        self.project_paths.project_link = Some(link.into());
+        self.settings.project_paths.project_link = Some(link.into());
         self
     }
 
@@ -456,42 +399,42 @@ impl SessionRunnerBuilder {
     /// default.
     #[must_use]
     pub fn credential_filter(mut self, filter: CredentialFilter) -> Self {
-        self.credential_filter = filter;
+        self.settings.credential_filter = filter;
         self
     }
 
     /// Sets the user's home directory, the base of rules with `~` and of the paths of credentials.
     #[must_use]
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
-        self.project_paths.home = Some(home.into());
+        self.settings.project_paths.home = Some(home.into());
         self
     }
 
     /// Adds an observer.
     #[must_use]
     pub fn observer(mut self, observer: impl RunObserver + 'static) -> Self {
-        self.observers.push(Arc::new(observer));
+        self.settings.observers.push(Arc::new(observer));
         self
     }
 
     /// Makes the run part of the trace of `parent`; by default it starts its own trace.
     #[must_use]
     pub fn trace(mut self, parent: TraceContext) -> Self {
-        self.trace = Some(parent);
+        self.settings.trace = Some(parent);
         self
     }
 
     /// Sets whether spans carry prompts, answers and tool inputs; they do not by default.
     #[must_use]
     pub fn trace_content(mut self, content: TraceContent) -> Self {
-        self.trace_content = content;
+        self.settings.trace_content = content;
         self
     }
 
     /// Sets the clock; the system clock by default.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
-        self.clock = Arc::new(clock);
+        self.settings.clock = Arc::new(clock);
         self
     }
 
@@ -506,8 +449,8 @@ impl SessionRunnerBuilder {
 impl fmt::Debug for SessionRunnerBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SessionRunnerBuilder")
-            .field("project", &self.project_paths.project)
-            .field("limits", &self.limits)
+            .field("project", &self.settings.project_paths.project)
+            .field("limits", &self.settings.limits)
             .finish_non_exhaustive()
     }
 }

@@ -221,7 +221,7 @@ impl RunDriver {
     }
 
     async fn session(&mut self, prepared_run: &PreparedRun, mut plan: SessionPlan) -> RunAction {
-        let setting = self.context.clone();
+        let context = self.context.clone();
         let instructions = self.work.instructions.clone();
         let selection = self.select_instruction(&plan).await;
         if let Ok(selected) = &selection
@@ -255,7 +255,7 @@ impl RunDriver {
             capabilities: &prepared_run.capabilities,
             store: Some(&prepared_run.store),
         };
-        let ended = setting.session(resources, task, self, &mut |_| {}).await;
+        let ended = context.session(resources, task, self, &mut |_| {}).await;
         let ledger = self.read_ledger_view(prepared_run).await;
         let flaw = self
             .machine
@@ -307,7 +307,12 @@ impl RunDriver {
     /// session still count.
     async fn cancel_grace_period(&self) {
         self.context.control.cancelled().await;
-        self.context.parts.clock.sleep(CANCEL_GRACE_PERIOD).await;
+        self.context
+            .parts
+            .settings
+            .clock
+            .sleep(CANCEL_GRACE_PERIOD)
+            .await;
     }
 
     fn session_over(

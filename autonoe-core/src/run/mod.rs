@@ -41,9 +41,6 @@ pub use instructions::{
     FixedInstructions, InstructionError, InstructionSelector, InstructionSource, SelectionContext,
 };
 pub use machine::{LimitOverrides, RunAction, RunFact, RunLimits, RunMachine, SessionPlan};
-#[cfg(feature = "project")]
-pub(crate) use prepare::MissingLedger;
-pub(crate) use prepare::take_over_at;
 pub use prepare::{take_over, take_over_resumed};
 pub use progress::{Workspace, WorkspaceSnapshot};
 pub use project_memory::ProjectMemory;

@@ -255,7 +255,7 @@ mod tests {
 
             let refusal = refuse_cost_limit(&capabilities, &Models::default(), |_| None);
 
-            let message = refusal.expect("it tells no money").message;
+            let message = refusal.expect("it reports no cost").message;
             assert!(message.ends_with(limits), "{message}");
         }
     }

@@ -54,10 +54,11 @@ impl RunContext {
                 .probe()
                 .await
                 .map_err(|error| Failure::from(&error))?;
-            refuse(&capabilities, &spec, parts.tool_server.is_some()).map_or(Ok(()), Err)?;
+            refuse(&capabilities, &spec, parts.settings.tool_server.is_some())
+                .map_or(Ok(()), Err)?;
             if budget.cost_usd.is_some() {
                 let cost_of = |model: &str| parts.agents.cost_of(model);
-                let refusal = refuse_cost_limit(&capabilities, &parts.models, cost_of);
+                let refusal = refuse_cost_limit(&capabilities, &parts.settings.models, cost_of);
                 refusal.map_or(Ok(()), Err)?;
             }
             if budget.tokens.is_some() {
@@ -81,9 +82,13 @@ impl RunContext {
             run: self.run.clone(),
             number: 0,
         };
-        let gate = Gate::new(parts.project_paths.clone(), Grants::none());
-        let mut spec = parts.session_spec(key, gate, Toolbox::new([]));
-        spec.model = parts.models.for_phase(Phase::Planning).map(str::to_owned);
+        let gate = Gate::new(parts.settings.project_paths.clone(), Grants::none());
+        let mut spec = parts.settings.session_spec(key, gate, Toolbox::new([]));
+        spec.model = parts
+            .settings
+            .models
+            .for_phase(Phase::Planning)
+            .map(str::to_owned);
         let optional = &self.optional_servers;
         spec.mcp_servers.retain(|name, _| !optional.contains(name));
         spec
@@ -96,16 +101,16 @@ impl RunDriver {
     pub(crate) async fn prepare(&self) -> Result<(PreparedRun, LedgerView), ExitReason> {
         let parts = &self.context.parts;
         let limits = self.limits();
-        if limits.mode != parts.limits.mode {
+        if limits.mode != parts.settings.limits.mode {
             let message = format!(
                 "a {} cannot be resumed as a {}",
-                limits.mode, parts.limits.mode
+                limits.mode, parts.settings.limits.mode
             );
             let error = Failure::permanent("wrong_mode", message);
             return Err(ExitReason::Failed { error });
         }
         let acquire = async {
-            let (repository, clock) = (&self.work.repository, &parts.clock);
+            let (repository, clock) = (&self.work.repository, &parts.settings.clock);
             let history = self.context.ledger_history().await?;
             let (repository, clock) = (repository.clone(), clock.clone());
             let (store, ledger) = if self.is_resumed() {
@@ -174,8 +179,7 @@ pub async fn take_over(
     clock: impl Clock + 'static,
     mode: Mode,
 ) -> Result<(LedgerStore, LedgerView), Failure> {
-    let forget = |state: &mut LedgerState| discard_verification(state, mode);
-    raise_epoch(repository, clock, None, MissingLedger::Create, forget).await
+    raise_epoch(repository, clock, None, MissingLedger::Create, Some(mode)).await
 }
 
 /// The reaction of a takeover to a missing ledger.
@@ -185,19 +189,6 @@ pub(crate) enum MissingLedger {
     Create,
     /// Fails: the caller has seen a ledger.
     Fail,
-}
-
-/// Takes over the ledger as [`take_over`] does, under an epoch that the caller has chosen.
-///
-/// A run that already holds the ledger under that epoch keeps it.
-pub(crate) async fn take_over_at(
-    repository: impl DeliverableRepository + 'static,
-    clock: impl Clock + 'static,
-    epoch: Epoch,
-    missing: MissingLedger,
-    forget: impl Fn(&mut LedgerState),
-) -> Result<(LedgerStore, LedgerView), Failure> {
-    raise_epoch(repository, clock, Some(epoch), missing, forget).await
 }
 
 /// Raises the epoch of the ledger as [`take_over`] does, for a resumed run.
@@ -212,11 +203,11 @@ pub async fn take_over_resumed(
     repository: impl DeliverableRepository + 'static,
     clock: impl Clock + 'static,
 ) -> Result<(LedgerStore, LedgerView), Failure> {
-    raise_epoch(repository, clock, None, MissingLedger::Create, |_| {}).await
+    raise_epoch(repository, clock, None, MissingLedger::Create, None).await
 }
 
 /// Discards the verification progress that is obsolete when a run of `mode` starts.
-pub(crate) fn discard_verification(state: &mut LedgerState, mode: Mode) {
+fn discard_verification(state: &mut LedgerState, mode: Mode) {
     match mode {
         Mode::Run => state.verification.clear(),
         Mode::Sync => {
@@ -225,12 +216,17 @@ pub(crate) fn discard_verification(state: &mut LedgerState, mode: Mode) {
     }
 }
 
-async fn raise_epoch(
+/// Takes over the ledger as [`take_over`] does for a `new_run` of that mode, and as
+/// [`take_over_resumed`] does without one.
+///
+/// The caller may have `chosen` the epoch. A run that already holds the ledger under that epoch
+/// keeps it.
+pub(crate) async fn raise_epoch(
     repository: impl DeliverableRepository + 'static,
     clock: impl Clock + 'static,
     chosen: Option<Epoch>,
     missing: MissingLedger,
-    forget: impl Fn(&mut LedgerState),
+    new_run: Option<Mode>,
 ) -> Result<(LedgerStore, LedgerView), Failure> {
     let fail = |error: &RepositoryError| Failure::from(error);
     let mut tries = 1;
@@ -256,7 +252,9 @@ async fn raise_epoch(
             Some(snapshot) => snapshot.state,
             None => LedgerState::new(clock.now().to_zoned(TimeZone::UTC).date()),
         };
-        forget(&mut state);
+        if let Some(mode) = new_run {
+            discard_verification(&mut state, mode);
+        }
         match repository.save(&state, Fence { base, epoch }).await {
             Ok(revision) => {
                 let view = state.view();
@@ -287,7 +285,8 @@ mod tests {
     fn a_missing_ledger_is_created_only_on_request() {
         let repository = Arc::new(MemoryRepository::new());
         let take_over = |missing| {
-            let taking = take_over_at(repository.clone(), SystemClock, Epoch(1), missing, |_| {});
+            let epoch = Some(Epoch(1));
+            let taking = raise_epoch(repository.clone(), SystemClock, epoch, missing, None);
             futures::executor::block_on(taking).map(|(store, _)| store.epoch())
         };
 

@@ -38,7 +38,7 @@ impl RunContext {
         if ledger_saves != baseline.ledger_saves {
             return SessionProgress::Some;
         }
-        if self.parts.limits.mode == Mode::Sync {
+        if self.parts.settings.limits.mode == Mode::Sync {
             return match ledger_saves {
                 Some(_) => SessionProgress::None,
                 None => SessionProgress::Unknown,
@@ -54,10 +54,10 @@ impl RunContext {
     /// Takes a snapshot of the workspace; `None` if files do not count, cannot be read, or the run
     /// is cancelled meanwhile.
     async fn workspace_snapshot(&self) -> Option<WorkspaceSnapshot> {
-        if self.parts.limits.mode == Mode::Sync {
+        if self.parts.settings.limits.mode == Mode::Sync {
             return None;
         }
-        let workspace = self.parts.workspace.clone()?;
+        let workspace = self.parts.settings.workspace.clone()?;
         let snapshot = async { tokio::task::spawn_blocking(move || workspace.snapshot()).await };
         let result = tokio::select! {
             biased;

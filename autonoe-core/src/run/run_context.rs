@@ -34,20 +34,20 @@ pub(crate) struct RunContext {
 
 impl RunContext {
     pub(crate) fn new(parts: Arc<RunParts>, control: RunControl, run: RunId) -> Self {
-        let mut observers = parts.observers.clone();
+        let mut observers = parts.settings.observers.clone();
         let lost_journal = FatalSignal::default();
         observers.push(Arc::new(JournalObserver::new(
-            parts.journal.clone(),
+            parts.settings.journal.clone(),
             run.clone(),
             lost_journal.clone(),
         )));
-        observers.push(Arc::new(RunSpans::new(parts.trace_content)));
-        let mut events = Events::new(observers, parts.clock.clone(), parts.ids.clone());
-        if let Some(parent) = &parts.trace {
+        observers.push(Arc::new(RunSpans::new(parts.settings.trace_content)));
+        let mut events = Events::new(observers, parts.settings.clock.clone(), parts.ids.clone());
+        if let Some(parent) = &parts.settings.trace {
             events = events.in_trace(parent);
         }
         Self {
-            optional_servers: parts.optional_servers.for_new_run(),
+            optional_servers: parts.settings.optional_servers.for_new_run(),
             parts,
             control,
             run,
@@ -61,7 +61,7 @@ impl RunContext {
         line: &JournalLine,
         durability: Durability,
     ) -> Result<(), JournalError> {
-        let journal = &self.parts.journal;
+        let journal = &self.parts.settings.journal;
         journal.append(&self.run, self.now(), line, durability)
     }
 
@@ -75,7 +75,7 @@ impl RunContext {
         &self,
         time_left: Option<Duration>,
     ) -> impl Future<Output = ()> + use<> {
-        let clock = self.parts.clock.clone();
+        let clock = self.parts.settings.clock.clone();
         async move {
             match time_left {
                 Some(time_left) => clock.sleep(time_left).await,
@@ -85,12 +85,12 @@ impl RunContext {
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        self.parts.clock.now()
+        self.parts.settings.clock.now()
     }
 
     /// Reads the ledger history from the journal; `None` if the run has no readable journal.
     pub(crate) async fn ledger_history(&self) -> Result<Option<LedgerHistory>, Failure> {
-        let Some(read) = self.parts.ledger_history.clone() else {
+        let Some(read) = self.parts.settings.ledger_history.clone() else {
             return Ok(None);
         };
         let reading = tokio::task::spawn_blocking(move || read()).await;

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use super::builder::SessionRunnerBuilder;
 use super::driver::{RunDriver, RunStartMode};
 use super::{
-    ReadLedgerHistory, RecordedRun, RunControl, RunJournal, RunLimits, RunMachine, SessionLimits,
-    TraceContent,
+    NoJournal, ReadLedgerHistory, RecordedRun, RunControl, RunJournal, RunLimits, RunMachine,
+    SessionLimits, TraceContent,
 };
 use crate::agent::CredentialFilter;
 use crate::agent::{
@@ -25,7 +25,7 @@ use crate::ledger::DeliverableRepository;
 use crate::run::{InstructionSelector, InstructionSource, Workspace};
 use crate::run::{Models, RunReport};
 use crate::time::SessionKey;
-use crate::time::{Clock, IdSource};
+use crate::time::{Clock, IdSource, Mode, SystemClock};
 use crate::tool::{McpServer, Tool, ToolServer, Toolbox};
 
 /// Runs sessions one after another until the work is done, or until the run must stop.
@@ -76,13 +76,18 @@ pub(crate) struct RunInputs {
 /// Everything that sessions need, whether a run or a caller decides which session comes next.
 pub(crate) struct RunParts {
     pub(crate) agents: Arc<dyn AgentClientFactory>,
-    pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,
-    pub(crate) observers: Vec<Arc<dyn RunObserver>>,
     pub(crate) guards: Vec<Arc<dyn PreToolUseHook>>,
+    pub(crate) grants: Grants,
+    pub(crate) settings: RunSettings,
+}
+
+/// The settings of sessions that have a default.
+pub(crate) struct RunSettings {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) observers: Vec<Arc<dyn RunObserver>>,
     pub(crate) hooks: Vec<Arc<dyn PreToolUseHook>>,
     pub(crate) hook_time_limit: Duration,
-    pub(crate) grants: Grants,
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     pub(crate) tool_data: Map<String, Value>,
     pub(crate) tool_server: Option<Arc<dyn ToolServer>>,
@@ -109,7 +114,40 @@ pub(crate) struct RunParts {
     pub(crate) trace_content: TraceContent,
 }
 
-impl RunParts {
+impl RunSettings {
+    pub(super) fn new(project_dir: PathBuf) -> Self {
+        Self {
+            clock: Arc::new(SystemClock),
+            observers: Vec::new(),
+            hooks: Vec::new(),
+            hook_time_limit: Gate::DEFAULT_TIME_LIMIT,
+            tools: Vec::new(),
+            tool_data: Map::new(),
+            tool_server: None,
+            project_paths: ProjectPaths::new(project_dir),
+            workspace: None,
+            limits: RunLimits::new(Mode::Run),
+            session_limits: SessionLimits::default(),
+            max_turns: None,
+            models: Models::default(),
+            thinking: None,
+            system_prompt: None,
+            conversations: None,
+            project_memory: true,
+            mcp_servers: BTreeMap::new(),
+            optional_servers: OptionalServers::default(),
+            sandbox: Sandbox::Required,
+            outer_sandbox: None,
+            environment: BTreeMap::new(),
+            credential_filter: CredentialFilter::default(),
+            lock: None,
+            journal: Arc::new(NoJournal),
+            ledger_history: None,
+            trace: None,
+            trace_content: TraceContent::default(),
+        }
+    }
+
     /// Creates the spec of a session with all fields that are the same in every session of the run.
     pub(crate) fn session_spec(&self, key: SessionKey, gate: Gate, tools: Toolbox) -> SessionSpec {
         let mut spec = SessionSpec::new(key, self.project_paths.project.clone(), gate, tools);
@@ -141,7 +179,7 @@ impl SessionRunner {
     /// pauses and instructs the run.
     pub async fn run(&self, control: &RunControl) -> RunReport {
         let run = self.parts.ids.run_id();
-        let machine = RunMachine::new(self.parts.limits.clone());
+        let machine = RunMachine::new(self.parts.settings.limits.clone());
         let driver = RunDriver::new(self, control, run, machine, RunStartMode::New);
         driver.run().await
     }
@@ -166,8 +204,8 @@ impl SessionRunner {
 impl std::fmt::Debug for SessionRunner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SessionRunner")
-            .field("project", &self.parts.project_paths.project)
-            .field("limits", &self.parts.limits)
+            .field("project", &self.parts.settings.project_paths.project)
+            .field("limits", &self.parts.settings.limits)
             .finish_non_exhaustive()
     }
 }

@@ -79,31 +79,10 @@ impl Default for SessionLimits {
 }
 
 impl SessionLimits {
-    /// Sets how long an agent may stay silent.
-    #[must_use]
-    pub fn with_idle(mut self, idle: Duration) -> Self {
-        self.idle = idle;
-        self
-    }
-
-    /// Sets how long the disposal of a client may take.
-    #[must_use]
-    pub fn with_dispose(mut self, dispose: Duration) -> Self {
-        self.dispose = dispose;
-        self
-    }
-
-    /// Sets the budget.
-    #[must_use]
-    pub fn with_budget(mut self, budget: Budget) -> Self {
-        self.budget = budget;
-        self
-    }
-
     /// Refuses limits that would make every session useless.
     fn check_values(&self) -> Result<(), InvalidValue> {
-        InvalidValue::check_time("with_idle(0)", self.idle)?;
-        InvalidValue::check_time("with_dispose(0)", self.dispose)
+        InvalidValue::check_time("idle(0)", self.idle)?;
+        InvalidValue::check_time("dispose(0)", self.dispose)
     }
 }
 

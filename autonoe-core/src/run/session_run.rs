@@ -14,7 +14,7 @@ use super::run_context::RunContext;
 use super::session_setup::{gate, mcp_servers, toolbox};
 use super::session_task::{SessionResources, SessionTask};
 use super::stream_reporter::StreamReporter;
-use super::{RunMessage, RunRequest, Session};
+use super::{RunMessage, RunRequest, Session, SessionLimits};
 use crate::agent::{
     AgentClient, AgentError, AgentErrorKind, BudgetKind, BudgetUsage, NoControl, Prompt,
     SessionControl, SessionEnd, SessionOutcome, SessionReport, SessionScope, StreamEvent,
@@ -100,7 +100,11 @@ impl RunContext {
     }
 
     fn model<'m>(&'m self, task: &'m SessionTask<'_>) -> Option<&'m str> {
-        let usual = self.parts.models.for_phase(task.instruction.phase());
+        let usual = self
+            .parts
+            .settings
+            .models
+            .for_phase(task.instruction.phase());
         task.overrides.model.as_deref().or(usual)
     }
 
@@ -151,12 +155,15 @@ impl RunContext {
             Err(error) => return not_queried(SessionEnd::Failed { error }),
         };
         let budget = task.budget_at(self.now());
-        let limits = self.parts.session_limits.with_budget(budget);
-        let session = Session::new(self.parts.clock.clone(), limits)
+        let limits = SessionLimits {
+            budget,
+            ..self.parts.settings.session_limits
+        };
+        let session = Session::new(self.parts.settings.clock.clone(), limits)
             .heartbeat_events(&scope.events())
             .end_token(over);
         let stop = control.token();
-        let clock = self.parts.clock.clone();
+        let clock = self.parts.settings.clock.clone();
         let instruction = task.instruction.clone();
         let mut reporter = StreamReporter::start(events.clone(), clock, records, &prompt.text);
         let mut on_event = |stream: &StreamEvent| {
@@ -259,7 +266,7 @@ impl RunContext {
         }
         let records = CallRecords::default();
         let tools = toolbox(parts, resources, task)?
-            .with_extra(parts.tool_data.clone())
+            .with_extra(parts.settings.tool_data.clone())
             .with_events(events.clone())
             .with_records(records.clone())
             .with_end_token(over.clone());
@@ -268,7 +275,7 @@ impl RunContext {
             .with_records(records.clone())
             .with_end_token(over.clone());
         let served = self.serve(resources, &key, &tools).await?;
-        let mut spec = parts.session_spec(key, gate, tools);
+        let mut spec = parts.settings.session_spec(key, gate, tools);
         spec.epoch = resources.store.map(LedgerStore::epoch).unwrap_or_default();
         spec.instruction = task.instruction.clone();
         spec.model = self.model(task).map(str::to_owned);
@@ -286,12 +293,12 @@ impl RunContext {
         }
         spec.span = *events.span();
         spec.events = scope.events();
-        spec.trace = Some(match &parts.trace {
+        spec.trace = Some(match &parts.settings.trace {
             Some(parent) => parent.with_span(events.span()),
             None => events.span().into(),
         });
         spec.budget = task.budget_at(self.now());
-        spec.max_turns = task.overrides.max_turns.or(parts.max_turns);
+        spec.max_turns = task.overrides.max_turns.or(parts.settings.max_turns);
         spec.resume = task.overrides.resume.clone();
         // Does not rely on the backend: a backend that ignores a field would start a session with
         // fewer limits than the caller requested.
@@ -317,7 +324,7 @@ impl RunContext {
         key: &SessionKey,
         tools: &Toolbox,
     ) -> Result<Option<ServedTools>, Failure> {
-        match &self.parts.tool_server {
+        match &self.parts.settings.tool_server {
             Some(server) if !resources.capabilities.in_process_tools.is_yes() => {
                 let served = server.serve(key, tools.clone()).await;
                 served.map(Some).map_err(|error| Failure::from(&error))

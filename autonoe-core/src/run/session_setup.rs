@@ -22,11 +22,13 @@ pub(super) fn toolbox(
         (Some(store), Some(instruction)) => deliverable_tools(store, instruction),
         _ => Vec::new(),
     };
-    tools.extend(parts.tools.iter().cloned());
+    tools.extend(parts.settings.tools.iter().cloned());
     if is_read_only(task) {
         tools.retain(|tool| tool.definition().effect == ToolEffect::ReadOnly);
     }
-    if let Some(name) = duplicate_tool_name(parts.tools.iter().chain(&task.overrides.tools)) {
+    if let Some(name) =
+        duplicate_tool_name(parts.settings.tools.iter().chain(&task.overrides.tools))
+    {
         let message = format!("the tool name {name:?} is taken");
         return Err(Failure::permanent("tool_name_taken", message));
     }
@@ -46,10 +48,10 @@ pub(super) fn gate(
         SessionAccess::Only(grants) | SessionAccess::ReadOnly(grants) => grants,
     };
     let gate = Gate::new(
-        parts.project_paths.clone(),
+        parts.settings.project_paths.clone(),
         grants.clone().with_toolbox(tools),
     )
-    .with_time_limit(parts.hook_time_limit)
+    .with_time_limit(parts.settings.hook_time_limit)
     .map_err(|error| Failure::from(&error))?;
     let mut gate = parts.guards.iter().cloned().fold(gate, Gate::with_guard);
     if is_read_only(task) {
@@ -63,27 +65,32 @@ pub(super) fn gate(
         }
         gate = gate.with_guard(Arc::new(ReadOnlyGuard));
     }
-    Ok(parts.hooks.iter().cloned().fold(gate, Gate::with_hook))
+    Ok(parts
+        .settings
+        .hooks
+        .iter()
+        .cloned()
+        .fold(gate, Gate::with_hook))
 }
 
 /// Returns the third-party MCP servers, without optional ones that failed before or that the
 /// backend does not support. A read-only session gets none, because the effect of their tools is
 /// unknown.
 pub(super) fn mcp_servers(
-    setting: &RunContext,
+    context: &RunContext,
     resources: SessionResources<'_>,
     task: &SessionTask<'_>,
 ) -> BTreeMap<String, McpServer> {
     if is_read_only(task) {
         return BTreeMap::new();
     }
-    let optional = &setting.optional_servers;
-    let mut servers = setting.parts.mcp_servers.clone();
+    let optional = &context.optional_servers;
+    let mut servers = context.parts.settings.mcp_servers.clone();
     if resources.capabilities.mcp_servers != Support::Yes {
         let backend = &resources.capabilities.backend;
         for name in servers.keys().filter(|name| optional.contains(name)) {
             if optional.fail(name) {
-                setting.warn(&format!(
+                context.warn(&format!(
                     "sessions start without the MCP server {name:?}: {backend} does not support \
                      MCP servers"
                 ));

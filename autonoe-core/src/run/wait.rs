@@ -47,7 +47,7 @@ impl RunContext {
             }
             // The wall clock is read again after each nap: a machine that was suspended during the
             // wait does not wait twice.
-            let nap = self.parts.clock.sleep(remaining.min(TICK));
+            let nap = self.parts.settings.clock.sleep(remaining.min(TICK));
             let serve = async {
                 loop {
                     inbox.receive(self.control.next_request().await);
@@ -88,8 +88,8 @@ impl RunDriver {
         reason: WaitReason,
         until: Timestamp,
     ) -> RunAction {
-        let setting = self.context.clone();
-        let action = match setting.wait(reason, until, self).await {
+        let context = self.context.clone();
+        let action = match context.wait(reason, until, self).await {
             WaitOutcome::Cancelled => self.apply(RunFact::Cancelled),
             WaitOutcome::Over => {
                 let ledger = self.read_ledger_view(prepared_run).await;
@@ -98,15 +98,15 @@ impl RunDriver {
                 self.apply(RunFact::WaitOver { at, ledger })
             }
         };
-        setting.events.emit(RunEventKind::WaitEnded { reason });
+        context.events.emit(RunEventKind::WaitEnded { reason });
         self.check_budget(&action);
         action
     }
 
     /// Waits until the operator resumes the run.
     pub(crate) async fn hold(&mut self, prepared_run: &PreparedRun) -> RunAction {
-        let setting = self.context.clone();
-        match setting.hold(self).await {
+        let context = self.context.clone();
+        match context.hold(self).await {
             WaitOutcome::Cancelled => self.apply(RunFact::Cancelled),
             WaitOutcome::Over => {
                 let ledger = self.read_ledger_view(prepared_run).await;

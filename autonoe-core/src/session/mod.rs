@@ -6,7 +6,7 @@ mod open_sessions;
 mod order;
 mod pause;
 mod recorded_flow;
-mod sessions;
+pub(crate) mod sessions;
 mod transcript;
 
 pub use judge::{Judge, JudgeQuestion, Judged, SessionJudge};

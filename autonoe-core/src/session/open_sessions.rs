@@ -142,7 +142,12 @@ impl OpenSessions {
 
     /// Returns the rest of the builder's budget.
     pub fn budget_left(&self) -> Budget {
-        self.context.parts.limits.budget.remaining(&self.spent())
+        self.context
+            .parts
+            .settings
+            .limits
+            .budget
+            .remaining(&self.spent())
     }
 
     /// Records a fact of the flow in the journal.
@@ -245,7 +250,12 @@ impl OpenSessions {
         };
         let cancel_grace_period = async {
             self.context.control.cancelled().await;
-            self.context.parts.clock.sleep(CANCEL_GRACE_PERIOD).await;
+            self.context
+                .parts
+                .settings
+                .clock
+                .sleep(CANCEL_GRACE_PERIOD)
+                .await;
         };
         tokio::select! {
             biased;
@@ -292,14 +302,14 @@ impl OpenSessions {
     ///
     /// `result` is the flow's own result, in its own format, for the journal.
     pub fn close(self, exit: FlowExit, result: Value) -> FlowReport {
-        let setting = self.context.clone();
+        let context = self.context.clone();
         self.finish(exit, |report| {
             let ended = JournalLine::FlowEnded {
                 report: report.clone(),
                 result,
             };
-            if let Err(error) = setting.record(&ended, Durability::Synced) {
-                setting.warn(&format!(
+            if let Err(error) = context.record(&ended, Durability::Synced) {
+                context.warn(&format!(
                     "the end of the flow is not in the journal: {}",
                     Failure::from(&error)
                 ));
@@ -320,17 +330,17 @@ impl OpenSessions {
     }
 
     fn finish(mut self, exit: FlowExit, write_down: impl FnOnce(&FlowReport)) -> FlowReport {
-        let setting = self.context.clone();
-        while let Some(request) = setting.control.try_next_request() {
+        let context = self.context.clone();
+        while let Some(request) = context.control.try_next_request() {
             self.messages.receive(request);
         }
-        tracing::info!(run = %setting.run, exit = exit.code(), "flow ended");
+        tracing::info!(run = %context.run, exit = exit.code(), "flow ended");
         if let FlowExit::BudgetExceeded { budget } = exit {
-            setting.events.emit(RunEventKind::BudgetSpent { budget });
+            context.events.emit(RunEventKind::BudgetSpent { budget });
         }
         let spent = self.spent();
         let report = FlowReport {
-            run: setting.run.clone(),
+            run: context.run.clone(),
             flow: self.start.flow,
             exit,
             sessions: self.sessions,
@@ -340,11 +350,11 @@ impl OpenSessions {
             undelivered_messages: self.messages.undelivered(),
         };
         write_down(&report);
-        setting
+        context
             .events
             .emit(RunEventKind::FlowEnded { report: &report });
         // If several flows share one control, the next flow delivers the messages.
-        self.messages.return_to(&setting.control);
+        self.messages.return_to(&context.control);
         report
     }
 }

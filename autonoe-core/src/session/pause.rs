@@ -49,7 +49,7 @@ impl OpenSessions {
         if self.context.control.is_cancelled() {
             return Err(SessionEnd::Cancelled);
         }
-        let budget = self.context.parts.limits.budget;
+        let budget = self.context.parts.settings.limits.budget;
         match budget.exhausted(&self.spent()) {
             Some(budget) => Err(SessionEnd::BudgetSpent { budget }),
             None => Ok(()),
@@ -61,7 +61,7 @@ impl OpenSessions {
         let left = self
             .deadline
             .map(|deadline| between(self.context.now(), deadline));
-        let clock = self.context.parts.clock.clone();
+        let clock = self.context.parts.settings.clock.clone();
         let timed_out = async {
             match left {
                 Some(left) => clock.sleep(left).await,

@@ -9,13 +9,12 @@ use super::open_sessions::min_budget;
 use super::{OpenSessions, RecordedFlow};
 use crate::agent::{Budget, BudgetKind};
 use crate::event::{Failure, RunEventKind};
-use crate::ledger::{DeliverableRepository, LedgerState};
-use crate::run::prepare::{MissingLedger, StartError, discard_verification};
+use crate::ledger::DeliverableRepository;
+use crate::run::prepare::{MissingLedger, StartError, raise_epoch};
 use crate::run::run_context::RunContext;
 use crate::run::runner::RunParts;
 use crate::run::{
     BuildError, Durability, FlowExit, FlowReport, JournalLine, RunControl, SessionRunnerBuilder,
-    take_over, take_over_at, take_over_resumed,
 };
 use crate::time::Epoch;
 use crate::time::timestamp::{between, saturating_add};
@@ -129,7 +128,7 @@ impl Sessions {
         start: FlowStart,
         control: &RunControl,
     ) -> Result<OpenSessions, FlowStartError> {
-        let (run, now) = (self.parts.ids.run_id(), self.parts.clock.now());
+        let (run, now) = (self.parts.ids.run_id(), self.parts.settings.clock.now());
         let recorded = RecordedFlow::new(run, start, now);
         self.begin(FlowStartMode::New(None), recorded, control)
             .await
@@ -150,46 +149,22 @@ impl Sessions {
             .await
     }
 
-    /// Starts a flow with a given ID under an epoch that the caller has chosen. The caller has seen
-    /// the ledger: a missing one is an error.
-    #[cfg(feature = "project")]
-    pub(crate) async fn open_at(
-        &self,
-        epoch: Epoch,
-        flow: RecordedFlow,
-        control: &RunControl,
-    ) -> Result<OpenSessions, FlowStartError> {
-        self.begin(FlowStartMode::New(Some(epoch)), flow, control)
-            .await
-    }
-
-    /// Resumes a flow under an epoch that the caller has chosen. A missing ledger is an error.
-    #[cfg(feature = "project")]
-    pub(crate) async fn reopen_at(
-        &self,
-        epoch: Epoch,
-        flow: RecordedFlow,
-        control: &RunControl,
-    ) -> Result<OpenSessions, FlowStartError> {
-        self.begin(FlowStartMode::Resumed(Some(epoch)), flow, control)
-            .await
-    }
-
-    async fn begin(
+    /// Opens a flow, or resumes it. If the caller has chosen the epoch, a missing ledger is an error.
+    pub(crate) async fn begin(
         &self,
         start_mode: FlowStartMode,
         recorded: RecordedFlow,
         control: &RunControl,
     ) -> Result<OpenSessions, FlowStartError> {
         let (run, flow) = (recorded.run.clone(), recorded.start.flow.clone());
-        let setting = RunContext::new(self.parts.clone(), control.clone(), run);
-        tracing::info!(run = %setting.run, %flow, "flow started");
-        setting.events.emit(RunEventKind::FlowStarted {
-            run: &setting.run,
+        let context = RunContext::new(self.parts.clone(), control.clone(), run);
+        tracing::info!(run = %context.run, %flow, "flow started");
+        context.events.emit(RunEventKind::FlowStarted {
+            run: &context.run,
             flow: &flow,
             resumed: matches!(start_mode, FlowStartMode::Resumed(_)),
         });
-        let mut open = OpenSessions::unprepared(setting, recorded);
+        let mut open = OpenSessions::unprepared(context, recorded);
         match self.prepare(&mut open, start_mode).await {
             Ok(()) => Ok(open),
             Err(exit) => Err(FlowStartError(Box::new(open.report(exit)))),
@@ -201,38 +176,32 @@ impl Sessions {
         open: &mut OpenSessions,
         start_mode: FlowStartMode,
     ) -> Result<(), FlowExit> {
-        let setting = open.context.clone();
-        let limits = &self.parts.limits;
-        let clock = &self.parts.clock;
+        let context = open.context.clone();
+        let limits = &self.parts.settings.limits;
+        let clock = &self.parts.settings.clock;
         open.deadline = limits
             .budget
             .time
             .map(|time| saturating_add(open.started, time));
         let time_left = open
             .deadline
-            .map(|deadline| between(setting.now(), deadline));
+            .map(|deadline| between(context.now(), deadline));
         let acquire = async {
             let Some(repository) = &self.repository else {
                 return Ok(None);
             };
-            let history = setting.ledger_history().await?;
-            let forget = |state: &mut LedgerState| discard_verification(state, limits.mode);
-            let (store, _) = match start_mode {
-                FlowStartMode::New(None) => {
-                    take_over(repository.clone(), clock.clone(), limits.mode).await?
-                }
-                FlowStartMode::New(Some(epoch)) => {
-                    let (repository, clock) = (repository.clone(), clock.clone());
-                    take_over_at(repository, clock, epoch, MissingLedger::Fail, forget).await?
-                }
-                FlowStartMode::Resumed(None) => {
-                    take_over_resumed(repository.clone(), clock.clone()).await?
-                }
-                FlowStartMode::Resumed(Some(epoch)) => {
-                    let (repository, clock) = (repository.clone(), clock.clone());
-                    take_over_at(repository, clock, epoch, MissingLedger::Fail, |_| {}).await?
-                }
+            let history = context.ledger_history().await?;
+            let (epoch, new_run) = match start_mode {
+                FlowStartMode::New(epoch) => (epoch, Some(limits.mode)),
+                FlowStartMode::Resumed(epoch) => (epoch, None),
             };
+            // A caller that has chosen the epoch has seen a ledger.
+            let missing = match epoch {
+                Some(_) => MissingLedger::Fail,
+                None => MissingLedger::Create,
+            };
+            let (repository, clock) = (repository.clone(), clock.clone());
+            let (store, _) = raise_epoch(repository, clock, epoch, missing, new_run).await?;
             Ok(Some((store, history)))
         };
         self.caller_budget
@@ -242,7 +211,7 @@ impl Sessions {
             })?;
         let budget = min_budget(limits.budget, self.caller_budget);
         open.watch_budget(budget);
-        let prepared = setting.prepare(&budget, time_left, acquire).await;
+        let prepared = context.prepare(&budget, time_left, acquire).await;
         let failed = |error| FlowExit::Failed { error };
         let (capabilities, ledger) = prepared.map_err(|not_ready| match not_ready {
             StartError::Cancelled => FlowExit::Interrupted,
@@ -251,13 +220,13 @@ impl Sessions {
             },
             StartError::Failed(error) => failed(error),
         })?;
-        open.capabilities = match self.parts.conversations {
+        open.capabilities = match self.parts.settings.conversations {
             Some(_) => capabilities.for_conversation_dir(),
             None => capabilities,
         };
         let (store, history) = ledger.unzip();
         let history = history.flatten();
-        open.store = store.map(|store| setting.watch_ledger(store, history.as_ref()));
+        open.store = store.map(|store| context.watch_ledger(store, history.as_ref()));
         let epoch = open.epoch();
         let FlowStart {
             flow,
@@ -273,10 +242,10 @@ impl Sessions {
                 epoch,
             },
         };
-        let written = setting.record(&line, Durability::Synced);
+        let written = context.record(&line, Durability::Synced);
         written.map_err(|error| failed(Failure::from(&error)))?;
         if let Some(store) = &open.store {
-            let recorded = setting.record_found_ledger(store, history.as_ref()).await;
+            let recorded = context.record_found_ledger(store, history.as_ref()).await;
             recorded.map_err(|error| failed(Failure::from(&error)))?;
         }
         Ok(())
@@ -285,7 +254,7 @@ impl Sessions {
 
 /// The way a flow starts in this process, with the epoch if the caller has chosen one.
 #[derive(Clone, Copy)]
-enum FlowStartMode {
+pub(crate) enum FlowStartMode {
     New(Option<Epoch>),
     Resumed(Option<Epoch>),
 }
@@ -293,7 +262,7 @@ enum FlowStartMode {
 impl fmt::Debug for Sessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sessions")
-            .field("project", &self.parts.project_paths.project)
+            .field("project", &self.parts.settings.project_paths.project)
             .finish_non_exhaustive()
     }
 }

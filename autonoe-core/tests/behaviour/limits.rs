@@ -93,7 +93,8 @@ async fn the_time_budget_ends_a_session_that_emits_endlessly() {
         stream::repeat_with(|| Ok(StreamEvent::text("bla"))).boxed()
     }));
     let client = client_of(&agents);
-    let limits = SessionLimits::default().with_budget(Budget::default().with_time(MINUTE));
+    let mut limits = SessionLimits::default();
+    limits.budget.time = Some(MINUTE);
     let session = Session::new(Arc::new(Ticking(AtomicI64::new(0))), limits);
 
     let result = session
@@ -150,7 +151,8 @@ async fn an_end_right_behind_the_last_report_keeps_its_cost() {
         stream::iter([Ok(StreamEvent::usage(tokens, None)), Ok(end)]).boxed()
     }));
     let client = client_of(&agents);
-    let limits = SessionLimits::default().with_budget(Budget::default().with_tokens(100));
+    let mut limits = SessionLimits::default();
+    limits.budget.tokens = Some(100);
     let session = Session::new(Arc::new(VirtualClock::new()), limits);
 
     let result = session
@@ -184,12 +186,14 @@ async fn a_session_cancelled_before_its_start_is_not_prompted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_with_a_zero_limit_fails_with_the_setter_name_before_its_prompt() {
-    let limits = SessionLimits::default();
-    for (call, limits) in [
-        (".with_idle(0)", limits.with_idle(Duration::ZERO)),
-        (".with_dispose(0)", limits.with_dispose(Duration::ZERO)),
-    ] {
+async fn a_session_with_a_zero_limit_fails_with_its_name_before_its_prompt() {
+    let zeros: [(&str, fn(&mut SessionLimits)); 2] = [
+        (".idle(0)", |limits| limits.idle = Duration::ZERO),
+        (".dispose(0)", |limits| limits.dispose = Duration::ZERO),
+    ];
+    for (call, set_to_zero) in zeros {
+        let mut limits = SessionLimits::default();
+        set_to_zero(&mut limits);
         let agents = Arc::new(planner(Duration::ZERO, |_| vec![done()]));
         let client = client_of(&agents);
         let session = Session::new(SystemClock, limits);

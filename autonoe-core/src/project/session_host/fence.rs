@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::host::ProjectSessionHost;
+use super::unusable;
 use crate::engine::SessionHostError;
 use crate::event::{Failure, Retry};
 use crate::ledger::DeliverableRepository;
 use crate::project::ProjectRunError;
-use crate::run::{MissingLedger, take_over_at};
+use crate::run::prepare::{MissingLedger, raise_epoch};
 use crate::time::{Epoch, SessionKey};
 
 impl ProjectSessionHost {
@@ -17,10 +18,7 @@ impl ProjectSessionHost {
         key: &SessionKey,
         epoch: Epoch,
     ) -> Result<Option<Epoch>, SessionHostError> {
-        let failed = |failure| SessionHostError::Failed {
-            key: key.clone(),
-            failure,
-        };
+        let failed = SessionHostError::failed(key);
         let found = self.ledger().map_err(failed)?.load().await;
         let found = found.map_err(|error| failed(Failure::from(&error)))?;
         match found.map(|found| found.epoch) {
@@ -38,10 +36,7 @@ impl ProjectSessionHost {
         key: &SessionKey,
         epoch: Epoch,
     ) -> Result<(), SessionHostError> {
-        let failed = |failure| SessionHostError::Failed {
-            key: key.clone(),
-            failure,
-        };
+        let failed = SessionHostError::failed(key);
         let ledger: Arc<dyn DeliverableRepository> = self.ledger().map_err(failed)?;
         let mut raised = Ok(());
         loop {
@@ -56,14 +51,8 @@ impl ProjectSessionHost {
             };
             // Checked again: it may have failed because another caller was first.
             raised.map_err(failed)?;
-            let result = take_over_at(
-                ledger.clone(),
-                self.options.clock.clone(),
-                epoch,
-                missing,
-                |_| {},
-            )
-            .await;
+            let (ledger, clock) = (ledger.clone(), self.options.clock.clone());
+            let result = raise_epoch(ledger, clock, Some(epoch), missing, None).await;
             raised = result.map(|_| ());
         }
     }
@@ -71,17 +60,14 @@ impl ProjectSessionHost {
     /// Refuses a project whose ledger is missing although its journal records deliverables.
     async fn check_journal_has_no_deliverables(&self) -> Result<(), Failure> {
         let project = self.options.project.clone();
-        let unusable = |error: &(dyn std::error::Error + 'static), retry| {
-            Failure::from_error("project_unusable", error, retry)
-        };
         let check = move || project.check_journal_has_no_deliverables();
         let task = tokio::task::spawn_blocking(check);
         let checked = task
             .await
-            .map_err(|error| unusable(&error, Retry::Retryable))?;
+            .map_err(|error| Failure::from_error("project_unusable", &error, Retry::Retryable))?;
         checked.map_err(|error| match error {
             ProjectRunError::Ledger(error) => Failure::from(&error),
-            error => unusable(&error, Retry::Permanent),
+            error => unusable(&error),
         })
     }
 }

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::run_end::RunEndRecorder;
 use super::session_runner::HostedSessionRunner;
+use super::unusable;
 use crate::agent::{AgentClientFactory, SessionReport};
 use crate::engine::{HostedOutcome, HostedSession, RunProgress, SessionHost, SessionHostError};
 use crate::event::{Failure, Retry};
@@ -106,9 +107,7 @@ impl ProjectSessionHost {
 
     pub(super) fn ledger(&self) -> Result<Arc<FileDeliverableRepository>, Failure> {
         let ledger = FileDeliverableRepository::open(&self.options.project);
-        ledger
-            .map(Arc::new)
-            .map_err(|error| Failure::from_error("project_unusable", &error, Retry::Permanent))
+        ledger.map(Arc::new).map_err(|error| unusable(&error))
     }
 
     /// Returns the journal's record of a session. A session without a record in an ended run is a
@@ -195,11 +194,7 @@ impl ProjectSessionHost {
         match self.options.clone().open().await {
             Ok(open_project) => Ok(Some(open_project)),
             Err(ProjectRunError::Project(ProjectError::Locked(_))) => Ok(None),
-            Err(error) => Err(Failure::from_error(
-                "project_unusable",
-                &error,
-                Retry::Permanent,
-            )),
+            Err(error) => Err(unusable(&error)),
         }
     }
 }
@@ -208,10 +203,7 @@ impl ProjectSessionHost {
 impl SessionHost for ProjectSessionHost {
     async fn claim(&self, run: &RunId) -> Result<Epoch, SessionHostError> {
         let key = SessionKey::for_run(run);
-        let failed = |failure| SessionHostError::Failed {
-            key: key.clone(),
-            failure,
-        };
+        let failed = SessionHostError::failed(&key);
         let found = self.ledger().map_err(failed)?.load().await;
         let next = match found.map_err(|error| failed(Failure::from(&error)))? {
             Some(found) => found.next_epoch(),
@@ -233,10 +225,7 @@ impl SessionHost for ProjectSessionHost {
         on_heartbeat: &(dyn Fn(RunProgress) + Send + Sync),
         cancelled: CancellationToken,
     ) -> Result<HostedOutcome, SessionHostError> {
-        let failed = |failure| SessionHostError::Failed {
-            key: key.clone(),
-            failure,
-        };
+        let failed = SessionHostError::failed(key);
         if session.mode != self.options.mode {
             return Err(failed(wrong_mode(session.mode, self.options.mode)));
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::host::{POLL_INTERVAL, ProjectSessionHost};
+use super::unusable;
 use crate::engine::SessionHostError;
 use crate::event::{Failure, Retry};
 use crate::ledger::RepositoryErrorKind;
@@ -31,10 +32,7 @@ impl RunEndRecorder<'_> {
     /// Records the end, unless it is recorded or there is no run that needs one.
     pub(super) async fn conclude(&self) -> Result<(), SessionHostError> {
         let key = SessionKey::for_run(&self.report.run);
-        let failed = |failure| SessionHostError::Failed {
-            key: key.clone(),
-            failure,
-        };
+        let failed = SessionHostError::failed(&key);
         self.host.check_epoch(&key, self.epoch).await?;
         if !self.is_open().await.map_err(failed)? {
             return Ok(());
@@ -127,8 +125,4 @@ impl End {
             Err(error) => Err(Failure::from(&error)),
         }
     }
-}
-
-fn unusable(error: &(dyn std::error::Error + 'static)) -> Failure {
-    Failure::from_error("project_unusable", error, Retry::Permanent)
 }

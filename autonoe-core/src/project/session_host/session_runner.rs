@@ -9,9 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::host::ProjectSessionHost;
 use super::recording_journal::RecordingJournal;
+use super::unusable;
 use crate::agent::{SessionEnd, SessionOutcome, SessionReport};
 use crate::engine::{HostedSession, RunProgress, SessionHostError};
-use crate::event::{Failure, Retry};
+use crate::event::Failure;
 use crate::ledger::DeliverableRepository;
 use crate::ledger::LedgerView;
 use crate::project::{
@@ -19,6 +20,7 @@ use crate::project::{
 };
 use crate::run::InstructionSource;
 use crate::run::RunControl;
+use crate::session::sessions::FlowStartMode;
 use crate::session::{FlowStart, OpenSessions, PerformedSession, RecordedFlow, SessionOrder};
 use crate::time::millis::whole_millis;
 use crate::time::timestamp::between;
@@ -46,7 +48,7 @@ impl HostedSessionRunner<'_> {
         session: HostedSession,
         cancelled: CancellationToken,
     ) -> Result<SessionReport, SessionHostError> {
-        let failed = |failure| self.failed(failure);
+        let failed = SessionHostError::failed(self.key);
         let order = self.order(&session).await.map_err(failed)?;
         let flow = self.flow().map_err(failed)?;
         let ledger = self.host.ledger().map_err(failed)?;
@@ -67,15 +69,12 @@ impl HostedSessionRunner<'_> {
         for message in &session.messages {
             control.instruct(message);
         }
-        let opened = match flow {
-            Some(flow) => sessions.reopen_at(self.epoch, flow, &control).await,
-            None => {
-                sessions
-                    .open_at(self.epoch, self.new_flow(), &control)
-                    .await
-            }
+        let epoch = Some(self.epoch);
+        let (start_mode, flow) = match flow {
+            Some(flow) => (FlowStartMode::Resumed(epoch), flow),
+            None => (FlowStartMode::New(epoch), self.new_flow()),
         };
-        let mut open = match opened {
+        let mut open = match sessions.begin(start_mode, flow, &control).await {
             Ok(open) => open,
             Err(error) => {
                 let end = SessionEnd::from(&error.report().exit);
@@ -197,14 +196,7 @@ impl HostedSessionRunner<'_> {
                 requested: self.epoch,
                 latest: found.epoch,
             },
-            _ => self.failed(failure),
-        }
-    }
-
-    fn failed(&self, failure: Failure) -> SessionHostError {
-        SessionHostError::Failed {
-            key: self.key.clone(),
-            failure,
+            _ => SessionHostError::failed(self.key)(failure),
         }
     }
 }
@@ -213,8 +205,4 @@ impl HostedSessionRunner<'_> {
 fn as_recorded(mut result: SessionReport) -> SessionReport {
     result.duration = Duration::from_millis(whole_millis(result.duration));
     result
-}
-
-fn unusable(error: &(dyn std::error::Error + 'static)) -> Failure {
-    Failure::from_error("project_unusable", error, Retry::Permanent)
 }

@@ -21,7 +21,7 @@ impl SessionRunnerBuilder {
     /// A required part is missing, or a value is invalid.
     pub fn build(mut self) -> Result<SessionRunner, BuildError> {
         let (repository, instructions) = (self.repository.take(), self.instructions.take());
-        let workflow = Workflow::new(self.limits.mode);
+        let workflow = Workflow::new(self.settings.limits.mode);
         let selector = self.instruction_selector.take();
         let parts = self.into_parts()?;
         let missing = |part| BuildError::Missing { part };
@@ -65,43 +65,50 @@ impl SessionRunnerBuilder {
     pub fn build_gate(self) -> Result<Gate, BuildError> {
         self.check_values()?;
         let (guards, grants) = (self.all_guards()?, self.grants());
-        let gate = Gate::new(self.project_paths, grants).with_time_limit(self.hook_time_limit)?;
+        let gate = Gate::new(self.settings.project_paths, grants)
+            .with_time_limit(self.settings.hook_time_limit)?;
         let gate = guards.into_iter().fold(gate, Gate::with_guard);
-        Ok(self.hooks.into_iter().fold(gate, Gate::with_hook))
+        Ok(self.settings.hooks.into_iter().fold(gate, Gate::with_hook))
     }
 
     fn all_guards(&self) -> Result<Vec<Arc<dyn PreToolUseHook>>, BuildError> {
-        let scope = self.project_paths.policy_scope(self.limits.mode);
+        let scope = self
+            .settings
+            .project_paths
+            .policy_scope(self.settings.limits.mode);
         let validator = self.bash.validator(scope)?;
-        let mut guards = built_in_guards(validator, &self.project_paths);
+        let mut guards = built_in_guards(validator, &self.settings.project_paths);
         guards.extend(self.guards.iter().cloned());
         Ok(guards)
     }
 
     fn grants(&self) -> Grants {
-        Grants::baseline(self.limits.mode).with_rules(self.rules.iter().cloned())
+        Grants::baseline(self.settings.limits.mode).with_rules(self.rules.iter().cloned())
     }
 
     /// Refuses values that would make every run useless.
     fn check_values(&self) -> Result<(), InvalidValue> {
-        let (limits, sessions) = (&self.limits, &self.session_limits);
+        let (limits, sessions) = (&self.settings.limits, &self.settings.session_limits);
         if limits.max_iterations == Some(0) {
             let reason = "0 lets no session run; give at least 1, or leave it out for no limit";
             return Err(InvalidValue::new("max_iterations(0)", reason));
         }
-        InvalidValue::check_turns("max_turns(0)", self.max_turns)?;
+        InvalidValue::check_turns("max_turns(0)", self.settings.max_turns)?;
         limits.budget.check("budget(..)")?;
-        for model in [&self.models.planning, &self.models.implementation] {
+        for model in [
+            &self.settings.models.planning,
+            &self.settings.models.implementation,
+        ] {
             InvalidValue::check_model("models(..)", model.as_deref())?;
         }
         limits.quota_backoff.check("quota_backoff(..)")?;
-        InvalidValue::check_time("hook_time_limit(0)", self.hook_time_limit)?;
+        InvalidValue::check_time("hook_time_limit(0)", self.settings.hook_time_limit)?;
         InvalidValue::check_time("idle_limit(0)", sessions.idle)?;
         InvalidValue::check_time("dispose_limit(0)", sessions.dispose)?;
-        for name in self.mcp_servers.keys() {
+        for name in self.settings.mcp_servers.keys() {
             InvalidValue::check_name("mcp_server(..)", name)?;
         }
-        for name in self.environment.keys() {
+        for name in self.settings.environment.keys() {
             InvalidValue::check_name("environment(..)", name)?;
         }
         Ok(())
@@ -109,19 +116,20 @@ impl SessionRunnerBuilder {
 
     pub(crate) fn into_parts(self) -> Result<RunParts, BuildError> {
         self.check_values()?;
-        if !self.project_paths.project.is_absolute() {
+        if !self.settings.project_paths.project.is_absolute() {
             return Err(BuildError::RelativeProject {
-                path: self.project_paths.project,
+                path: self.settings.project_paths.project,
             });
         }
         if let Some(name) = self
+            .settings
             .mcp_servers
             .keys()
             .find(|name| *name == Toolbox::SERVER)
         {
             return Err(BuildError::ReservedServerName { name: name.clone() });
         }
-        if let Some(name) = duplicate_tool_name(&self.tools) {
+        if let Some(name) = duplicate_tool_name(&self.settings.tools) {
             return Err(BuildError::ReservedToolName { name });
         }
         let (guards, grants) = (self.all_guards()?, self.grants());
@@ -131,37 +139,10 @@ impl SessionRunnerBuilder {
         };
         Ok(RunParts {
             agents: self.agents.ok_or(BuildError::Missing { part: "agents" })?,
-            clock: self.clock,
             ids,
-            observers: self.observers,
             guards,
-            hooks: self.hooks,
-            hook_time_limit: self.hook_time_limit,
             grants,
-            tools: self.tools,
-            tool_data: self.tool_data,
-            tool_server: self.tool_server,
-            project_paths: self.project_paths,
-            workspace: self.workspace,
-            limits: self.limits,
-            session_limits: self.session_limits,
-            max_turns: self.max_turns,
-            models: self.models,
-            thinking: self.thinking,
-            system_prompt: self.system_prompt,
-            conversations: self.conversations,
-            project_memory: self.project_memory,
-            mcp_servers: self.mcp_servers,
-            optional_servers: self.optional_servers,
-            sandbox: self.sandbox,
-            outer_sandbox: self.outer_sandbox,
-            environment: self.environment,
-            credential_filter: self.credential_filter,
-            lock: self.lock,
-            journal: self.journal,
-            ledger_history: self.ledger_history,
-            trace: self.trace,
-            trace_content: self.trace_content,
+            settings: self.settings,
         })
     }
 }

@@ -125,7 +125,7 @@ fn instruction(action: &RunAction) -> &InstructionName {
 fn exit(action: &RunAction) -> &ExitReason {
     match action {
         RunAction::Finish { exit } => exit,
-        other => panic!("the run goes on: {other:?}"),
+        other => panic!("the run continues: {other:?}"),
     }
 }
 

@@ -122,10 +122,10 @@ mod tests {
 
         spans.close(&task, |_| ());
 
-        assert!(spans.can_start(&late), "the session goes on");
+        assert!(spans.can_start(&late), "the session continues");
         assert!(!spans.can_start(&read), "it has begun already");
         spans.close_below(&session);
         assert!(spans.open.keys().eq([&session.span]), "{spans:?}");
-        assert!(!spans.can_start(&late), "nobody knows its call any more");
+        assert!(!spans.can_start(&late), "its call is no longer known");
     }
 }

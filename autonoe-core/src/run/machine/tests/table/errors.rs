@@ -36,7 +36,7 @@ fn failed_sessions_count_as_errors() {
             failed(Failure::retryable("no_end", "")),
             ledger(1, 0, 0),
         ),
-        ("said and did nothing", silent, ledger(1, 0, 0)),
+        ("was silent and did nothing", silent, ledger(1, 0, 0)),
         ("planned nothing", completed(), LedgerView::default()),
         (
             "planned nothing in all turns",
