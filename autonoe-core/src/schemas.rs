@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::agent::{BackendProbe, Capabilities};
 use crate::agent::{Budget, SessionReport, StreamEvent};
@@ -16,7 +16,7 @@ use crate::ledger::{Ledger, VerificationTracker};
 use crate::ledger::{LedgerStore, deliverable_tools};
 use crate::run::RunLimits;
 use crate::run::RunReport;
-use crate::spec::{SpecEntry, all_specs};
+use crate::spec::all_specs;
 use crate::time::Epoch;
 use crate::time::SystemClock;
 use crate::tool::{McpServer, ToolCall, ToolOutput, plain_output_schema, plain_schema};
@@ -64,7 +64,7 @@ pub fn schemas() -> BTreeMap<String, Value> {
     schemas.extend(tool_inputs());
     schemas.extend(all_specs().map(|spec| {
         let name = format!("{}.{}", spec.port.name(), spec.tag);
-        (name, tagged(spec))
+        (name, spec.tagged_schema())
     }));
     schemas
 }
@@ -87,15 +87,4 @@ fn tool_inputs() -> impl Iterator<Item = (String, Value)> {
                 (name, definition.input_schema.clone())
             })
         })
-}
-
-/// Returns the schema of a spec as it appears in a file, including its `type` tag.
-fn tagged(spec: &SpecEntry) -> Value {
-    let mut schema = (spec.schema)().to_value();
-    schema["properties"]["type"] = json!({"const": spec.tag});
-    match schema["required"].as_array_mut() {
-        Some(required) => required.push("type".into()),
-        None => schema["required"] = json!(["type"]),
-    }
-    schema
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::path_identity::{Identity, identity};
 use crate::time::format_time;
 
 /// The run lock of a project is held.
@@ -142,7 +143,7 @@ impl LockProcess {
     /// too. Processes of other users are not visible. Returns `None` on systems without the `/proc`
     /// of Linux, which reports locks.
     pub(super) fn holding(file: &File) -> Option<Vec<Self>> {
-        let locked = FileIdentity::from_metadata(&file.metadata().ok()?)?;
+        let locked = identity(&file.metadata().ok()?);
         let processes = fs::read_dir("/proc").ok()?;
         let mut found: Vec<Self> = processes
             .flatten()
@@ -165,39 +166,14 @@ impl fmt::Display for LockProcess {
     }
 }
 
-/// The device and inode of a file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct FileIdentity {
-    device: u64,
-    inode: u64,
-}
-
-impl FileIdentity {
-    #[cfg(target_os = "linux")]
-    fn from_metadata(metadata: &fs::Metadata) -> Option<Self> {
-        use std::os::unix::fs::MetadataExt;
-
-        Some(Self {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-        })
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn from_metadata(_: &fs::Metadata) -> Option<Self> {
-        None
-    }
-}
-
 /// Returns whether the process at `/proc/PID` has the file open through the descriptor that locks
 /// it.
-fn holds(process: &Path, locked: FileIdentity) -> bool {
+fn holds(process: &Path, locked: Identity) -> bool {
     let Ok(descriptors) = fs::read_dir(process.join("fd")) else {
         return false;
     };
     descriptors.flatten().any(|descriptor| {
-        let is_same = fs::metadata(descriptor.path())
-            .is_ok_and(|found| FileIdentity::from_metadata(&found) == Some(locked));
+        let is_same = fs::metadata(descriptor.path()).is_ok_and(|found| identity(&found) == locked);
         is_same && {
             let info = process.join("fdinfo").join(descriptor.file_name());
             fs::read_to_string(info).is_ok_and(|info| has_exclusive_lock(&info))
@@ -260,7 +236,7 @@ mod tests {
         let opened = File::open(&path).expect("readable");
         assert_eq!(LockProcess::holding(&opened), Some(Vec::new()));
 
-        file.lock().expect("nobody else has it");
+        file.lock().expect("the lock is free");
 
         let holding = LockProcess::holding(&opened).expect("Linux reports locks");
         let pids: Vec<u32> = holding.iter().map(|process| process.pid).collect();

@@ -226,6 +226,19 @@ pub struct SpecEntry {
 
 inventory::collect!(SpecEntry);
 
+impl SpecEntry {
+    /// Returns the schema with the field `type`.
+    pub(crate) fn tagged_schema(&self) -> Value {
+        let mut schema = (self.schema)().to_value();
+        schema["properties"]["type"] = json!({"const": self.tag});
+        match schema["required"].as_array_mut() {
+            Some(required) => required.push("type".into()),
+            None => schema["required"] = json!(["type"]),
+        }
+        schema
+    }
+}
+
 /// The kind of plugin that a spec describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -345,14 +358,9 @@ pub fn spec_schema(port: SpecPort, generator: &mut SchemaGenerator) -> Schema {
 
 /// Returns the schema of one spec: its fields and its tag.
 fn tagged(spec: &SpecEntry, generator: &mut SchemaGenerator) -> Value {
-    let mut schema = (spec.schema)().to_value();
+    let mut schema = spec.tagged_schema();
     // Two specs may define different types of the same name, so the tag becomes part of the names.
     rename_references(&mut schema, spec.tag);
-    schema["properties"]["type"] = json!({"const": spec.tag});
-    match schema["required"].as_array_mut() {
-        Some(required) => required.push("type".into()),
-        None => schema["required"] = json!(["type"]),
-    }
     if let Some(object) = schema.as_object_mut() {
         object.remove("$schema");
         if let Some(Value::Object(definitions)) = object.remove("$defs") {

@@ -231,6 +231,12 @@ pub enum BridgeError {
     Pipe(#[source] io::Error),
 }
 
+impl BridgeError {
+    fn unreachable(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Unreachable(error.into())
+    }
+}
+
 const CLIENT: HeaderName = HeaderName::from_static("mcp-session-id");
 
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -296,12 +302,9 @@ impl RunClient {
             .into_body()
             .collect()
             .await
-            .map_err(|error| BridgeError::Unreachable(error.into()))?;
+            .map_err(BridgeError::unreachable)?;
         let answer = serde_json::from_slice(&body.to_bytes());
-        Ok((
-            answer.map_err(|error| BridgeError::Unreachable(error.into()))?,
-            client,
-        ))
+        Ok((answer.map_err(BridgeError::unreachable)?, client))
     }
 
     /// Forwards a message and writes the messages of the response to the agent. Returns whether an
@@ -317,8 +320,6 @@ impl RunClient {
             .get(CONTENT_TYPE)
             .map(HeaderValue::as_bytes)
             .unwrap_or_default();
-        let unreachable =
-            |error: Box<dyn std::error::Error + Send + Sync>| BridgeError::Unreachable(error);
         if kind == b"text/event-stream" {
             let pieces = response
                 .into_body()
@@ -327,7 +328,7 @@ impl RunClient {
             let mut events = SseStream::from_bytes_stream(pieces).boxed();
             let mut is_answered = false;
             while let Some(event) = events.next().await {
-                let Some(text) = event.map_err(|error| unreachable(error.into()))?.data else {
+                let Some(text) = event.map_err(BridgeError::unreachable)?.data else {
                     continue;
                 };
                 let Ok(message) = serde_json::from_str::<Value>(&text) else {
@@ -343,10 +344,9 @@ impl RunClient {
                 .into_body()
                 .collect()
                 .await
-                .map_err(|error| unreachable(error.into()))?
+                .map_err(BridgeError::unreachable)?
                 .to_bytes();
-            let message: Value =
-                serde_json::from_slice(&body).map_err(|error| unreachable(error.into()))?;
+            let message: Value = serde_json::from_slice(&body).map_err(BridgeError::unreachable)?;
             writer.send(&message).await;
             return Ok(true);
         }
@@ -368,15 +368,13 @@ impl RunClient {
         method: Method,
         body: Vec<u8>,
     ) -> Result<Response<Receiving>, BridgeError> {
-        let unreachable =
-            |error: Box<dyn std::error::Error + Send + Sync>| BridgeError::Unreachable(error);
         let host = self.host.trim_matches(['[', ']']);
         let connection = TcpStream::connect((host, self.port))
             .await
-            .map_err(|error| unreachable(error.into()))?;
+            .map_err(BridgeError::unreachable)?;
         let (mut sender, connection_task) = http1::handshake(TokioIo::new(connection))
             .await
-            .map_err(|error| unreachable(error.into()))?;
+            .map_err(BridgeError::unreachable)?;
         // The connection task ends when the response is read or dropped.
         tokio::spawn(connection_task);
         let mut request = Request::new(Full::new(Bytes::from(body)));
@@ -397,7 +395,7 @@ impl RunClient {
             }
         }
         let response = sender.send_request(request).await;
-        response.map_err(|error| unreachable(error.into()))
+        response.map_err(BridgeError::unreachable)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use autonoe_security::{Destructive, PolicyConfig, Profile};
 
-use super::explain::{format_sandbox, format_server, hook_tag};
+use super::explain::{format_sandbox, format_server};
 use super::field_values::{command_problem, name_problem, variable_problem};
 use super::fields::GUARDS;
 use super::playwright::{self, PLAYWRIGHT, PLAYWRIGHT_MCP_TOOLS};
@@ -108,7 +108,7 @@ impl EffectiveConfig {
         }
         for (index, hook) in merged.config.hooks.clone().iter().enumerate() {
             let source = merged.config.source(&format!("/hooks/{index}"));
-            merged.add_line("hooks", hook_tag(hook.as_ref()), source);
+            merged.add_line("hooks", hook.typetag_name(), source);
         }
         Ok(merged)
     }
@@ -313,10 +313,11 @@ impl EffectiveConfig {
             self.bash.allow_commands = listed.into();
         }
         for (pointer, names) in self.mode_commands() {
-            self.add_names("allowCommands", &pointer, &names)?;
+            self.add_names("allowCommands", &pointer, &names, command_problem)?;
         }
         let targets = self.config.allow_pkill_targets.clone();
-        self.add_names("allowPkillTargets", "/allowPkillTargets", &targets)?;
+        let list = "/allowPkillTargets";
+        self.add_names("allowPkillTargets", list, &targets, name_problem)?;
         self.bash.allow_pkill_targets.extend(targets);
         Ok(())
     }
@@ -340,14 +341,17 @@ impl EffectiveConfig {
         }
     }
 
-    fn add_names(&mut self, key: &str, list: &str, names: &[String]) -> Result<(), ConfigError> {
+    /// Adds a line for each of `names`, for which `problem` must return `None`.
+    fn add_names(
+        &mut self,
+        key: &str,
+        list: &str,
+        names: &[String],
+        problem: fn(&str) -> Option<&'static str>,
+    ) -> Result<(), ConfigError> {
         for (index, name) in names.iter().enumerate() {
             let pointer = format!("{list}/{index}");
-            let problem = match key {
-                "allowCommands" => command_problem(name),
-                _ => name_problem(name),
-            };
-            if let Some(problem) = problem {
+            if let Some(problem) = problem(name) {
                 let message = format!("{name:?}: {problem}");
                 return Err(self.invalid(&pointer, message));
             }
@@ -358,22 +362,11 @@ impl EffectiveConfig {
     }
 
     fn merge_environment(&mut self) -> Result<(), ConfigError> {
-        for (index, name) in self
-            .config
-            .environment
-            .allow
-            .clone()
-            .into_iter()
-            .enumerate()
-        {
-            let pointer = format!("/environment/allow/{index}");
-            if let Some(problem) = variable_problem(&name) {
-                return Err(self.invalid(&pointer, format!("{name:?}: {problem}")));
-            }
-            let source = self.config.source(&pointer);
-            self.add_line("environment.allow", &name, source);
-            self.credential_filter = std::mem::take(&mut self.credential_filter).allow(name);
-        }
+        let names = self.config.environment.allow.clone();
+        let list = "/environment/allow";
+        self.add_names("environment.allow", list, &names, variable_problem)?;
+        let filter = CredentialFilter::default();
+        self.credential_filter = names.into_iter().fold(filter, CredentialFilter::allow);
         Ok(())
     }
 

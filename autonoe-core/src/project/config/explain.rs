@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use super::{EffectiveConfig, SandboxSwitch, SwitchSource};
 use crate::agent::Sandbox;
-use crate::spec::HookSpec;
 use crate::tool::McpServer;
 
 /// The source of a value.
@@ -130,9 +129,4 @@ pub(super) fn format_server(server: &McpServer) -> String {
             }
         }
     }
-}
-
-/// Returns the tag of a hook.
-pub(super) fn hook_tag(hook: &dyn HookSpec) -> String {
-    hook.typetag_name().to_owned()
 }
