@@ -98,7 +98,7 @@ mod tests {
             let sender = std::sync::Mutex::new(sender);
             let context = JobContext::new(RunControl::new(), move |at: RunProgress| {
                 let sender = sender.lock().expect("a lock");
-                sender.send(at.progress).expect("somebody listens");
+                sender.send(at.progress).expect("the receiver is open");
             });
             let mut at = RunProgress::new(reported);
             assert_eq!(at.progress, expected, "{reported}");

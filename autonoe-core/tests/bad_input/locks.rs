@@ -14,7 +14,7 @@ pub(crate) fn cases() -> Vec<Case> {
     let held = Case::new("run.lock is held by another run", [Lock, Run], |folder| {
         let project = Project::find(folder.project_dir(), None).expect("it is there");
         let started = "2026-01-31T12:00:00Z".parse().expect("a time");
-        let lock = RunLock::acquire(&project, started).expect("nobody else");
+        let lock = RunLock::acquire(&project, started).expect("the lock is free");
         // Held until the folder is deleted.
         std::mem::forget(lock);
     });

@@ -216,7 +216,7 @@ async fn a_token_budget_fails_on_sessions_that_do_not_report_tokens() {
     let report = fixture.run(runner).await;
 
     let ExitReason::Failed { error } = &report.exit else {
-        panic!("it went on: {report:?}")
+        panic!("it continued: {report:?}")
     };
     assert_eq!(error.code, "tokens_not_reported");
     assert_eq!(report.sessions, 1);

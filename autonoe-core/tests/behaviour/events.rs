@@ -425,7 +425,7 @@ async fn a_run_can_join_an_existing_trace() {
     let session = events
         .iter()
         .find(|event| event["event"] == "session_started")
-        .expect("told");
+        .expect("an event");
     let trace_context = agents.last().trace.expect("there is one");
     let span = session["spanId"].as_str().unwrap_or_default();
     assert_eq!(trace_context.traceparent(), format!("00-{trace}-{span}-00"));

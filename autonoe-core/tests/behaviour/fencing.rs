@@ -127,7 +127,7 @@ async fn paused_run_notices_external_ledger_changes() {
             .repository
             .save(&state, fence)
             .await
-            .expect("nobody else saves");
+            .expect("no other writer saves");
         control.resume();
     })
     .await;

@@ -220,7 +220,7 @@ async fn lesson_11_an_empty_sync_is_not_all_verified() {
 async fn lesson_12_a_denied_call_does_not_end_the_session() {
     let fixture = Fixture::new([
         plans(&["A"]),
-        SessionScript::new("goes on after a denial")
+        SessionScript::new("continues after a denial")
             .is_denied_by(
                 "file-scope",
                 "Write",

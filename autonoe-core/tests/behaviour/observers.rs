@@ -252,7 +252,7 @@ async fn tool_reports_progress_and_receives_embedder_data() {
     let progress = events
         .iter()
         .find(|event| event["event"] == "tool_progress")
-        .expect("told");
+        .expect("an event");
     assert_eq!(
         (
             &progress["tool"],

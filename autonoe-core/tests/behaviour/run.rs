@@ -286,7 +286,7 @@ async fn a_deliverable_passes_through_its_statuses() {
     let (tool, blocked) = set("blocked");
     let fixture = Fixture::new([
         plans(&["DL-001"]),
-        SessionScript::new("goes there and back")
+        SessionScript::new("passes and fails again")
             .uses_tool(tool, set("passed").1)
             .fails_tool(tool, blocked.clone())
             .uses_tool(tool, set("pending").1)

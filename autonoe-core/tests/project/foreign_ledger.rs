@@ -512,7 +512,7 @@ async fn a_session_of_a_flow_fails_at_the_second_foreign_change() {
         .clock(Arc::new(VirtualClock::new()))
         .open()
         .await
-        .expect("nobody else");
+        .expect("the lock is free");
     let sessions = open_project
         .start(agents)
         .expect("writable")

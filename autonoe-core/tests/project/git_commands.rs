@@ -268,7 +268,7 @@ const CREATES: [(&str, Creates); 3] = [
         project.ensure_state_dir().expect("writable");
     }),
     ("the run lock", |project| {
-        RunLock::acquire(project, Timestamp::UNIX_EPOCH).expect("nobody else");
+        RunLock::acquire(project, Timestamp::UNIX_EPOCH).expect("the lock is free");
     }),
     ("the ledger", |project| {
         FileDeliverableRepository::open(project).expect("writable");

@@ -46,7 +46,7 @@ pub(crate) async fn assert_nothing_is_lost(
     repository
         .save(&snapshot.state, fence)
         .await
-        .expect("nobody else saves");
+        .expect("no other writer saves");
     assert_eq!(files_of(project), files);
 }
 

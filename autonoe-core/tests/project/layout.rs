@@ -131,7 +131,7 @@ fn the_specification_must_be_there() {
     let dir = folder();
     let project = Project::find(dir.path(), None).expect("it is there");
 
-    let missing = project.specification().expect_err("nobody wrote it");
+    let missing = project.specification().expect_err("it is missing");
     fs::create_dir(dir.path().join("SPEC.md")).expect("writable");
     let folder = project
         .specification()

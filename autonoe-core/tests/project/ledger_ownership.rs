@@ -48,7 +48,7 @@ fn saved_copies(project: &TempProject) -> Vec<String> {
 
 async fn open_project(project: &TempProject) -> OpenProject {
     let options = OpenProject::options(project.project());
-    options.open().await.expect("nobody else")
+    options.open().await.expect("the lock is free")
 }
 
 async fn open(open_project: &OpenProject) -> OpenSessions {

@@ -28,7 +28,7 @@ fn a_second_run_is_refused_with_the_process_and_the_start_of_the_first() {
     let folder = TempProject::new();
     let project = folder.project();
     let started: Timestamp = "2026-01-31T12:00:00.123456789Z".parse().expect("a time");
-    let _first = RunLock::acquire(project, started).expect("nobody else");
+    let _first = RunLock::acquire(project, started).expect("the lock is free");
 
     let second = RunLock::acquire(project, Timestamp::now()).expect_err("it is taken");
 
@@ -55,7 +55,7 @@ fn a_second_run_is_refused_with_the_process_and_the_start_of_the_first() {
 fn a_holder_that_has_not_recorded_itself_is_named_by_its_process() {
     let folder = TempProject::new();
     let project = folder.project();
-    let _first = RunLock::acquire(project, Timestamp::now()).expect("nobody else");
+    let _first = RunLock::acquire(project, Timestamp::now()).expect("the lock is free");
     fs::write(project.run_lock_path(), "not json").expect("writable");
 
     let second = RunLock::acquire(project, Timestamp::now()).expect_err("it is taken");
@@ -70,7 +70,7 @@ fn an_ended_run_clears_the_lock_file() {
     let folder = TempProject::new();
     let project = folder.project();
 
-    drop(RunLock::acquire(project, Timestamp::now()).expect("nobody else"));
+    drop(RunLock::acquire(project, Timestamp::now()).expect("the lock is free"));
 
     let left = fs::read_to_string(project.run_lock_path()).expect("readable");
     assert_eq!(left, "");
@@ -85,7 +85,7 @@ fn git_ignores_the_state_of_a_run_and_tracks_the_settings() {
         fs::write(project.state_dir().join(name), "{}").expect("writable");
     }
 
-    let _lock = RunLock::acquire(project, Timestamp::now()).expect("nobody else");
+    let _lock = RunLock::acquire(project, Timestamp::now()).expect("the lock is free");
 
     git(project.root(), &["init", "--quiet"]);
     git(project.root(), &["add", "--all", ".autonoe"]);
@@ -101,7 +101,7 @@ fn a_git_ignore_of_the_user_is_left_alone() {
     let ignored = project.state_dir().join(".gitignore");
     fs::write(&ignored, "*\n").expect("writable");
 
-    let _lock = RunLock::acquire(project, Timestamp::now()).expect("nobody else");
+    let _lock = RunLock::acquire(project, Timestamp::now()).expect("the lock is free");
 
     assert_eq!(fs::read_to_string(ignored).expect("readable"), "*\n");
 }
@@ -116,7 +116,7 @@ fn child_process_holds_the_lock() {
         return;
     };
     let project = Project::find(dir.as_ref(), None).expect("it is there");
-    let lock = RunLock::acquire(&project, Timestamp::now()).expect("nobody else");
+    let lock = RunLock::acquire(&project, Timestamp::now()).expect("the lock is free");
     let descriptor = lock.descriptor().try_clone().expect("it can be handed on");
     let mut agent = Command::new("sleep")
         .arg("600")
@@ -184,7 +184,7 @@ fn after_a_kill_the_lock_stays_as_long_as_an_agent_lives_and_not_longer() {
 fn an_orderly_end_frees_the_lock_although_something_was_left_running() {
     let folder = TempProject::new();
     let project = folder.project();
-    let lock = RunLock::acquire(project, Timestamp::now()).expect("nobody else");
+    let lock = RunLock::acquire(project, Timestamp::now()).expect("the lock is free");
     let descriptor = lock.descriptor().try_clone().expect("it can be handed on");
     let mut server = Command::new("sleep")
         .arg("600")
@@ -204,7 +204,7 @@ fn an_orderly_end_frees_the_lock_although_something_was_left_running() {
 fn lock_checks_do_not_keep_a_run_from_starting() {
     let dir = tempfile::tempdir().expect("a folder");
     let project = Project::find(dir.path(), None).expect("it is there");
-    drop(RunLock::acquire(&project, Timestamp::now()).expect("nobody else"));
+    drop(RunLock::acquire(&project, Timestamp::now()).expect("the lock is free"));
     let is_over = AtomicBool::new(false);
 
     let acquired = std::thread::scope(|scope| {
@@ -234,7 +234,7 @@ fn a_lock_check_returns_the_holder_and_leaves_no_trace() {
     assert_eq!(RunLock::held(&project).expect("readable"), None);
     assert!(!project.state_dir().exists());
 
-    let lock = RunLock::acquire(&project, Timestamp::now()).expect("nobody else");
+    let lock = RunLock::acquire(&project, Timestamp::now()).expect("the lock is free");
     let held = RunLock::held(&project)
         .expect("readable")
         .expect("it is held");

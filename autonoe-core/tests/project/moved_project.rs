@@ -186,7 +186,7 @@ fn assert_clear(case: &str, report: &RunReport, expected: &str, folder: &TempDir
 async fn project_lost_during_a_session_ends_the_run() {
     for (case, mishap, expected) in FOLDER.into_iter().chain(JOURNAL) {
         let folder = tempfile::tempdir().expect("a folder");
-        let second = SessionScript::new("goes on")
+        let second = SessionScript::new("continues")
             .performs(mishap)
             .says("ok")
             .ends();
@@ -258,7 +258,7 @@ async fn run_with_a_mishap_in_the_pause(folder: &TempDir, mishap: Mishap) -> Run
     .run(&RunControl::new())
     .await
     .expect("it starts");
-    assert_eq!(agents.prompts().len(), 1, "no second agent was asked");
+    assert_eq!(agents.prompts().len(), 1, "no second agent was prompted");
     report
 }
 
@@ -266,7 +266,7 @@ async fn run_with_a_mishap_in_the_pause(folder: &TempDir, mishap: Mishap) -> Run
 async fn the_run_of_a_restored_project_is_resumed() {
     let folder = tempfile::tempdir().expect("a folder");
     let (case, moves, expected) = FOLDER[0];
-    let second = SessionScript::new("goes on")
+    let second = SessionScript::new("continues")
         .performs(moves)
         .says("ok")
         .ends();

@@ -142,7 +142,7 @@ impl Generation {
             .filter(|id| !present.contains(*id))
             .collect();
         assert!(lost.is_empty(), "synced lines are lost: {lost:?}");
-        FileJournal::open(&self.project).expect("a torn line is mended");
+        FileJournal::open(&self.project).expect("a torn line is repaired");
     }
 }
 
@@ -189,7 +189,7 @@ async fn child_process_cuts_power_repeatedly() {
     );
     assert!(
         deliverables > rounds && lines > rounds && shared > 0,
-        "nobody wrote anything"
+        "nothing was written"
     );
     assert!(unsynced_lost > 0, "cuts that lose nothing show nothing");
 }

@@ -170,7 +170,7 @@ fn a_finished_ledger_ends_a_run_at_once() {
 #[test]
 fn another_running_run_is_reported() {
     let project = TempProject::new().spec("# Shop");
-    let lock = RunLock::acquire(project.project(), Timestamp::now()).expect("nobody else");
+    let lock = RunLock::acquire(project.project(), Timestamp::now()).expect("the lock is free");
 
     assert!(preview(&project, Mode::Run).lock_held.is_some());
 

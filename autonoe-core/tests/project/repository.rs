@@ -50,7 +50,7 @@ async fn the_ledger_of_a_run_that_holds_the_lock_conforms() {
     let locks = std::sync::Mutex::new(Vec::new());
     let fresh = async || {
         let project = Project::find(&folders.new_one(), None).expect("it is there");
-        let lock = RunLock::acquire(&project, Timestamp::UNIX_EPOCH).expect("nobody else");
+        let lock = RunLock::acquire(&project, Timestamp::UNIX_EPOCH).expect("the lock is free");
         let ledger = FileDeliverableRepository::open(&project).expect("writable");
         let owned = ledger.owned_by_run(&lock, &project).expect("readable");
         locks.lock().expect("not poisoned").push(lock);
@@ -121,7 +121,7 @@ async fn a_file_of_the_typescript_version_is_accepted_and_keeps_its_fields() {
     ledger
         .save(&snapshot.state, fence)
         .await
-        .expect("nobody else saves");
+        .expect("no other writer saves");
 
     let text = fs::read_to_string(&path).expect("readable");
     insta::assert_snapshot!(text);
@@ -185,7 +185,10 @@ async fn the_permissions_of_the_file_stay() {
         base: Some(revision),
         epoch: Epoch(1),
     };
-    ledger.save(&state, fence).await.expect("nobody else saves");
+    ledger
+        .save(&state, fence)
+        .await
+        .expect("no other writer saves");
 
     let mode = fs::metadata(&path).expect("there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);

@@ -16,7 +16,7 @@ use serde_json::json;
 async fn a_run_stores_its_ledger_in_the_project_and_passes_its_lock_to_the_agent() {
     let folder = TempProject::new();
     let project = folder.project();
-    let lock = RunLock::acquire(project, Timestamp::now()).expect("nobody else");
+    let lock = RunLock::acquire(project, Timestamp::now()).expect("the lock is free");
     let repository = FileDeliverableRepository::open(project).expect("writable");
     let agents = Arc::new(ScriptedBackend::new([
         SessionScript::new("plans")

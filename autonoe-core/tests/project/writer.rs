@@ -69,7 +69,7 @@ fn print_id(id: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "done {id}")
         .and_then(|()| out.flush())
-        .expect("somebody listens");
+        .expect("the receiver is open");
 }
 
 /// Runs in another process: creates deliverables one after another and prints each one to standard
@@ -221,7 +221,7 @@ pub(crate) fn wait_for_updates(writers: &[Writer], count: usize) {
     while updates() < before + count {
         assert!(
             started.elapsed() < Duration::from_secs(60),
-            "nobody writes anything"
+            "nothing is written"
         );
         std::thread::sleep(Duration::from_micros(200));
     }

@@ -64,16 +64,16 @@ fn child_process_writes_until_overtaken() {
         let id = format!("OLD-{number}");
         let started = Instant::now();
         match runtime.block_on(create(&store, &id)) {
-            Ok(()) => writeln!(out, "done {id}").expect("somebody listens"),
+            Ok(()) => writeln!(out, "done {id}").expect("the receiver is open"),
             // The new owner saves concurrently; that is no loss.
             Err(UpdateError::Repository(error)) if error.is_retryable() => {}
             Err(UpdateError::Repository(error)) => {
-                writeln!(out, "done with {}", error.code()).expect("somebody listens");
+                writeln!(out, "done with {}", error.code()).expect("the receiver is open");
                 return;
             }
             Err(error) => panic!("{error}"),
         }
-        out.flush().expect("somebody listens");
+        out.flush().expect("the receiver is open");
         // Agents think between two writes; without a rest, each stop would hit a write.
         thread::sleep(started.elapsed().max(Duration::from_millis(1)));
     }
@@ -139,7 +139,7 @@ impl Writer {
     /// Waits for its next output line.
     fn next(&self) -> String {
         let line = self.output_lines.recv_timeout(DEADLINE);
-        line.expect("the writer goes on")
+        line.expect("the writer continues")
     }
 
     /// Waits until it ends by itself, and returns its remaining output.
@@ -197,7 +197,7 @@ fn round(runtime: &Runtime, number: u64) -> Takeover {
     let project = Project::find(folder.path(), None).expect("it is there");
     let repository = repository(&project);
     let first = runtime.block_on(take_over(repository.clone(), SystemClock, Mode::Run));
-    let old = Writer::start(&project, first.expect("nobody else").0.epoch());
+    let old = Writer::start(&project, first.expect("the takeover succeeds").0.epoch());
     let mut acknowledged: Vec<_> = (0..=number % 3).map(|_| old.next()).collect();
     // Never at the same point of a write.
     thread::sleep(Duration::from_micros(number * 7919 % 3000));

@@ -22,7 +22,7 @@ async fn each_way(check: impl AsyncFn(&Agent)) {
 #[tokio::test]
 async fn tools_are_listed_with_flat_schemas_and_hints() {
     each_way(async |agent| {
-        let listed = agent.list().await.expect("they are told");
+        let listed = agent.list().await.expect("the tools are listed");
 
         let definitions = serde_json::to_value(&listed).expect("it serialises");
         let hints = |is_read_only: bool| {
@@ -188,7 +188,7 @@ async fn a_call_that_is_cancelled_ends_and_the_others_do_not() {
         handle
             .cancel(Some("enough".into()))
             .await
-            .expect("it is told");
+            .expect("it is sent");
 
         soon(watch.over.notified()).await;
         let text = soon(agent.text("act", json!({"do": "say", "text": "on"}))).await;
@@ -199,7 +199,7 @@ async fn a_call_that_is_cancelled_ends_and_the_others_do_not() {
     let handle = agent.begin("act", json!({"do": "wait"})).await;
     soon(watch.waiting.notified()).await;
 
-    handle.cancel(None).await.expect("it is told");
+    handle.cancel(None).await.expect("it is sent");
 
     soon(watch.over.notified()).await;
     let text: Value = soon(agent.text("act", json!({"do": "say"}))).await.into();
@@ -217,11 +217,11 @@ async fn two_clients_of_a_session_do_not_cancel_each_others_calls() {
     soon(watch.waiting.notified()).await;
     assert_eq!(running.id, cancelled.id);
 
-    cancelled.cancel(None).await.expect("it is told");
+    cancelled.cancel(None).await.expect("it is sent");
     soon(watch.over.notified()).await;
 
     let soon_after = soon(one.text("act", json!({"do": "say"}))).await;
     assert_eq!(soon_after, "mine: ");
-    running.cancel(None).await.expect("it is told");
+    running.cancel(None).await.expect("it is sent");
     soon(watch.over.notified()).await;
 }

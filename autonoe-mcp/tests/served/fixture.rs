@@ -105,7 +105,7 @@ impl Tool for Act {
                 let _over = Over(self.watch.clone());
                 self.watch.waiting.notify_one();
                 context.cancelled.cancelled().await;
-                Err(ToolError::new(ToolErrorCode::CANCELLED, "nobody waits"))
+                Err(ToolError::new(ToolErrorCode::CANCELLED, "no caller waits"))
             }
             _ => Ok(ToolOutput::new("seen")),
         }

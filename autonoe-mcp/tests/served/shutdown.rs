@@ -186,5 +186,5 @@ async fn closes_the_connection_on_an_overlong_message() {
 
     let ended = soon(server).await.expect("it does not panic");
     assert!(ended.is_err());
-    assert!(written.is_err(), "nobody reads on");
+    assert!(written.is_err(), "no reader continues");
 }

@@ -72,7 +72,7 @@ impl AgentClient for Session {
         }
         let work = stream::once(async move {
             let agent = Agent::connect(&server).await.expect("it lets us in");
-            let names: Vec<_> = agent.list().await.expect("they are told");
+            let names: Vec<_> = agent.list().await.expect("the tools are listed");
             let plan = json!({"deliverables": [
                 {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]},
             ]});

@@ -35,7 +35,7 @@ impl Tool for Probe {
                 self.started.notify_one();
                 std::future::pending().await
             }
-            "panic" => panic!("as it was told"),
+            "panic" => panic!("as requested"),
             _ => Err(ToolError::new(
                 ToolErrorCode::NOT_FOUND,
                 "there is no such thing",
@@ -298,7 +298,7 @@ proptest! {
                 Reply::Nothing => return Err(TestCaseError::fail("no answer")),
                 Reply::Call(call) => {
                     let answer = futures::executor::block_on(call.run(|_| ()));
-                    answer.expect("nobody cancelled it")
+                    answer.expect("it was not cancelled")
                 }
             },
         };
