@@ -186,12 +186,15 @@ pub(crate) fn webhook_notifier<'a>(
 ) -> Result<WebhookNotifier, AppError> {
     let notifier = WebhookNotifier::new(keys, SystemClock);
     // Without any authorities, the check of the webhook reports it.
-    let is_untrusting = models.trust == Trust::default().with_system(SystemAuthorities::Ignored);
+    let untrusting = Trust {
+        system: SystemAuthorities::Ignored,
+        ..Trust::default()
+    };
     let is_encrypted = |address: &str| {
         let scheme = address.get(.."https:".len());
         scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"))
     };
-    if is_untrusting || !addresses.any(is_encrypted) {
+    if models.trust == untrusting || !addresses.any(is_encrypted) {
         return Ok(notifier);
     }
     let trust = models.trust.clone().resolve_in(project.root());
