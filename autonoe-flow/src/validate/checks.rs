@@ -27,7 +27,7 @@ pub(super) fn check(findings: &mut Findings<'_>) {
                 }
             }
             Some(Check::Prompt(check)) => {
-                judge(findings, work, check, &format!("{at}/check/prompt"))
+                judge(findings, work, check, &format!("{at}/check/prompt"));
             }
             None => {}
         }
