@@ -11,7 +11,6 @@ use autonoe_core::gate::policy::CREDENTIAL_PATHS;
 use autonoe_core::project::SandboxSwitch;
 use autonoe_core::time::SystemClock;
 use autonoe_flow::FlowDefinition;
-use autonoe_flow::check::ProcessCommands;
 use autonoe_flow::definition::{
     Check, ExpectedAction, NotificationMethod, StepEscalation, StepsRegistry,
 };
@@ -43,17 +42,17 @@ pub fn flow_commands(
     models: &ModelsFile,
     switch: SandboxSwitch,
     env: &Env,
-) -> Result<ProcessCommands, AppError> {
+) -> Result<ProcessRunner, AppError> {
     let keys = keys(models);
     let commands = match switch.sandbox() {
-        Sandbox::Off => ProcessCommands::unconfined(project.root()),
+        Sandbox::Off => ProcessRunner::unconfined(project.root()),
         Sandbox::Required => {
             let files = keys.files.iter().map(|file| project.root().join(file));
             let sandbox = sandbox(project.root(), files, env).network(models.tools.network.into());
             if has_commands(flow) {
                 sandbox.check().map_err(|error| no_sandbox(&error))?;
             }
-            ProcessCommands::confined(project.root(), sandbox)
+            ProcessRunner::confined(project.root(), sandbox)
         }
     };
     Ok(commands.envs(command_variables(models, &keys, env)))
@@ -112,7 +111,7 @@ fn has_commands(flow: &FlowDefinition) -> bool {
             actions.any(|action| matches!(action, ExpectedAction::Command(_)))
         }
         Check::Prompt(_) | Check::Keyword(_) => false,
-    }) || flow.agent().behavior.completion.runs_command()
+    }) || flow.agent().behavior.completion.needs().runs_command
 }
 
 /// Returns the sandbox of commands in the folder `root` that execute code of agents.
@@ -187,12 +186,15 @@ pub(crate) fn webhook_notifier<'a>(
 ) -> Result<WebhookNotifier, AppError> {
     let notifier = WebhookNotifier::new(keys, SystemClock);
     // Without any authorities, the check of the webhook reports it.
-    let is_untrusting = models.trust == Trust::default().with_system(SystemAuthorities::Ignored);
+    let untrusting = Trust {
+        system: SystemAuthorities::Ignored,
+        ..Trust::default()
+    };
     let is_encrypted = |address: &str| {
         let scheme = address.get(.."https:".len());
         scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"))
     };
-    if is_untrusting || !addresses.any(is_encrypted) {
+    if models.trust == untrusting || !addresses.any(is_encrypted) {
         return Ok(notifier);
     }
     let trust = models.trust.clone().resolve_in(project.root());

@@ -234,8 +234,12 @@ mod tests {
             ..TelemetrySection::default()
         };
         assert_eq!(file.telemetry, telemetry);
-        let trust = Trust::default().with_file("/etc/company/authority.pem");
-        assert_eq!(file.trust, trust.with_system(SystemAuthorities::Ignored));
+        let trust = Trust {
+            system: SystemAuthorities::Ignored,
+            files: vec!["/etc/company/authority.pem".into()],
+            pem: None,
+        };
+        assert_eq!(file.trust, trust);
         assert_eq!(file.tools.limits.command_time.as_millis(), 1000);
     }
 

@@ -40,11 +40,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
         ..FlowLimits::default()
     };
     let result = FlowRun::new(project.project().clone(), flow, agents)
-        .limits(limits)
-        .observer(|event: &FlowEvent<'_>| {
-            if let FlowEvent::PromptSent { iteration, .. } = event {
-                println!("prompt {iteration}");
-            }
+        .options(move |options| {
+            options.limits(limits).observer(|event: &FlowEvent<'_>| {
+                if let FlowEvent::PromptSent { iteration, .. } = event {
+                    println!("prompt {iteration}");
+                }
+            })
         })
         .run(&RunControl::new())
         .await?;

@@ -1,9 +1,8 @@
 //! [`FlowError`] and its kinds.
 
-use std::fmt;
-
 use autonoe_core::event::InvalidValue;
 use autonoe_core::run::ExitClass;
+use serde::{Deserialize, Serialize};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -20,11 +19,9 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// assert_eq!(error.layer(), FlowLayer::Loop);
 /// assert!(!error.is_recoverable());
 /// ```
-#[derive(Debug)]
-pub struct FlowError(Box<Details>);
-
-#[derive(Debug)]
-struct Details {
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct FlowError {
     kind: FlowErrorKind,
     message: String,
     iteration: Option<u64>,
@@ -34,72 +31,57 @@ struct Details {
 impl FlowError {
     /// Creates an error; `message` is a lower-case sentence that names the subject.
     pub fn new(kind: FlowErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Details {
+        Self {
             kind,
             message: message.into(),
             iteration: None,
             source: None,
-        }))
+        }
     }
 
     /// Adds the iteration in which the error occurred, counted from 1.
     #[must_use]
     pub fn at_iteration(mut self, iteration: u64) -> Self {
-        self.0.iteration = Some(iteration);
+        self.iteration = Some(iteration);
         self
     }
 
     /// Adds the cause.
     #[must_use]
     pub fn with_cause(mut self, source: impl Into<BoxError>) -> Self {
-        self.0.source = Some(source.into());
+        self.source = Some(source.into());
         self
     }
 
     /// Returns the kind of the error.
     pub fn kind(&self) -> FlowErrorKind {
-        self.0.kind
+        self.kind
     }
 
     /// Returns a stable name for programs, for example `prompt_not_found`.
     pub fn code(&self) -> &'static str {
-        self.0.kind.code()
+        self.kind.code()
     }
 
     /// Returns the layer in which the error occurred.
     pub fn layer(&self) -> FlowLayer {
-        self.0.kind.layer()
+        self.kind.layer()
     }
 
     /// Returns whether a retry or another path may help. If not, the flow ends at once.
     pub fn is_recoverable(&self) -> bool {
-        self.0.kind.is_recoverable()
+        self.kind.is_recoverable()
     }
 
     /// Returns the iteration in which the error occurred, counted from 1.
     pub fn iteration(&self) -> Option<u64> {
-        self.0.iteration
+        self.iteration
     }
 }
 
 impl From<InvalidValue> for FlowError {
     fn from(error: InvalidValue) -> Self {
         Self::new(FlowErrorKind::ConfigurationValidation, error.to_string())
-    }
-}
-
-impl fmt::Display for FlowError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
-    }
-}
-
-impl std::error::Error for FlowError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.0.source {
-            Some(source) => Some(source.as_ref()),
-            None => None,
-        }
     }
 }
 
@@ -152,11 +134,11 @@ impl FlowLayer {
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident, $code:literal, $layer:ident, $recoverable:literal,
         $class:ident;)+) => {
-        /// Kinds of errors of a flow.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        /// Kinds of errors of a flow. In JSON, a kind is its code.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[non_exhaustive]
         pub enum FlowErrorKind {
-            $($(#[$doc])* $kind,)+
+            $($(#[$doc])* #[serde(rename = $code)] $kind,)+
         }
 
         impl FlowErrorKind {

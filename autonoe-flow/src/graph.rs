@@ -1,12 +1,13 @@
 //! [`FlowGraph`]: the steps of a flow as nodes and edges, rendered in Mermaid or DOT.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::definition::{
     AfterFailure, NotificationMethod, ReturnFlow, Step, StepEscalation, StepId, StepsRegistry,
-    Target, WorkStep,
+    Target,
 };
-use crate::walk::{Edge as OutEdge, EdgeKind as When, edges};
+use crate::walk::{EdgeKind, edges};
 
 /// The steps of a flow as a graph.
 ///
@@ -27,8 +28,11 @@ use crate::walk::{Edge as OutEdge, EdgeKind as When, edges};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowGraph {
+    /// The start is the first node, the end the second.
     nodes: Vec<Node>,
     edges: Vec<Edge>,
+    /// The nodes of steps, including missing ones.
+    index: BTreeMap<StepId, usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,78 +70,65 @@ enum Line {
     Dotted,
 }
 
-/// The start is the first node, the end the second.
 const START: usize = 0;
 const END: usize = 1;
 
 impl FlowGraph {
     /// Builds the graph of the steps.
     pub fn new(registry: &StepsRegistry) -> Self {
-        let mut graph = Builder {
-            registry,
-            nodes: vec![node(Shape::Start, ["start"]), node(Shape::End, ["end"])],
+        let mut graph = Self {
+            nodes: Vec::new(),
             edges: Vec::new(),
-            missing: Vec::new(),
+            index: BTreeMap::new(),
         };
+        graph.node(Shape::Start, vec!["start".to_owned()]);
+        graph.node(Shape::End, vec!["end".to_owned()]);
         for (id, step) in &registry.steps {
-            graph.nodes.push(step_node(id, step));
+            let index = graph.step_node(id, step);
+            graph.index.insert(id.clone(), index);
         }
-        let entry = Target::Step(registry.entry_step.clone());
-        graph.edge(START, &entry, "", Line::Solid);
-        for (index, (id, step)) in registry.steps.iter().enumerate() {
-            graph.step(index + 2, id, step);
+        graph.edge(START, &registry.entry_step.clone().into(), "", Line::Solid);
+        for (id, step) in &registry.steps {
+            graph.step_edges(id, step, registry);
         }
-        Self {
-            nodes: graph.nodes,
-            edges: graph.edges,
-        }
+        graph
     }
-}
 
-fn node<const N: usize>(shape: Shape, lines: [&str; N]) -> Node {
-    Node {
-        shape,
-        lines: lines.map(str::to_owned).to_vec(),
+    fn node(&mut self, shape: Shape, lines: Vec<String>) -> usize {
+        self.nodes.push(Node { shape, lines });
+        self.nodes.len() - 1
     }
-}
 
-/// Returns the node of a step: its ID, its name if that differs, and its number of retries.
-fn step_node(id: &StepId, step: &Step) -> Node {
-    let shape = match step {
-        Step::Normal(_) => Shape::Normal,
-        Step::Gateway(_) => Shape::Gateway,
-        Step::SubStep(_) => Shape::SubStep,
-    };
-    let mut lines = vec![id.to_string()];
-    lines.extend(
-        step.name()
-            .filter(|name| *name != id.as_str())
-            .map(str::to_owned),
-    );
-    if let Some(work) = step.work() {
-        let retries = work.plan().max_retries;
-        if retries > 0 {
-            lines.push(format!("retries: {retries}"));
-        }
+    /// Adds the node of a step: its ID, its name if that differs, and its number of retries.
+    fn step_node(&mut self, id: &StepId, step: &Step) -> usize {
+        let shape = match step {
+            Step::Normal(_) => Shape::Normal,
+            Step::Gateway(_) => Shape::Gateway,
+            Step::SubStep(_) => Shape::SubStep,
+        };
+        let name = step.name().filter(|name| *name != id.as_str());
+        let retries = step.work().map_or(0, |work| work.plan().max_retries);
+        let mut lines = vec![id.to_string()];
+        lines.extend(name.map(str::to_owned));
+        lines.extend((retries > 0).then(|| format!("retries: {retries}")));
+        self.node(shape, lines)
     }
-    Node { shape, lines }
-}
 
-struct Builder<'a> {
-    registry: &'a StepsRegistry,
-    nodes: Vec<Node>,
-    edges: Vec<Edge>,
-    missing: Vec<(StepId, usize)>,
-}
-
-impl Builder<'_> {
-    fn step(&mut self, at: usize, id: &StepId, step: &Step) {
-        for edge in edges(id, step, self.registry) {
-            // Escalations are drawn by `escalation`, which also adds the notified step.
-            if !matches!(edge.kind, When::Resume | When::Restart) {
-                let (label, line) = label_and_line(&edge, step);
-                self.edge(at, &edge.to, &label, line);
-            }
+    fn step_edges(&mut self, id: &StepId, step: &Step, registry: &StepsRegistry) {
+        let at = self.index[id];
+        let has_check = step.work().is_some_and(|work| work.check.is_some());
+        for edge in edges(id, step, registry) {
+            let (label, line) = match edge.kind {
+                EdgeKind::Pass if has_check => ("pass".to_owned(), Line::Solid),
+                EdgeKind::Pass => (String::new(), Line::Solid),
+                EdgeKind::Fail => ("fail".to_owned(), Line::Dashed),
+                EdgeKind::Skip => ("skip".to_owned(), Line::Dashed),
+                EdgeKind::Default => ("else".to_owned(), Line::Solid),
+                EdgeKind::Branch(index) => (branch_label(step, index), Line::Solid),
+                // Drawn by `escalation`, which also adds the notified step.
+                EdgeKind::Resume | EdgeKind::Restart => continue,
+            };
+            self.edge(at, &edge.to, &label, line);
         }
         let Some(work) = step.work() else {
             return;
@@ -149,16 +140,11 @@ impl Builder<'_> {
         if let (Step::Normal(_), AfterFailure::Escalate(escalation)) =
             (step, work.plan().after_failure)
         {
-            self.escalation(at, id, &escalation);
+            self.escalation(at, id, &escalation, &registry.entry_step);
         }
     }
 
-    fn escalation(&mut self, at: usize, id: &StepId, escalation: &StepEscalation) {
-        let back = match escalation.return_flow {
-            ReturnFlow::Resume => Some(("resume", id.clone())),
-            ReturnFlow::Restart => Some(("restart", self.registry.entry_step.clone())),
-            ReturnFlow::Abort => None,
-        };
+    fn escalation(&mut self, at: usize, id: &StepId, escalation: &StepEscalation, entry: &StepId) {
         let from = match escalation.notification_method {
             NotificationMethod::InAgent => match escalation.escalate_to.parse::<StepId>() {
                 Ok(called) => self.edge(at, &called.into(), "escalate", Line::Dashed),
@@ -175,61 +161,44 @@ impl Builder<'_> {
                 at
             }
         };
-        if let Some((label, target)) = back {
-            self.edge(from, &target.into(), label, Line::Dashed);
-        }
+        let (label, target) = match escalation.return_flow {
+            ReturnFlow::Resume => ("resume", id),
+            ReturnFlow::Restart => ("restart", entry),
+            ReturnFlow::Abort => return,
+        };
+        self.edge(from, &target.clone().into(), label, Line::Dashed);
     }
 
     /// Adds an edge, and returns its target node.
     fn edge(&mut self, from: usize, to: &Target, label: &str, line: Line) -> usize {
         let to = match to {
             Target::End => END,
-            Target::Step(id) => self.index(id),
+            Target::Step(id) => match self.index.get(id) {
+                Some(index) => *index,
+                None => {
+                    let lines = vec![id.to_string(), "missing".to_owned()];
+                    let index = self.node(Shape::Missing, lines);
+                    self.index.insert(id.clone(), index);
+                    index
+                }
+            },
         };
+        let label = label.to_owned();
         self.edges.push(Edge {
             from,
             to,
-            label: label.to_owned(),
+            label,
             line,
         });
         to
     }
-
-    fn index(&mut self, id: &StepId) -> usize {
-        let mut known = self.registry.steps.keys();
-        if let Some(index) = known.position(|known| known == id) {
-            return index + 2;
-        }
-        if let Some((_, index)) = self.missing.iter().find(|(known, _)| known == id) {
-            return *index;
-        }
-        self.nodes
-            .push(node(Shape::Missing, [id.as_str(), "missing"]));
-        let index = self.nodes.len() - 1;
-        self.missing.push((id.clone(), index));
-        index
-    }
 }
 
-fn label_and_line(way: &OutEdge, step: &Step) -> (String, Line) {
-    let has_check = step
-        .work()
-        .is_some_and(|work: &WorkStep| work.check.is_some());
-    match way.kind {
-        When::Pass if has_check => ("pass".to_owned(), Line::Solid),
-        When::Pass => (String::new(), Line::Solid),
-        When::Fail => ("fail".to_owned(), Line::Dashed),
-        When::Skip => ("skip".to_owned(), Line::Dashed),
-        When::Default => ("else".to_owned(), Line::Solid),
-        When::Branch(index) => {
-            let test = match step {
-                Step::Gateway(gateway) => gateway.branches.get(index),
-                Step::Normal(_) | Step::SubStep(_) => None,
-            };
-            let label = test.map(|branch| branch.when.to_string());
-            (label.unwrap_or_default(), Line::Solid)
-        }
-        When::Resume | When::Restart => (String::new(), Line::Dashed),
+/// Returns the condition of a branch.
+fn branch_label(step: &Step, index: usize) -> String {
+    match step {
+        Step::Gateway(gateway) => gateway.branches[index].when.to_string(),
+        Step::Normal(_) | Step::SubStep(_) => String::new(),
     }
 }
 
@@ -238,12 +207,8 @@ impl FlowGraph {
     pub fn to_mermaid(&self) -> String {
         let mut text = String::from("flowchart TD\n");
         for (index, node) in self.nodes.iter().enumerate() {
-            let label: Vec<String> = node
-                .lines
-                .iter()
-                .map(|line| mermaid_escaped(line))
-                .collect();
-            let label = label.join("<br>");
+            let lines = node.lines.iter().map(|line| mermaid_escaped(line));
+            let label = Vec::from_iter(lines).join("<br>");
             let (open, close) = match node.shape {
                 Shape::Start | Shape::End => ("([", "])"),
                 Shape::Normal => ("[", "]"),
@@ -291,8 +256,8 @@ impl FlowGraph {
             "digraph flow {\n    rankdir=TB;\n    node [fontname=\"sans-serif\"];\n    edge [fontname=\"sans-serif\"];\n",
         );
         for (index, node) in self.nodes.iter().enumerate() {
-            let label: Vec<String> = node.lines.iter().map(|line| dot_escaped(line)).collect();
-            let label = label.join("\\n");
+            let lines = node.lines.iter().map(|line| dot_escaped(line));
+            let label = Vec::from_iter(lines).join("\\n");
             let shape = match node.shape {
                 Shape::Start | Shape::End => "shape=oval",
                 Shape::Normal => "shape=box, style=rounded",
@@ -312,10 +277,9 @@ impl FlowGraph {
                 Line::Dashed => attributes.push("style=dashed".to_owned()),
                 Line::Dotted => attributes.push("style=dotted".to_owned()),
             }
-            let attributes = if attributes.is_empty() {
-                String::new()
-            } else {
-                format!(" [{}]", attributes.join(", "))
+            let attributes = match attributes.join(", ").as_str() {
+                "" => String::new(),
+                attributes => format!(" [{attributes}]"),
             };
             let _ = writeln!(text, "    n{} -> n{}{attributes};", edge.from, edge.to);
         }

@@ -47,7 +47,7 @@
 //! | draw a flow as Mermaid or DOT | [`FlowGraph`] |
 //! | get the JSON Schemas of the definition files | [`schemas()`] |
 //! | import a flow from climpt | [`import()`], [`ImportedFlow`](import::ImportedFlow) |
-//! | check a step | [`StepChecker`](check::StepChecker), [`Judge`](autonoe_core::session::Judge), [`CommandRunner`] |
+//! | check a step | [`check_step`](check::check_step), [`Judge`](autonoe_core::session::Judge), [`CommandRunner`] |
 //! | check whether a flow is complete | [`build_completion`](completion::build_completion), [`FlowProgress`](progress::FlowProgress) |
 //! | let an agent set outputs and send signals | [`iteration_tools`](run::iteration_tools) |
 //! | notify someone of a failure | [`Notifiers`](escalation::Notifiers), [`Notifier`] |
@@ -76,7 +76,6 @@
 //! The library never prints, exits or reads the environment.
 
 pub mod check;
-mod command;
 pub mod completion;
 pub mod definition;
 mod error;
@@ -87,11 +86,9 @@ pub mod import;
 pub mod load;
 pub mod machine;
 pub mod parameters;
-mod port;
 pub mod progress;
 pub mod prompt;
 pub mod run;
-mod schemas;
 mod tools;
 pub mod validate;
 mod walk;
@@ -99,8 +96,9 @@ mod walk;
 /// Crates whose types are part of this API, in the versions that it uses.
 pub use {autonoe_core, autonoe_process};
 
-pub use command::CommandRunner;
-pub use definition::{FlowName, StepId};
+pub use check::CommandRunner;
+pub use completion::{CompletionHandler, CompletionSpec};
+pub use definition::{FlowName, StepId, schemas};
 pub use error::{FlowError, FlowErrorKind, FlowLayer};
 pub use escalation::Notifier;
 pub use finding::DefinitionFinding;
@@ -109,11 +107,9 @@ pub use import::import;
 pub use load::{FlowBuilder, FlowDefinition, LoadError, load};
 pub use machine::{FlowAction, FlowEnd, FlowFact, FlowLimits, FlowMachine, FlowResult};
 pub use parameters::ParameterValues;
-pub use port::{CompletionHandler, CompletionSpec};
 pub use prompt::Template;
 pub use run::{
     Flow, FlowEvent, FlowFactory, FlowObserver, FlowOptions, FlowRun, FlowRunError, StartOptions,
     Started,
 };
-pub use schemas::schemas;
 pub use validate::{ValidatedFlow, ValidationReport, validate};

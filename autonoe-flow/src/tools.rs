@@ -9,7 +9,7 @@ use autonoe_core::{Tool, ToolContext, ToolError, ToolOutput};
 use serde_json::{Map, Value, json};
 
 use crate::definition::{StructuredSignal, VariableName};
-use crate::progress::{AgentSignal, Triggers};
+use crate::progress::AgentSignal;
 
 /// The name of the tool that sets the outputs of a step.
 pub const SET_OUTPUTS: &str = "set_outputs";
@@ -24,11 +24,10 @@ const LONGEST: usize = 64 * 1024;
 /// waits for signals. They store their inputs in `slot`.
 ///
 /// ```
-/// use autonoe_flow::progress::Triggers;
 /// use autonoe_flow::run::{IterationSlot, SET_OUTPUTS, iteration_tools};
 ///
 /// let slot = IterationSlot::default();
-/// let tools = iteration_tools(&["verdict".parse()?], &Triggers::default(), &slot);
+/// let tools = iteration_tools(&["verdict".parse()?], &[], &slot);
 ///
 /// let names: Vec<&str> = tools.iter().map(|tool| tool.definition().name.as_str()).collect();
 /// assert_eq!(names, [SET_OUTPUTS]);
@@ -36,15 +35,15 @@ const LONGEST: usize = 64 * 1024;
 /// ```
 pub fn iteration_tools(
     outputs: &[VariableName],
-    watched: &Triggers,
+    signals: &[StructuredSignal],
     slot: &IterationSlot,
 ) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     if !outputs.is_empty() {
         tools.push(Arc::new(SetOutputs::new(outputs, slot)));
     }
-    if !watched.signals.is_empty() {
-        tools.push(Arc::new(GiveSignal::new(&watched.signals, slot)));
+    if !signals.is_empty() {
+        tools.push(Arc::new(SendSignal::new(signals, slot)));
     }
     tools
 }
@@ -136,13 +135,13 @@ impl Tool for SetOutputs {
 }
 
 /// Sends a signal that the flow waits for, and no other.
-struct GiveSignal {
+struct SendSignal {
     definition: ToolDefinition,
     awaited: Vec<StructuredSignal>,
     slot: IterationSlot,
 }
 
-impl GiveSignal {
+impl SendSignal {
     fn new(awaited: &[StructuredSignal], slot: &IterationSlot) -> Self {
         let names: BTreeSet<&str> = awaited.iter().map(|it| it.signal.as_str()).collect();
         let schema = json!({
@@ -202,7 +201,7 @@ fn describe(awaited: &StructuredSignal) -> String {
 }
 
 #[async_trait]
-impl Tool for GiveSignal {
+impl Tool for SendSignal {
     fn definition(&self) -> &ToolDefinition {
         &self.definition
     }

@@ -6,7 +6,7 @@
 //! location of its key.
 //!
 //! [`ModelBackend`] runs agents on such a model. The agent loop and the file tools run in the
-//! process of the caller. [`BuiltInTools`] are the default tools: files, searches, and a shell whose
+//! process of the caller. [`built_in_tools`] are the default tools: files, searches, and a shell whose
 //! commands run in a bubblewrap sandbox. [`McpOptions`](mcp::McpOptions) configures the MCP servers
 //! of a session. [`ModelSpec`] describes a backend with all of these settings, for example in a
 //! configuration file:
@@ -61,7 +61,6 @@ pub mod backend;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod contract;
-mod known_secrets;
 pub mod mcp;
 pub mod price;
 pub mod provider;
@@ -84,5 +83,5 @@ pub use provider::{
     AnthropicSpec, GoogleSpec, KeySource, OpenAiCompatibleSpec, OpenAiSpec, Provider, ProviderSpec,
 };
 pub use retry::{RetryPolicy, Retrying};
-pub use tools::{BuiltInTools, built_in_tools};
+pub use tools::{BuiltInOptions, built_in_tools};
 pub use transport::Secret;

@@ -1,10 +1,8 @@
-//! Checks of steps.
+//! Checks of steps, and the commands that they run.
 
 mod checker;
-mod evidence;
+mod command;
 
-pub use self::checker::{
-    NoJudge, StepCheckContext, StepCheckResult, StepChecked, StepChecker, ToolOutcome,
-};
-pub(crate) use self::evidence::shorten_details;
-pub use crate::command::{CommandOutcome, NoCommands, ProcessCommands};
+pub(crate) use self::checker::shorten_details;
+pub use self::checker::{CheckVerdict, StepChecked, StepResponse, ToolOutcome, check_step};
+pub use self::command::{CommandOutcome, CommandRunner, NoCommands, ProcessRunner};

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use autonoe_core::ledger::{Ledger, LedgerStore};
 use autonoe_core::spec::SpecContext;
 
-use crate::command::{CommandRunner, NoCommands};
+use crate::check::{CommandRunner, NoCommands};
 use crate::error::{FlowError, FlowErrorKind};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -1,19 +1,21 @@
 //! Completion conditions: their kinds, their form in files and their check at run time.
 
 mod dependencies;
-mod kind;
+mod handler;
 pub(crate) mod kinds;
 
 use self::kinds::Completion;
 use crate::error::FlowError;
-use crate::port::CompletionHandler;
 
 pub use self::dependencies::{
     CompletionDependencies, ExternalStates, LedgerSource, StateProbe, probe_fn,
 };
-pub(crate) use self::kind::{Mistake, Unreachable};
-pub(crate) use self::kinds::{CompletionParts, completion_schema};
-pub use crate::port::{COMPLETION_PORT, CompletionContext, CompletionResult, ConditionStates};
+pub use self::handler::{
+    COMPLETION_PORT, CompletionContext, CompletionHandler, CompletionResult, CompletionSpec,
+    ConditionStates,
+};
+pub use self::kinds::CompletionNeeds;
+pub(crate) use self::kinds::{CompletionParts, Unreachable, completion_schema};
 
 /// Builds the handler that decides whether a flow is complete.
 ///
@@ -25,7 +27,9 @@ pub use crate::port::{COMPLETION_PORT, CompletionContext, CompletionResult, Cond
 /// ```
 /// use autonoe_core::gate::ProjectPaths;
 /// use autonoe_core::spec::SpecContext;
-/// use autonoe_flow::completion::{CompletionContext, CompletionDependencies, build_completion};
+/// use autonoe_flow::completion::{
+///     CompletionContext, CompletionDependencies, CompletionResult, build_completion,
+/// };
 /// use autonoe_flow::definition::Behavior;
 /// use autonoe_flow::progress::FlowProgress;
 ///
@@ -39,12 +43,11 @@ pub use crate::port::{COMPLETION_PORT, CompletionContext, CompletionResult, Cond
 ///
 /// let step = "draft".parse()?;
 /// let mut progress = FlowProgress::default();
-/// progress.record_iteration();
+/// progress.iterations = 1;
 /// let now = CompletionContext::new(&step, &progress).expect("there was an iteration");
-/// completion.check(&now).await?;
 ///
-/// assert!(completion.is_complete());
-/// assert_eq!(completion.reason(), "iterations so far: 1");
+/// let reason = "iterations so far: 1".to_owned();
+/// assert_eq!(completion.check(&now).await?, CompletionResult::Complete { reason });
 /// # Ok(())
 /// # }
 /// ```

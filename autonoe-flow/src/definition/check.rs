@@ -10,13 +10,13 @@ use super::transition::{OnFail, OnPass};
 /// The check of a step: by a model, by the outcomes of actions, or by keywords.
 ///
 /// ```
-/// use autonoe_flow::definition::{Check, CheckType};
+/// use autonoe_flow::definition::Check;
 ///
 /// let check: Check = serde_json::from_str(
 ///     r#"{"type": "keyword", "keywords": ["APPROVED"], "onPass": {"next": "end"}}"#,
 /// )?;
 ///
-/// assert_eq!(check.check_type(), CheckType::Keyword);
+/// assert!(matches!(check, Check::Keyword(_)));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -35,18 +35,6 @@ read_by_type!(Check, None, {
     "action" => Action,
     "keyword" => Keyword,
 });
-
-/// The types of checks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum CheckType {
-    /// A model judges the answer.
-    Prompt,
-    /// The outcomes of the step's actions are checked.
-    Action,
-    /// The text parts of the answer are searched for keywords.
-    Keyword,
-}
 
 /// Lets a model judge the whole answer of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -167,15 +155,6 @@ pub enum KeywordMode {
 }
 
 impl Check {
-    /// Returns the type of the check.
-    pub fn check_type(&self) -> CheckType {
-        match self {
-            Self::Prompt(_) => CheckType::Prompt,
-            Self::Action(_) => CheckType::Action,
-            Self::Keyword(_) => CheckType::Keyword,
-        }
-    }
-
     /// Returns the transition after a passed check.
     pub fn on_pass(&self) -> &OnPass {
         match self {

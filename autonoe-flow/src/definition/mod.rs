@@ -3,13 +3,14 @@
 mod agent;
 mod check;
 mod data_test;
-mod failure;
 mod names;
-mod plan;
 mod prompt_ref;
 mod step;
 mod transition;
 
+use std::collections::BTreeMap;
+
+use autonoe_core::tool::plain_schema;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -20,22 +21,41 @@ pub use agent::{
 };
 pub(crate) use check::ten_minutes;
 pub use check::{
-    ActionCheck, ActionOutcome, Check, CheckType, CommandAction, ExpectedAction, KeywordCheck,
-    KeywordMode, PromptCheck, ToolAction,
+    ActionCheck, ActionOutcome, Check, CommandAction, ExpectedAction, KeywordCheck, KeywordMode,
+    PromptCheck, ToolAction,
 };
 pub use data_test::{DataPath, DataQuestion, DataTest};
-pub use failure::{
-    Backoff, DEFAULT_MAX_RETRIES, NotificationMethod, OnExhausted, ReturnFlow, StepEscalation,
-    StepRetryPolicy,
-};
+pub(crate) use names::quoted;
 pub use names::{FlowName, InvalidName, StepId, VariableName};
-pub use plan::{AfterFailure, StepPlan};
 pub use prompt_ref::{FlowPath, PathRef, PromptRef, SchemePart, SchemeRef};
 pub use step::{
-    DEFAULT_MAX_VISITS, DEFAULT_STEP_LOOP_LIMIT, FromData, Gateway, GatewayBranch, Sequential,
-    Step, StepLimits, StepType, StepsRegistry, VariableValue, WorkStep,
+    AfterFailure, DEFAULT_MAX_VISITS, DEFAULT_STEP_LOOP_LIMIT, FromData, Gateway, GatewayBranch,
+    Sequential, Step, StepLimits, StepPlan, StepsRegistry, VariableValue, WorkStep,
 };
-pub use transition::{OnFail, OnPass, Target, Transition};
+pub use transition::{
+    Backoff, DEFAULT_MAX_RETRIES, NotificationMethod, OnExhausted, OnFail, OnPass, ReturnFlow,
+    StepEscalation, StepRetryPolicy, Target, Transition,
+};
+
+/// Returns the JSON Schemas of `agent.json` and `steps_registry.json`, by name.
+///
+/// ```
+/// let schemas = autonoe_flow::schemas();
+///
+/// assert_eq!(schemas["flow.agent"]["properties"]["name"]["$ref"], "#/$defs/FlowName");
+/// ```
+pub fn schemas() -> BTreeMap<String, Value> {
+    BTreeMap::from([
+        (
+            "flow.agent".to_owned(),
+            plain_schema::<FlowAgent>().to_value(),
+        ),
+        (
+            "flow.steps-registry".to_owned(),
+            plain_schema::<StepsRegistry>().to_value(),
+        ),
+    ])
+}
 
 /// Reads a field that may be `null`, which differs from a missing field.
 pub(crate) fn written_value<'de, D>(from: D) -> Result<Option<Value>, D::Error>

@@ -89,6 +89,12 @@ macro_rules! name {
     };
 }
 
+/// Formats names as a list: "`a`, `b`".
+pub(crate) fn quoted(names: impl IntoIterator<Item = impl fmt::Display>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
 name!(
     /// Name of a flow, for example `review`. Its folder has the same name.
     ///

@@ -1,14 +1,18 @@
 //! Escalations: notify an outside party that a step has failed for good.
 
-mod address;
+#[cfg(feature = "webhook")]
+mod delivery;
 mod notifier;
+#[cfg(feature = "webhook")]
+mod signing_key;
 #[cfg(feature = "webhook")]
 mod webhook;
 
-pub(crate) use self::address::address_problem;
+#[cfg(feature = "webhook")]
+pub use self::delivery::DeliveryPolicy;
+pub(crate) use self::notifier::address_problem;
 pub use self::notifier::{LogNotifier, Notice, NoticeFailure, Notifier, Notifiers};
 #[cfg(feature = "webhook")]
-pub use self::webhook::{
-    DeliveryPolicy, InvalidSigningKey, SigningKey, SigningKeys, WebhookEvent, WebhookNotifier,
-    WebhookTarget,
-};
+pub use self::signing_key::{InvalidSigningKey, SigningKey, SigningKeys};
+#[cfg(feature = "webhook")]
+pub use self::webhook::{WebhookEvent, WebhookNotifier, WebhookTarget};

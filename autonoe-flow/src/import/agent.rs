@@ -28,6 +28,9 @@ const REASONS: &[(&str, &str)] = &[
     ("askUserAutoResponse", "a flow does not ask the user"),
 ];
 
+/// Reasons why fields of completions are dropped.
+const UNUSED: &[(&str, &str)] = &[("registryPath", "the steps are in steps_registry.json")];
+
 /// The parsed `agent.json` of an upstream flow.
 pub(super) struct UpstreamAgent<'n> {
     pub(super) name: String,
@@ -159,32 +162,18 @@ pub(super) fn flow_name(name: &str) -> Option<FlowName> {
     name.trim_start_matches(['-', '_']).parse().ok()
 }
 
-/// The completion types of climpt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum UpstreamCompletion {
-    ExternalState,
-    IterationBudget,
-    CheckBudget,
-    KeywordSignal,
-    StructuredSignal,
-    PhaseCompletion,
-    StepMachine,
-    Composite,
-    Custom,
-}
-
 /// Returns the type of an upstream name.
-fn completion_type(name: &str) -> Option<UpstreamCompletion> {
+fn completion_type(name: &str) -> Option<CompletionType> {
     Some(match name {
-        "externalState" | "poll:state" => UpstreamCompletion::ExternalState,
-        "iterationBudget" | "count:iteration" => UpstreamCompletion::IterationBudget,
-        "checkBudget" | "count:check" => UpstreamCompletion::CheckBudget,
-        "keywordSignal" | "detect:keyword" => UpstreamCompletion::KeywordSignal,
-        "structuredSignal" | "detect:structured" => UpstreamCompletion::StructuredSignal,
-        "phaseCompletion" => UpstreamCompletion::PhaseCompletion,
-        "stepMachine" | "detect:graph" => UpstreamCompletion::StepMachine,
-        "composite" | "meta:composite" => UpstreamCompletion::Composite,
-        "custom" | "meta:custom" => UpstreamCompletion::Custom,
+        "externalState" | "poll:state" => CompletionType::ExternalState,
+        "iterationBudget" | "count:iteration" => CompletionType::IterationBudget,
+        "checkBudget" | "count:check" => CompletionType::CheckBudget,
+        "keywordSignal" | "detect:keyword" => CompletionType::KeywordSignal,
+        "structuredSignal" | "detect:structured" => CompletionType::StructuredSignal,
+        "phaseCompletion" => CompletionType::PhaseCompletion,
+        "stepMachine" | "detect:graph" => CompletionType::StepMachine,
+        "composite" | "meta:composite" => CompletionType::Composite,
+        "custom" | "meta:custom" => CompletionType::Custom,
         _ => return None,
     })
 }
@@ -207,8 +196,8 @@ pub(super) fn completion(
         Some(most) => json!({"maxIterations": most}),
         None => json!({}),
     };
-    let replaced = |config: &mut Source<'_>, reason: &str| {
-        let (kind, config_of_it, moment) = if has_end || max_iterations.is_none() {
+    let replaced = |config: Source<'_>, reason: &str| {
+        let (kind, settings, moment) = if has_end || max_iterations.is_none() {
             let moment = "at the end of its steps";
             (CompletionType::StepMachine, json!({}), moment)
         } else {
@@ -217,22 +206,25 @@ pub(super) fn completion(
         };
         let message = format!("the flow is complete {moment}, not by `{name}`: {reason}");
         config.changed("", message);
-        (kind, config_of_it)
+        config.drop_rest(UNUSED);
+        (kind, settings)
     };
-    let translated = match completion_type(name) {
-        Some(UpstreamCompletion::IterationBudget) => (CompletionType::IterationBudget, budget()),
-        Some(UpstreamCompletion::CheckBudget) => {
-            let most = config.take("maxChecks").unwrap_or_default();
-            (CompletionType::CheckBudget, json!({"maxChecks": most}))
+    let Some(kind) = completion_type(name) else {
+        return replaced(config, "the type does not exist");
+    };
+    let translated = match kind {
+        CompletionType::IterationBudget => budget(),
+        CompletionType::CheckBudget => {
+            json!({"maxChecks": config.take("maxChecks").unwrap_or_default()})
         }
-        Some(UpstreamCompletion::KeywordSignal) => {
+        CompletionType::KeywordSignal => {
             let mut keywords = config.take_texts("keywords");
             for key in ["completionKeyword", "verdictKeyword"] {
                 keywords.extend(config.take_text(key));
             }
-            (CompletionType::KeywordSignal, json!({"keywords": keywords}))
+            json!({"keywords": keywords})
         }
-        Some(UpstreamCompletion::StructuredSignal) => {
+        CompletionType::StructuredSignal => {
             let names: Vec<String> = match config.take("requiredFields") {
                 Some(Value::Object(fields)) => {
                     let message = "only the names are required; their values are not compared";
@@ -244,17 +236,12 @@ pub(super) fn completion(
             };
             let signal = config.take_text("signalType");
             let signal = signal.or_else(|| config.take_text("signal"));
-            let signal = json!({"signal": signal.unwrap_or_default(), "requiredFields": names});
-            (CompletionType::StructuredSignal, signal)
+            json!({"signal": signal.unwrap_or_default(), "requiredFields": names})
         }
-        Some(UpstreamCompletion::PhaseCompletion) => {
-            let phases = config.take_texts("terminalPhases");
-            (
-                CompletionType::PhaseCompletion,
-                json!({"terminalPhases": phases}),
-            )
+        CompletionType::PhaseCompletion => {
+            json!({"terminalPhases": config.take_texts("terminalPhases")})
         }
-        Some(UpstreamCompletion::Composite) => {
+        CompletionType::Composite => {
             let mode = match config.take_text("operator").as_deref() {
                 Some("and") => "all",
                 _ => "any",
@@ -270,23 +257,19 @@ pub(super) fn completion(
                     nested(inner, has_end, &mut counts)
                 })
                 .collect();
-            (
-                CompletionType::Composite,
-                json!({"mode": mode, "conditions": conditions}),
-            )
+            json!({"mode": mode, "conditions": conditions})
         }
-        Some(UpstreamCompletion::StepMachine) => (CompletionType::StepMachine, json!({})),
-        Some(UpstreamCompletion::ExternalState) => replaced(
-            &mut config,
-            "flows do not read states of GitHub or of a service",
-        ),
-        Some(UpstreamCompletion::Custom) => {
-            replaced(&mut config, "its handler is a program of climpt")
+        CompletionType::StepMachine => json!({}),
+        CompletionType::ExternalState => {
+            return replaced(config, "flows do not read states of GitHub or of a service");
         }
-        None => replaced(&mut config, "the type does not exist"),
+        CompletionType::Custom => {
+            return replaced(config, "its handler is a program of climpt");
+        }
+        CompletionType::Deliverables => json!({}),
     };
-    config.drop_rest(&[("registryPath", "the steps are in steps_registry.json")]);
-    translated
+    config.drop_rest(UNUSED);
+    (kind, translated)
 }
 
 /// Translates one condition of a composite; `counts` has the number of earlier conditions by type.

@@ -14,7 +14,7 @@ pub use self::note::{ImportNote, ImportNoteKind, ImportPlace};
 use self::agent::{UpstreamAgent, completion, flow_name, take_count};
 use self::note::{Notes, Source};
 use self::registry::StepContext;
-use crate::definition::FlowName;
+use crate::definition::{FlowName, quoted};
 use crate::finding::{DefinitionFinding, FindingKind};
 use crate::load::{AGENT_FILE, FlowFolder, LoadError, no_folder, possible_prompts, read_document};
 
@@ -47,9 +47,14 @@ pub struct ImportedFlow {
 pub fn import(dir: &Path) -> Result<ImportedFlow, LoadError> {
     let folder = FlowFolder::open(dir).map_err(|error| no_folder(dir, error))?;
     let notes = Notes::default();
-    let agent = read_object(&folder, dir, AGENT_FILE)?;
+    let read = |name: &str| {
+        let hint = "a climpt agent is a folder with agent.json and steps_registry.json";
+        let document = read_document::<Map<String, Value>>(&folder, dir, Path::new(name), hint);
+        document.map(|(fields, _)| fields)
+    };
+    let agent = read(AGENT_FILE)?;
     let mut agent = UpstreamAgent::read(Source::new(AGENT_FILE, agent, &notes));
-    let registry = read_object(&folder, dir, &agent.registry)?;
+    let registry = read(&agent.registry)?;
     let max_iterations = take_count(&mut agent.completion_config, "maxIterations");
     let folder_name = folder.root().file_name().unwrap_or_default();
     let folder_name = folder_name.to_string_lossy().into_owned();
@@ -85,14 +90,9 @@ pub fn import(dir: &Path) -> Result<ImportedFlow, LoadError> {
     let name = name.ok_or_else(|| {
         let message = "the flow has no name";
         let hint = "add a `name` with lower-case letters, digits, - and _";
-        let finding = DefinitionFinding::new(
-            FindingKind::Name,
-            dir.join(AGENT_FILE),
-            "/name",
-            message,
-            hint,
-        );
-        LoadError::new(finding)
+        let file = dir.join(AGENT_FILE);
+        let kind = FindingKind::Name;
+        LoadError::new(DefinitionFinding::new(kind, file, "/name", message, hint))
     })?;
     if name.as_str() != agent.name {
         let message =
@@ -123,24 +123,6 @@ impl ImportedFlow {
 
 fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
-}
-
-fn read_object(
-    folder: &FlowFolder,
-    dir: &Path,
-    name: &str,
-) -> Result<Map<String, Value>, LoadError> {
-    let (object, _) = read_document(folder, dir, Path::new(name), |file| {
-        let hint = "a climpt agent is a folder with agent.json and steps_registry.json";
-        DefinitionFinding::new(
-            FindingKind::NotFound,
-            file,
-            "",
-            "the file does not exist",
-            hint,
-        )
-    })?;
-    Ok(object)
 }
 
 /// Reads the prompts, without front matter. If the agent decides by an intent, instructions for the
@@ -179,12 +161,8 @@ fn prompts(
         };
         let prompt = split_front_matter(&text);
         if prompt.had_front_matter {
-            notes.add(
-                ImportNoteKind::Dropped,
-                &file,
-                "",
-                "the front matter is removed",
-            );
+            let message = "the front matter is removed";
+            notes.add(ImportNoteKind::Dropped, &file, "", message);
         }
         for name in prompt.custom_variables {
             let message = format!("nothing sets {{{name}}}: it stays in the text");
@@ -194,12 +172,11 @@ fn prompts(
         if let Some(intents) = intents.remove(&file) {
             let message = "added a section to the prompt that asks for the output `intent`";
             notes.add(ImportNoteKind::Changed, &file, "", message);
-            let names: Vec<_> = intents.iter().map(|intent| format!("`{intent}`")).collect();
             text = format!(
                 "{}\n\n## Result\n\nBefore you end, call the tool `set_outputs` with `intent`: \
                  one of {}. It decides what comes next.\n",
                 text.trim_end(),
-                names.join(", ")
+                quoted(intents)
             );
         }
         prompts.insert(file.into(), text);

@@ -1,16 +1,16 @@
 //! [`load()`]: reads the files of a flow; lists flows and possible prompts.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use autonoe_core::project::{ConfigError, ConfigErrorKind, ConfigFile, TextFileError};
 use serde::de::DeserializeOwned;
 
-use super::flow_definition::{FlowDefinition, PromptFile, Source, prompt_uses};
-use super::folder::{FlowFolder, FolderError};
+use super::flow_definition::{
+    FlowDefinition, FlowFolder, FolderError, PromptFile, PromptFiles, prompt_uses,
+};
 use crate::definition::{FlowAgent, FlowName, StepsRegistry};
 use crate::error::{FlowError, FlowErrorKind};
 use crate::finding::{DefinitionFinding, FindingKind};
@@ -42,20 +42,19 @@ pub const AGENT_FILE: &str = "agent.json";
 /// line, the JSON pointer, and a hint.
 pub fn load(dir: &Path) -> Result<FlowDefinition, LoadError> {
     let folder = FlowFolder::open(dir).map_err(|error| no_folder(dir, error))?;
-    let (agent, agent_source): (FlowAgent, _) =
-        read_document(&folder, dir, Path::new(AGENT_FILE), not_a_flow)?;
-    let registry_file = agent.prompts.registry.as_path();
-    let (registry, registry_source): (StepsRegistry, _) =
-        read_document(&folder, dir, registry_file, |file| {
-            DefinitionFinding::new(
-                FindingKind::NotFound,
-                file,
-                "",
-                "the file does not exist",
-                "create it with the steps, or set `prompts.registry` in agent.json to the file \
-                 that has them",
-            )
-        })?;
+    let (agent, agent_source): (FlowAgent, _) = read_document(
+        &folder,
+        dir,
+        Path::new(AGENT_FILE),
+        "the folder of a flow contains agent.json and steps_registry.json",
+    )?;
+    let (registry, registry_source): (StepsRegistry, _) = read_document(
+        &folder,
+        dir,
+        agent.prompts.registry.as_path(),
+        "create it with the steps, or set `prompts.registry` in agent.json to the file that has \
+         them",
+    )?;
     let mut prompts = BTreeMap::new();
     for used in prompt_uses(&agent, &registry) {
         for candidate in candidates(&used.reference, &agent.prompts) {
@@ -69,10 +68,8 @@ pub fn load(dir: &Path) -> Result<FlowDefinition, LoadError> {
         registry,
         prompts,
         files: possible_prompts(folder.root()).files,
-        source: Source::Folder {
-            name: folder_name(dir, &folder),
-            folder,
-        },
+        folder_name: Some(folder_name(dir, &folder)),
+        prompt_files: PromptFiles::Folder(folder),
         agent_file: Some(agent_source),
         registry_file: Some(registry_source),
     })
@@ -94,35 +91,32 @@ fn prompt_file(folder: &FlowFolder, path: &Path) -> Option<PromptFile> {
     }
 }
 
-/// Reads the JSON file `name` of the folder; `dir` is the caller's path of the folder, for errors.
+/// Reads the JSON file `name` of the folder; `dir` is the caller's path of the folder, for errors,
+/// and `hint` advises what to do about a missing file.
 pub(crate) fn read_document<T: DeserializeOwned>(
     folder: &FlowFolder,
     dir: &Path,
     name: &Path,
-    missing: impl Fn(PathBuf) -> DefinitionFinding,
+    hint: &str,
 ) -> Result<(T, ConfigFile), LoadError> {
     let file = dir.join(name);
-    match folder.read(name) {
-        Ok(Some(text)) => {
-            let source = ConfigFile::parse(&text, &file).map_err(|error| shape(&error))?;
-            match source.read("").map_err(|error| shape(&error))? {
-                Some(value) => Ok((value, source)),
-                None => Err(LoadError::new(missing(file))),
-            }
-        }
-        Ok(None) => Err(LoadError::new(missing(file))),
-        Err(error) => {
-            let kind = match error {
-                FolderError::Outside(_) => FindingKind::OutsideFolder,
-                FolderError::File(_) | FolderError::Refused(..) => FindingKind::Unreadable,
-            };
-            let (message, hint) = describe(&error);
-            Err(
-                LoadError::new(DefinitionFinding::new(kind, file, "", message, hint))
-                    .with_cause(error),
-            )
+    let text = folder.read(name).map_err(|error| {
+        let kind = match error {
+            FolderError::Outside(_) => FindingKind::OutsideFolder,
+            FolderError::File(_) | FolderError::Refused(..) => FindingKind::Unreadable,
+        };
+        let (message, hint) = describe(&error);
+        LoadError::new(DefinitionFinding::new(kind, &file, "", message, hint)).with_cause(error)
+    })?;
+    if let Some(text) = text {
+        let source = ConfigFile::parse(&text, &file).map_err(|error| shape(&error))?;
+        if let Some(value) = source.read("").map_err(|error| shape(&error))? {
+            return Ok((value, source));
         }
     }
+    let message = "the file does not exist";
+    let missing = DefinitionFinding::new(FindingKind::NotFound, file, "", message, hint);
+    Err(LoadError::new(missing))
 }
 
 /// Converts an error of a file's content.
@@ -148,7 +142,7 @@ fn shape(error: &ConfigError) -> LoadError {
 
 /// Returns the problem of a file and a hint. The caller prints the name of the file.
 fn describe(error: &FolderError) -> (String, String) {
-    let (message, hint): (String, &str) = match error {
+    let (message, hint) = match error {
         FolderError::Outside(_) => (
             "the file is outside the folder of the flow".to_owned(),
             "replace the link with the file itself",
@@ -172,28 +166,11 @@ fn describe(error: &FolderError) -> (String, String) {
     (message, hint.to_owned())
 }
 
-fn not_a_flow(file: PathBuf) -> DefinitionFinding {
-    DefinitionFinding::new(
-        FindingKind::NotFound,
-        file,
-        "",
-        "the file does not exist",
-        "the folder of a flow contains agent.json and steps_registry.json",
-    )
-}
-
 pub(crate) fn no_folder(dir: &Path, error: io::Error) -> LoadError {
+    let no_flow = "a flow is a folder that contains agent.json";
     let (kind, message, hint) = match error.kind() {
-        io::ErrorKind::NotFound => (
-            FindingKind::NotFound,
-            "the folder does not exist",
-            "a flow is a folder that contains agent.json",
-        ),
-        io::ErrorKind::NotADirectory => (
-            FindingKind::NotFound,
-            "it is not a folder",
-            "a flow is a folder that contains agent.json",
-        ),
+        io::ErrorKind::NotFound => (FindingKind::NotFound, "the folder does not exist", no_flow),
+        io::ErrorKind::NotADirectory => (FindingKind::NotFound, "it is not a folder", no_flow),
         _ => (
             FindingKind::Unreadable,
             "cannot read the folder",
@@ -204,7 +181,8 @@ pub(crate) fn no_folder(dir: &Path, error: io::Error) -> LoadError {
 }
 
 /// Error of loading a definition.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{finding}")]
 pub struct LoadError {
     finding: Box<DefinitionFinding>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
@@ -229,21 +207,6 @@ impl LoadError {
     /// Returns the problem, its location and a hint.
     pub fn finding(&self) -> &DefinitionFinding {
         &self.finding
-    }
-}
-
-impl fmt::Display for LoadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.finding.fmt(f)
-    }
-}
-
-impl std::error::Error for LoadError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.source {
-            Some(source) => Some(source.as_ref()),
-            None => None,
-        }
     }
 }
 
@@ -308,7 +271,7 @@ pub(crate) struct PossiblePrompts {
 
 /// Returns the files below `root` that could be prompts. Unreadable directories are skipped.
 pub(crate) fn possible_prompts(root: &Path) -> PossiblePrompts {
-    let mut found = PossiblePrompts {
+    let mut prompts = PossiblePrompts {
         is_complete: true,
         ..PossiblePrompts::default()
     };
@@ -320,8 +283,8 @@ pub(crate) fn possible_prompts(root: &Path) -> PossiblePrompts {
         };
         for entry in entries.flatten() {
             if left == 0 {
-                found.is_complete = false;
-                return found;
+                prompts.is_complete = false;
+                return prompts;
             }
             left -= 1;
             let path = entry.path();
@@ -333,19 +296,19 @@ pub(crate) fn possible_prompts(root: &Path) -> PossiblePrompts {
                 if depth < DEEPEST {
                     folders.push((path, depth + 1));
                 } else {
-                    found.is_complete = false;
+                    prompts.is_complete = false;
                 }
             } else {
                 let is_prompt = path.extension().is_some_and(|ending| ending == "md");
                 let inside = path.strip_prefix(root).ok().and_then(Path::to_str);
                 let files = if is_prompt {
-                    &mut found.files
+                    &mut prompts.files
                 } else {
-                    &mut found.others
+                    &mut prompts.others
                 };
                 files.extend(inside.map(str::to_owned));
             }
         }
     }
-    found
+    prompts
 }

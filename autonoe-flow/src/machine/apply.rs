@@ -3,12 +3,14 @@
 use autonoe_core::OnQuota;
 use jiff::Timestamp;
 
-use super::fact::{Answer, CheckVerdict, Expense, FlowFact, PromptOutcome};
-use super::frame::{AttemptOutcome, StepStage};
-use super::{AfterCompletion, FlowAction, FlowFailure, FlowMachine, FlowWait, MachineState};
+use super::fact::{Answer, Expense, FlowFact, PromptOutcome};
+use super::{
+    AfterCompletion, AttemptOutcome, FlowAction, FlowFailure, FlowMachine, FlowWait, MachineState,
+    StepStage,
+};
+use crate::check::CheckVerdict;
 use crate::definition::Target;
 use crate::error::FlowErrorKind;
-use crate::progress::Triggers;
 
 impl FlowMachine {
     /// Applies `fact` and returns the next action.
@@ -184,11 +186,8 @@ impl FlowMachine {
 
     fn answered(&mut self, answer: &Answer, spent: Expense) -> FlowAction {
         self.end_iteration(Ok(answer), spent);
-        self.progress.record_text(
-            &Triggers::from_keywords(self.keywords.clone()),
-            &answer.text,
-        );
-        self.progress.record_signals(answer.signals.iter().cloned());
+        self.progress.record_text(&self.keywords, &answer.text);
+        self.progress.signals.extend(answer.signals.iter().cloned());
         for frame in &mut self.frames {
             frame.add_answer(answer);
         }
@@ -224,7 +223,7 @@ impl FlowMachine {
         if let Some(frame) = self.frames.last() {
             self.last_step = frame.at.step.clone();
             self.context.end_iteration(frame.at.clone(), result, spent);
-            self.progress.record_iteration();
+            self.progress.iterations += 1;
             self.has_new_progress = true;
         }
     }
@@ -262,7 +261,7 @@ impl FlowMachine {
             }
         };
         self.state = MachineState::Nothing;
-        self.progress.record_check();
+        self.progress.checks += 1;
         self.has_new_progress = true;
         let action = self.settle(match verdict {
             CheckVerdict { passed: true, .. } => AttemptOutcome::Passed,

@@ -1,13 +1,12 @@
 //! Transitions after the outcome of an attempt: retry, next step, fallback or escalation.
 
-use super::frame::{AttemptOutcome, EscalationCall, Frame, FrameRole, StepStage};
-use super::limits::later;
+use super::fact::later;
 use super::{
-    AfterCompletion, FlowAction, FlowFailure, FlowMachine, FlowWait, MachineState,
-    PendingNotification,
+    AfterCompletion, AttemptOutcome, EscalationCall, FlowAction, FlowFailure, FlowMachine,
+    FlowWait, Frame, FrameRole, MachineState, PendingNotification, StepStage,
 };
 use crate::definition::{
-    AfterFailure, NotificationMethod, ReturnFlow, StepEscalation, StepPlan, Target,
+    AfterFailure, NotificationMethod, ReturnFlow, StepEscalation, StepPlan, Target, WorkStep,
 };
 use crate::error::FlowErrorKind;
 
@@ -18,11 +17,8 @@ impl FlowMachine {
     pub(super) fn settle(&mut self, settled: AttemptOutcome) -> FlowAction {
         if settled == AttemptOutcome::Passed {
             let phase = self.top().and_then(|(_, work)| work.phase.clone());
-            if let Some(phase) = phase
-                && !self.progress.phases.contains(&phase)
-            {
-                self.progress.record_phase(&phase);
-                self.has_new_progress = true;
+            if let Some(phase) = phase {
+                self.has_new_progress |= self.progress.phases.insert(phase);
             }
         }
         let around = self.frames.len().saturating_sub(1);
@@ -50,8 +46,8 @@ impl FlowMachine {
     /// Returns whether one of the `outer` outermost steps in progress has a check. Such a check
     /// runs after the sub-steps and before the completion check.
     pub(super) fn has_pending_check(&self, outer: usize) -> bool {
-        let outer = self.frames.iter().take(outer);
-        let mut works = outer.filter_map(|frame| self.registry.step(&frame.at.step)?.work());
+        let frames = self.frames.iter().take(outer);
+        let mut works = frames.filter_map(|frame| self.registry.work(&frame.at.step));
         works.any(|work| work.check.is_some())
     }
 
@@ -94,8 +90,7 @@ impl FlowMachine {
     /// An external escalation runs no other step, and one that aborts ends the flow for good.
     pub(super) fn has_other_path(&self) -> bool {
         for frame in self.frames.iter().rev() {
-            let work = self.registry.step(&frame.at.step).and_then(|it| it.work());
-            let Some(plan) = work.map(|work| work.plan()) else {
+            let Some(plan) = self.registry.work(&frame.at.step).map(WorkStep::plan) else {
                 return false;
             };
             let has_retries = frame.at.retry < plan.max_retries;
@@ -220,8 +215,7 @@ impl FlowMachine {
         notifying: PendingNotification,
     ) -> FlowAction {
         self.state = MachineState::Nothing;
-        let step = self.registry.step(&notifying.call.by);
-        let plan = step.and_then(|step| step.work()).map(|work| work.plan());
+        let plan = self.registry.work(&notifying.call.by).map(WorkStep::plan);
         let plan = plan.filter(|plan| notifying.retry < plan.max_retries);
         match (result, plan) {
             (Ok(()), _) => self.return_from_escalation(notifying.call),

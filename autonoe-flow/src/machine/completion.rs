@@ -6,11 +6,13 @@ use autonoe_core::agent::BudgetKind;
 use jiff::Timestamp;
 
 use super::fact::CompletionVerdict;
-use super::limits::{between, later};
+use super::fact::{between, later};
 use super::{
     AfterCompletion, CompletionQuery, FlowAction, FlowEnd, FlowFailure, FlowMachine, FlowWait,
     MachineState,
 };
+use crate::definition::WorkStep;
+use crate::definition::quoted;
 use crate::error::FlowErrorKind;
 
 impl FlowMachine {
@@ -41,8 +43,7 @@ impl FlowMachine {
 
     /// Retries the completion check as often as the last step would be retried.
     fn retry_completion(&mut self, failure: FlowFailure, query: CompletionQuery) -> FlowAction {
-        let step = self.registry.step(&self.last_step);
-        let plan = step.and_then(|step| step.work()).map(|work| work.plan());
+        let plan = self.registry.work(&self.last_step).map(WorkStep::plan);
         match plan.filter(|plan| failure.is_recoverable() && query.retry < plan.max_retries) {
             Some(plan) => {
                 let retry = query.retry.saturating_add(1);
@@ -134,13 +135,7 @@ impl FlowMachine {
     }
 
     pub(super) fn budget_spent(&mut self, budget: BudgetKind) -> FlowAction {
-        self.fail(FlowFailure {
-            budget: Some(budget),
-            ..FlowFailure::new(
-                FlowErrorKind::BudgetExceeded,
-                format!("the {budget} budget of the flow is spent"),
-            )
-        })
+        self.fail(FlowFailure::budget_spent(budget))
     }
 
     pub(super) fn ended_incomplete(&mut self, problem: &str) -> FlowAction {
@@ -151,10 +146,7 @@ impl FlowMachine {
     }
 
     pub(super) fn interrupted(&mut self) -> FlowAction {
-        self.fail(FlowFailure::new(
-            FlowErrorKind::Interrupted,
-            "the flow was cancelled",
-        ))
+        self.fail(FlowFailure::cancelled())
     }
 
     /// Ends the flow with a failure, or stops it if the failure is resumable.
@@ -180,17 +172,9 @@ impl FlowMachine {
 
 /// Describes an incomplete flow with the conditions that do not hold.
 fn not_complete(states: &BTreeMap<String, bool>) -> String {
-    let missing: Vec<String> = states
-        .iter()
-        .filter(|(_, holds)| !**holds)
-        .map(|(name, _)| format!("`{name}`"))
-        .collect();
-    if missing.is_empty() {
-        "the flow is not complete".to_owned()
-    } else {
-        format!(
-            "the flow is not complete; these conditions do not hold: {}",
-            missing.join(", ")
-        )
+    let missing = states.iter().filter(|(_, holds)| !**holds);
+    match quoted(missing.map(|(name, _)| name)).as_str() {
+        "" => "the flow is not complete".to_owned(),
+        names => format!("the flow is not complete; these conditions do not hold: {names}"),
     }
 }

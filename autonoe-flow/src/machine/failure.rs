@@ -1,10 +1,9 @@
 //! [`FlowFailure`]: a serializable error of a flow.
 
-use std::fmt;
 use std::time::Duration;
 
 use autonoe_core::agent::BudgetKind;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::definition::StepId;
 use crate::error::{FlowError, FlowErrorKind, FlowLayer};
@@ -24,12 +23,13 @@ use crate::error::{FlowError, FlowErrorKind, FlowLayer};
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FlowFailure {
     /// The kind of the error; its code in JSON.
-    #[serde(rename = "code", with = "code")]
+    #[serde(rename = "code")]
     pub kind: FlowErrorKind,
     /// A lower-case sentence that names the subject.
     pub message: String,
@@ -46,6 +46,7 @@ pub struct FlowFailure {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetKind>,
     /// The cause.
+    #[source]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Box<FlowFailure>>,
 }
@@ -61,6 +62,20 @@ impl FlowFailure {
             retry_after_ms: None,
             budget: None,
             cause: None,
+        }
+    }
+
+    /// The flow was cancelled.
+    pub(crate) fn cancelled() -> Self {
+        Self::new(FlowErrorKind::Interrupted, "the flow was cancelled")
+    }
+
+    /// A part of the budget of the flow is spent.
+    pub(crate) fn budget_spent(budget: BudgetKind) -> Self {
+        let message = format!("the {budget} budget of the flow is spent");
+        Self {
+            budget: Some(budget),
+            ..Self::new(FlowErrorKind::BudgetExceeded, message)
         }
     }
 
@@ -116,25 +131,10 @@ impl FlowFailure {
     }
 }
 
-impl fmt::Display for FlowFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for FlowFailure {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.cause {
-            Some(cause) => Some(cause.as_ref()),
-            None => None,
-        }
-    }
-}
-
-impl From<&FlowError> for FlowFailure {
-    fn from(error: &FlowError) -> Self {
+impl From<FlowError> for FlowFailure {
+    fn from(error: FlowError) -> Self {
         let mut message = error.to_string();
-        let mut cause = std::error::Error::source(error);
+        let mut cause = std::error::Error::source(&error);
         while let Some(inner) = cause {
             message.push_str(": ");
             message.push_str(&inner.to_string());
@@ -144,12 +144,6 @@ impl From<&FlowError> for FlowFailure {
             iteration: error.iteration(),
             ..Self::new(error.kind(), message)
         }
-    }
-}
-
-impl From<FlowError> for FlowFailure {
-    fn from(error: FlowError) -> Self {
-        Self::from(&error)
     }
 }
 
@@ -163,25 +157,5 @@ impl From<FlowFailure> for FlowError {
             Some(cause) => error.with_cause(cause),
             None => error,
         }
-    }
-}
-
-/// Serializes kinds as their codes.
-mod code {
-    use super::{Deserialize, Deserializer, FlowErrorKind, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(kind: &FlowErrorKind, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(kind.code())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<FlowErrorKind, D::Error> {
-        let code = String::deserialize(from)?;
-        let mut kinds = FlowErrorKind::ALL.iter();
-        kinds
-            .find(|kind| kind.code() == code)
-            .copied()
-            .ok_or_else(|| serde::de::Error::custom(format!("unknown error code: {code}")))
     }
 }

@@ -5,12 +5,8 @@ mod apply;
 mod attempt_outcome;
 mod completion;
 mod context;
-mod data;
 mod fact;
 mod failure;
-mod frame;
-mod limits;
-mod result;
 mod transitions;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,20 +18,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use self::action::{
-    CheckOrder, CompletionOrder, FlowAction, FlowEnd, FlowWait, NotifyOrder, PromptOrder,
-    SessionChoice, StepAttempt,
+    CheckOrder, CompletionOrder, FlowAction, FlowEnd, FlowResult, FlowWait, NotifyOrder,
+    PromptOrder, SessionChoice, StepAttempt,
 };
-pub use self::context::{ContextCarry, IterationSummary, RuntimeContext};
-pub use self::data::StepRecord;
-pub use self::fact::{Answer, CheckVerdict, CompletionVerdict, Expense, FlowFact, PromptOutcome};
+pub use self::context::{ContextCarry, IterationSummary, RuntimeContext, StepRecord};
+pub use self::fact::{Answer, CompletionVerdict, Expense, FlowFact, FlowLimits, PromptOutcome};
+use self::fact::{between, later};
 pub use self::failure::FlowFailure;
-use self::frame::{AttemptOutcome, EscalationCall, Frame};
-pub use self::limits::FlowLimits;
-use self::limits::{between, later};
-pub use self::result::FlowResult;
-use crate::definition::{Check, FlowName, StepEscalation, StepId, StepsRegistry, WorkStep};
+pub use crate::check::CheckVerdict;
+use crate::check::ToolOutcome;
+use crate::definition::{
+    Check, FlowName, ReturnFlow, StepEscalation, StepId, StepsRegistry, WorkStep,
+};
 use crate::parameters::ParameterValues;
-use crate::progress::{FlowProgress, Triggers};
+use crate::progress::FlowProgress;
 use crate::prompt::Variables;
 use crate::validate::ValidatedFlow;
 
@@ -167,6 +163,110 @@ enum AfterCompletion {
     End,
 }
 
+/// A step in progress. The bottom frame is the visited step; each other frame is a sub-step of the
+/// frame below.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Frame {
+    at: StepAttempt,
+    role: FrameRole,
+    stage: StepStage,
+    /// The variables of the first prompt of this visit. A retry sends the same text.
+    variables: Option<Variables>,
+    /// Only in the bottom frame: the sub-steps that were started in this visit, by their path of
+    /// indices. Starting one of them again does not count as a visit.
+    started_parts: BTreeSet<Vec<usize>>,
+    /// The answers of this attempt, including sub-steps, separated by blank lines.
+    text: String,
+    /// The tool calls of this attempt, including sub-steps.
+    actions: Vec<ToolOutcome>,
+}
+
+/// Reason for running a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum FrameRole {
+    /// A transition led to it.
+    Visit,
+    /// It is a sub-step of the step below.
+    Part,
+    /// It handles the escalation of another step.
+    Called(EscalationCall),
+}
+
+/// The escalation of a step that has failed for good, and how the flow continues after it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct EscalationCall {
+    by: StepId,
+    visit: u32,
+    /// Time of the failure.
+    at: Timestamp,
+    failure: FlowFailure,
+    then: ReturnFlow,
+}
+
+/// The next part of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StepStage {
+    Prompt,
+    /// The sub-step with this index.
+    Part(usize),
+    Check,
+}
+
+impl Frame {
+    fn new(step: StepId, visit: u32, role: FrameRole) -> Self {
+        Self {
+            at: StepAttempt {
+                step,
+                visit,
+                retry: 0,
+            },
+            role,
+            stage: StepStage::Prompt,
+            variables: None,
+            started_parts: BTreeSet::new(),
+            text: String::new(),
+            actions: Vec::new(),
+        }
+    }
+
+    /// Returns the index of the sub-step that is next or in progress.
+    fn part(&self) -> Option<usize> {
+        match self.stage {
+            StepStage::Part(number) => Some(number),
+            StepStage::Prompt | StepStage::Check => None,
+        }
+    }
+
+    /// Starts a new attempt of the whole step.
+    fn start_retry(&mut self) {
+        self.at.retry = self.at.retry.saturating_add(1);
+        self.stage = StepStage::Prompt;
+        self.text.clear();
+        self.actions.clear();
+    }
+
+    /// Adds an answer of this step or of one of its sub-steps.
+    fn add_answer(&mut self, answer: &Answer) {
+        if !self.text.is_empty() && !answer.text.is_empty() {
+            self.text.push_str("\n\n");
+        }
+        self.text.push_str(&answer.text);
+        self.actions.extend(answer.actions.iter().cloned());
+    }
+}
+
+/// The outcome of an attempt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum AttemptOutcome {
+    Passed,
+    Failed(FlowFailure),
+}
+
 impl FlowMachine {
     /// Creates the machine of a flow that has not started.
     pub fn new(flow: &ValidatedFlow, parameters: &ParameterValues) -> Self {
@@ -181,7 +281,7 @@ impl FlowMachine {
             parameters: parameters
                 .map(|(name, value)| (name.to_string(), value.to_json()))
                 .collect(),
-            keywords: Triggers::from_completion(&agent.behavior.completion).keywords,
+            keywords: agent.behavior.completion.needs().keywords,
             limits: FlowLimits::default(),
             state: MachineState::Nothing,
             started_at: None,
@@ -292,7 +392,7 @@ impl FlowMachine {
     /// Returns the current step.
     fn top(&self) -> Option<(&Frame, &WorkStep)> {
         let frame = self.frames.last()?;
-        let work = self.registry.step(&frame.at.step)?.work()?;
+        let work = self.registry.work(&frame.at.step)?;
         Some((frame, work))
     }
 
@@ -353,8 +453,8 @@ impl FlowMachine {
 
     /// Returns whether a model judges the current step or an enclosing one.
     fn is_judged(&self) -> bool {
-        let works = self.frames.iter();
-        let mut works = works.filter_map(|frame| self.registry.step(&frame.at.step)?.work());
+        let frames = self.frames.iter();
+        let mut works = frames.filter_map(|frame| self.registry.work(&frame.at.step));
         works.any(|work| matches!(work.check, Some(Check::Prompt(_))))
     }
 

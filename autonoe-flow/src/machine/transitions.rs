@@ -2,9 +2,11 @@
 
 use autonoe_core::agent::BudgetKind;
 
-use super::data::StepRecord;
-use super::frame::{AttemptOutcome, Frame, FrameRole, StepStage};
-use super::{AfterCompletion, FlowAction, FlowFailure, FlowMachine, MachineState, StepAttempt};
+use super::context::StepRecord;
+use super::{
+    AfterCompletion, AttemptOutcome, FlowAction, FlowFailure, FlowMachine, Frame, FrameRole,
+    MachineState, StepAttempt, StepStage,
+};
 use crate::definition::{Check, DEFAULT_MAX_RETRIES, Step, StepId, Target};
 use crate::error::FlowErrorKind;
 use crate::prompt::Variables;
@@ -115,11 +117,7 @@ impl FlowMachine {
     }
 
     fn start_part(&mut self, part: StepId) -> Result<(), FlowFailure> {
-        let is_work = self
-            .registry
-            .step(&part)
-            .is_some_and(|it| it.work().is_some());
-        if !is_work {
+        if self.registry.work(&part).is_none() {
             return Err(no_such_step(&part));
         }
         let place: Vec<usize> = self.frames.iter().filter_map(Frame::part).collect();
@@ -186,7 +184,7 @@ impl FlowMachine {
         if !self.has_answer() {
             return self.ended_incomplete("the agent never answered");
         }
-        self.progress.record_end();
+        self.progress.at_end = true;
         self.check_completion(AfterCompletion::End)
     }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use autonoe_core::project::config_parts::did_you_mean;
 use regex_lite::Regex;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::definition::{ParameterDefinition, ParameterRules, ParameterType, VariableName};
 use crate::error::{FlowError, FlowErrorKind};
@@ -60,13 +60,7 @@ pub enum ParameterValue {
 impl ParameterValue {
     /// Returns the value as JSON.
     pub fn to_json(&self) -> Value {
-        match self {
-            Self::String(text) => text.as_str().into(),
-            Self::Integer(number) => (*number).into(),
-            Self::Number(number) => (*number).into(),
-            Self::Boolean(truth) => (*truth).into(),
-            Self::Array(texts) => texts.clone().into(),
-        }
+        json!(self)
     }
 }
 

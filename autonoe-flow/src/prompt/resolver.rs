@@ -1,10 +1,12 @@
-//! [`PromptResolver`]: finds prompts and fills their variables.
+//! [`PromptResolver`]: finds prompts on their search path, and fills their variables.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::search_path::{Candidate, PromptOrigin, candidates};
+use serde::Serialize;
+
 use super::template::{Template, Variables};
+use crate::definition::quoted;
 use crate::definition::{FlowPath, PromptPaths, PromptRef, VariableName};
 use crate::error::{FlowError, FlowErrorKind};
 use crate::load::{FlowDefinition, PromptFiles};
@@ -39,7 +41,7 @@ use crate::load::{FlowDefinition, PromptFiles};
 #[derive(Clone, Debug)]
 pub struct PromptResolver {
     files: PromptFiles,
-    places: PromptPaths,
+    paths: PromptPaths,
     system_prompt: Option<FlowPath>,
 }
 
@@ -62,8 +64,8 @@ impl PromptResolver {
     pub fn new(definition: &FlowDefinition) -> Self {
         let agent = definition.agent();
         Self {
-            files: definition.prompt_files(),
-            places: agent.prompts.clone(),
+            files: definition.prompt_files().clone(),
+            paths: agent.prompts.clone(),
             system_prompt: agent.behavior.system_prompt_path.clone(),
         }
     }
@@ -82,7 +84,7 @@ impl PromptResolver {
         reference: &PromptRef,
         variables: &Variables,
     ) -> Result<ResolvedPrompt, FlowError> {
-        let candidates = candidates(reference, &self.places);
+        let candidates = candidates(reference, &self.paths);
         for candidate in &candidates {
             if let Some(text) = self.files.read(&candidate.path)? {
                 return fill(&text, candidate, variables);
@@ -115,16 +117,13 @@ impl PromptResolver {
 
 impl ResolvedPrompt {
     /// Returns an error for variables without a value if the flow is strict about them.
-    pub(crate) fn require_defined(&self, places: &PromptPaths) -> Result<(), FlowError> {
-        let names = self.undefined.iter();
-        let names: Vec<String> = names
-            .filter(|name| !places.allow_undefined.contains(name))
-            .map(|name| format!("`{name}`"))
-            .collect();
-        if !places.strict_variables || names.is_empty() {
+    pub(crate) fn require_defined(&self, paths: &PromptPaths) -> Result<(), FlowError> {
+        let is_allowed = |name: &&VariableName| paths.allow_undefined.contains(name);
+        let names = quoted(self.undefined.iter().filter(|name| !is_allowed(name)));
+        if !paths.strict_variables || names.is_empty() {
             return Ok(());
         }
-        let (file, names) = (self.file.display(), names.join(", "));
+        let file = self.file.display();
         let message = format!("nothing sets the variables {names} of the prompt {file}");
         Err(FlowError::new(FlowErrorKind::UndefinedVariable, message))
     }
@@ -182,4 +181,105 @@ pub const CONTEXT_VARIABLES: &[(&str, &str)] = &[
 /// Returns whether a flow sets the variable `name` itself.
 pub(crate) fn is_context_variable(name: &str) -> bool {
     CONTEXT_VARIABLES.iter().any(|(known, _)| *known == name)
+}
+
+/// Place where a prompt was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PromptOrigin {
+    /// At the reference itself.
+    Reference,
+    /// At a fallback of the reference.
+    Fallback,
+    /// In the fallback folder, which is searched last.
+    Global,
+}
+
+/// A possible location of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub(crate) path: PathBuf,
+    pub(crate) origin: PromptOrigin,
+}
+
+/// Returns the locations of the prompt `reference` in search order: the reference, its fallbacks,
+/// the fallback folder.
+pub(crate) fn candidates(reference: &PromptRef, paths: &PromptPaths) -> Vec<Candidate> {
+    let base = paths.base.as_path();
+    let chain: Vec<PathBuf> = std::iter::successors(Some(reference), |it| it.fallback())
+        .map(|reference| reference.file(base))
+        .collect();
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for (index, path) in chain.iter().enumerate() {
+        let origin = match index {
+            0 => PromptOrigin::Reference,
+            _ => PromptOrigin::Fallback,
+        };
+        candidates.push(Candidate {
+            path: path.clone(),
+            origin,
+        });
+    }
+    if let Some(global) = &paths.fallback_dir {
+        let in_global = chain.iter().map(|path| Candidate {
+            path: global.as_path().join(below_base(path, base)),
+            origin: PromptOrigin::Global,
+        });
+        candidates.extend(in_global);
+    }
+    candidates
+}
+
+/// Returns `path` relative to `base`, or unchanged if it is not below `base`.
+fn below_base<'a>(path: &'a Path, base: &Path) -> &'a Path {
+    path.strip_prefix(base).unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn prompt_folders_are_searched_in_the_order_of_the_contract() {
+        let reference: PromptRef = serde_json::from_value(json!({
+            "c1": "write", "c2": "draft", "c3": "issue", "edition": "new", "adaptation": "short",
+            "fallback": {"c1": "write", "c2": "draft", "c3": "issue",
+                         "fallback": "prompts/draft.md"},
+        }))
+        .expect("a reference");
+        let paths: PromptPaths =
+            serde_json::from_value(json!({"fallbackDir": "shared"})).expect("places");
+
+        let candidates = candidates(&reference, &paths);
+
+        let locations: Vec<_> = candidates
+            .iter()
+            .map(|it| (it.path.to_str().expect("text"), it.origin))
+            .collect();
+        assert_eq!(
+            locations,
+            [
+                (
+                    "prompts/write/draft/issue/f_new_short.md",
+                    PromptOrigin::Reference
+                ),
+                (
+                    "prompts/write/draft/issue/f_default.md",
+                    PromptOrigin::Fallback
+                ),
+                ("prompts/draft.md", PromptOrigin::Fallback),
+                (
+                    "shared/write/draft/issue/f_new_short.md",
+                    PromptOrigin::Global
+                ),
+                (
+                    "shared/write/draft/issue/f_default.md",
+                    PromptOrigin::Global
+                ),
+                ("shared/draft.md", PromptOrigin::Global),
+            ]
+        );
+    }
 }

@@ -1,22 +1,27 @@
 //! Driver of a flow: performs the actions of its [`FlowMachine`](crate::FlowMachine).
 
-use autonoe_core::SessionOrder;
+use std::sync::Arc;
+
 use autonoe_core::agent::{Activity, BudgetKind, SessionReport, Support};
 use autonoe_core::event::{InstructionName, WaitReason};
 use autonoe_core::run::Durability;
-use autonoe_core::session::SessionWait;
+use autonoe_core::session::{JudgeQuestion, SessionJudge, SessionWait};
+use autonoe_core::time::Clock;
+use autonoe_core::{RunControl, SessionOrder};
+use jiff::Timestamp;
 
-use super::observer::{FlowEvent, emit as notify_observers};
-use super::outcome::{expense, failure, outcome};
-use super::started::{Started, budget_spent, failed, interrupted, resolve, until};
-use super::step_check::check;
+use super::flow::Started;
+use super::observer::FlowEvent;
+use super::outcome::{failure, outcome, session_outcome};
+use crate::check::{StepChecked, StepResponse, check_step};
+use crate::completion::{CompletionContext, CompletionResult};
+use crate::definition::Check;
 use crate::error::FlowErrorKind;
 use crate::escalation::{Notice, NoticeFailure, Notifier};
 use crate::machine::{
-    CompletionOrder, CompletionVerdict, Expense, FlowAction, FlowEnd, FlowFact, FlowFailure,
-    FlowWait, NotifyOrder, PromptOrder, PromptOutcome, SessionChoice,
+    Answer, CheckOrder, CompletionOrder, CompletionVerdict, Expense, FlowAction, FlowEnd, FlowFact,
+    FlowFailure, FlowWait, NotifyOrder, PromptOrder, PromptOutcome, SessionChoice,
 };
-use crate::port::{CompletionContext, CompletionResult};
 use crate::tools::{IterationSlot, iteration_tools};
 
 /// Runs a flow until it ends or stops.
@@ -30,12 +35,12 @@ pub(super) async fn run(flow: &mut Started) -> FlowEnd {
             FlowAction::Finish(end) => return end,
             FlowAction::Prompt(order) => prompt(flow, order).await,
             FlowAction::Check(order) => check(flow, order).await,
-            FlowAction::CheckCompletion(order) => complete(flow, order).await,
+            FlowAction::CheckCompletion(order) => check_completion(flow, order).await,
             FlowAction::Notify(order) => notify(flow, order).await,
             FlowAction::Wait { reason, until } => wait(flow, reason, until).await,
             FlowAction::Continue | FlowAction::Stop => {
                 let message = "the flow cannot continue: its journal does not match its definition";
-                failed(flow, FlowFailure::new(FlowErrorKind::Record, message))
+                flow.failed(FlowFailure::new(FlowErrorKind::Record, message))
             }
         };
         let durability = match fact {
@@ -101,7 +106,7 @@ fn start_or_resume(flow: &mut Started) -> FlowAction {
 
 /// Stops a flow that was cancelled while no action was in progress.
 fn cancel(flow: &mut Started) -> FlowAction {
-    let fact = failed(flow, interrupted());
+    let fact = flow.failed(FlowFailure::cancelled());
     record_fact(flow, fact, Durability::Written)
 }
 
@@ -123,18 +128,14 @@ pub(super) fn record_fact(
         // A flow cannot be resumed from facts that are not recorded.
         Err(error) => {
             let message = "cannot record the progress of the flow";
-            failed(
-                flow,
-                FlowFailure::new(FlowErrorKind::Record, message).with_cause(error),
-            )
+            flow.failed(FlowFailure::new(FlowErrorKind::Record, message).with_cause(error))
         }
     };
     let action = flow.machine.apply(fact.clone());
-    let event = FlowEvent::Decided {
+    flow.emit(&FlowEvent::Decided {
         fact: &fact,
         action: &action,
-    };
-    notify_observers(&flow.parts.options.observers, &event);
+    });
     action
 }
 
@@ -145,14 +146,14 @@ async fn prompt(flow: &mut Started, order: PromptOrder) -> FlowFact {
         Err(mut failure) => {
             failure.iteration = Some(order.iteration);
             failure.step = Some(order.at.step);
-            return failed(flow, failure);
+            return flow.failed(failure);
         }
     };
     let performed = flow.open.run(session).await;
     let at = flow.parts.options.clock.now();
-    let (iteration, spent) = (order.iteration, expense(&performed.result));
+    let (iteration, spent) = (order.iteration, Expense::from(&performed.result));
     let can_resume = flow.open.capabilities().resume != Support::No;
-    let mut outcome = outcome(&performed, &order.budget, order.judged, || slot.take());
+    let mut outcome = outcome(&performed, &order.budget, order.judged, &slot);
     match &mut outcome {
         PromptOutcome::Answered(answer) if !can_resume => answer.agent_session = None,
         PromptOutcome::Failed { failure }
@@ -189,27 +190,24 @@ fn session_order(
     slot: &IterationSlot,
 ) -> Result<SessionOrder, FlowFailure> {
     let step = &order.at.step;
-    let work = flow.parts.flow.definition().registry().step(step);
-    let reference = work.and_then(|step| step.work()?.prompt.as_ref());
+    let work = flow.parts.flow.definition().registry().work(step);
+    let reference = work.and_then(|work| work.prompt.as_ref());
     let reference = reference.ok_or_else(|| {
-        FlowFailure::new(
-            FlowErrorKind::UnknownStep,
-            format!("the step `{step}` has no prompt"),
-        )
+        let message = format!("the step `{step}` has no prompt");
+        FlowFailure::new(FlowErrorKind::UnknownStep, message)
     })?;
-    let prompt = resolve(flow, step, reference, &order.variables)?;
+    let prompt = flow.resolve(step, reference, &order.variables)?;
     let choice = match &order.session {
         SessionChoice::Continue(_) if flow.open.capabilities().resume == Support::No => {
             &SessionChoice::Fresh
         }
         choice => choice,
     };
-    let event = FlowEvent::PromptSent {
+    flow.emit(&FlowEvent::PromptSent {
         iteration: order.iteration,
         at: &order.at,
         session: choice,
-    };
-    notify_observers(&flow.parts.options.observers, &event);
+    });
     tracing::debug!(
         iteration = order.iteration,
         %step,
@@ -228,28 +226,99 @@ fn session_order(
     if let Some(text) = &flow.system_prompt {
         session = session.system_prompt(text);
     }
-    if flow.parts.reads_ledger {
+    if flow.parts.needs.reads_ledger {
         session = session.deliverable_tools(InstructionName::Coding);
     }
-    let tools = iteration_tools(&order.outputs, &flow.parts.watched, slot);
+    let tools = iteration_tools(&order.outputs, &flow.parts.needs.signals, slot);
     Ok(tools.into_iter().fold(session, SessionOrder::tool))
 }
 
-async fn complete(flow: &mut Started, order: CompletionOrder) -> FlowFact {
+/// Checks a step. Prompt checks run in a session of their own.
+async fn check(flow: &mut Started, order: CheckOrder) -> FlowFact {
+    let step = &order.at.step;
+    let work = flow.parts.flow.definition().registry().work(step);
+    let Some(check) = work.and_then(|work| work.check.clone()) else {
+        let message = format!("the step `{step}` has no check");
+        return flow.failed(FlowFailure::new(FlowErrorKind::UnknownStep, message));
+    };
+    let commands = flow.parts.options.commands.clone();
+    let clock = flow.parts.options.clock.clone();
+    let prompt = match &check {
+        Check::Prompt(check) => match flow.resolve(step, &check.prompt, &order.variables) {
+            Ok(prompt) => Some(prompt.text),
+            Err(failure) => {
+                return FlowFact::Checked {
+                    at: clock.now(),
+                    verdict: Err(failure),
+                    spent: Expense::default(),
+                };
+            }
+        },
+        Check::Keyword(_) | Check::Action(_) => None,
+    };
+    let response = StepResponse {
+        text: &order.text,
+        actions: &order.actions,
+    };
+    let checked = if let Some(prompt) = prompt {
+        let name = format!("{step}-check");
+        let question = JudgeQuestion {
+            name: &name,
+            prompt: &prompt,
+            budget: order.budget,
+        };
+        // The session ends by itself when the flow is cancelled or its time is up.
+        let judge = SessionJudge::new(&mut flow.open);
+        check_step(&check, &response, &*commands, Some((&judge, question))).await
+    } else {
+        let checking = check_step(&check, &response, &*commands, None);
+        match Interruption::new(flow).race(checking).await {
+            Ok(checked) => checked,
+            Err(failure) if failure.kind == FlowErrorKind::Interrupted => StepChecked {
+                result: Err(failure.into()),
+                session: None,
+            },
+            Err(failure) => return flow.failed(failure),
+        }
+    };
+    let at = clock.now();
+    let spent = checked
+        .session
+        .as_ref()
+        .map(Expense::from)
+        .unwrap_or_default();
+    let outcome = checked
+        .session
+        .map(|session| session_outcome(&session, &order.budget, Answer::default));
+    let verdict = match outcome {
+        None | Some(PromptOutcome::Answered(_)) => checked.result.map_err(FlowFailure::from),
+        Some(PromptOutcome::RateLimited { resets_at }) => {
+            return FlowFact::CheckLimited {
+                at,
+                resets_at,
+                spent,
+            };
+        }
+        Some(PromptOutcome::BudgetSpent { budget }) => Err(FlowFailure::budget_spent(budget)),
+        Some(PromptOutcome::Failed { failure }) => Err(failure),
+        Some(PromptOutcome::Cancelled) => Err(FlowFailure::cancelled()),
+    };
+    FlowFact::Checked { at, verdict, spent }
+}
+
+/// Checks whether the flow is complete.
+async fn check_completion(flow: &mut Started, order: CompletionOrder) -> FlowFact {
     let data = flow.machine.data();
-    let now = CompletionContext::new(&order.step, flow.machine.progress());
-    let Some(now) = now else {
+    let Some(mut now) = CompletionContext::new(&order.step, flow.machine.progress()) else {
         let message = "the completion was checked before the first iteration";
         let failure = FlowFailure::new(FlowErrorKind::CompletionImpossible, message);
-        return failed(flow, failure);
+        return flow.failed(failure);
     };
-    let now = now.with_text(&order.text).with_data(&data);
-    let time = until(flow.parts.options.clock.clone(), flow.machine.deadline());
-    let checked = tokio::select! {
-        biased;
-        () = flow.control.cancelled() => return cancelled(flow),
-        checked = flow.parts.completion.check(&now) => checked,
-        () = time => return timed_out(flow),
+    (now.text, now.data) = (&order.text, &data);
+    let limits = Interruption::new(flow);
+    let checked = match limits.race(flow.parts.completion.check(&now)).await {
+        Ok(checked) => checked,
+        Err(failure) => return interrupted(flow, failure),
     };
     let verdict = match checked {
         Ok(result) => Ok(CompletionVerdict {
@@ -262,7 +331,7 @@ async fn complete(flow: &mut Started, order: CompletionOrder) -> FlowFact {
             },
             states: flow.parts.completion.condition_states(),
         }),
-        Err(error) => Err(FlowFailure::from(error)),
+        Err(error) => Err(error.into()),
     };
     FlowFact::CompletionChecked {
         at: flow.parts.options.clock.now(),
@@ -282,12 +351,10 @@ async fn notify(flow: &mut Started, order: NotifyOrder) -> FlowFact {
         return_flow: order.escalation.return_flow,
         at: order.failed_at,
     };
-    let time = until(options.clock.clone(), flow.machine.deadline());
-    let notified = tokio::select! {
-        biased;
-        () = flow.control.cancelled() => return cancelled(flow),
-        notified = options.notifiers.notify(&order.escalation, &notice) => notified,
-        () = time => return timed_out(flow),
+    let notifying = options.notifiers.notify(&order.escalation, &notice);
+    let notified = match Interruption::new(flow).race(notifying).await {
+        Ok(notified) => notified,
+        Err(failure) => return interrupted(flow, failure),
     };
     FlowFact::Notified {
         at: options.clock.now(),
@@ -295,7 +362,7 @@ async fn notify(flow: &mut Started, order: NotifyOrder) -> FlowFact {
     }
 }
 
-async fn wait(flow: &mut Started, reason: FlowWait, until: jiff::Timestamp) -> FlowFact {
+async fn wait(flow: &mut Started, reason: FlowWait, until: Timestamp) -> FlowFact {
     let reason = match reason {
         FlowWait::RateLimit => WaitReason::Quota,
         FlowWait::RateLimitBackoff => WaitReason::QuotaBackoff,
@@ -304,23 +371,59 @@ async fn wait(flow: &mut Started, reason: FlowWait, until: jiff::Timestamp) -> F
     let deadline = flow.machine.deadline();
     let end = deadline.map_or(until, |deadline| deadline.min(until));
     match flow.open.wait(reason, end).await {
-        SessionWait::Cancelled => cancelled(flow),
-        SessionWait::Over if end < until => timed_out(flow),
-        SessionWait::Over => FlowFact::WaitOver {
+        SessionWait::Over if end == until => FlowFact::WaitOver {
             // A clock that is slightly early has waited nevertheless.
             at: flow.parts.options.clock.now().max(until),
         },
-        SessionWait::TimeBudgetSpent => timed_out(flow),
+        SessionWait::Over | SessionWait::TimeBudgetSpent => {
+            flow.failed(FlowFailure::budget_spent(BudgetKind::Time))
+        }
+        SessionWait::Cancelled => interrupted(flow, FlowFailure::cancelled()),
     }
 }
 
-fn cancelled(flow: &Started) -> FlowFact {
-    FlowFact::Cancelled {
-        at: flow.parts.options.clock.now(),
+/// Creates the fact that an action other than a session was interrupted.
+fn interrupted(flow: &Started, failure: FlowFailure) -> FlowFact {
+    match failure.kind {
+        FlowErrorKind::Interrupted => FlowFact::Cancelled {
+            at: flow.parts.options.clock.now(),
+        },
+        _ => flow.failed(failure),
     }
 }
 
-/// Creates the fact that the time budget is exhausted.
-fn timed_out(flow: &Started) -> FlowFact {
-    failed(flow, budget_spent(BudgetKind::Time))
+/// Causes that end an action: the cancellation and the deadline of a flow.
+struct Interruption {
+    control: RunControl,
+    clock: Arc<dyn Clock>,
+    deadline: Option<Timestamp>,
+}
+
+impl Interruption {
+    fn new(flow: &Started) -> Self {
+        Self {
+            control: flow.control.clone(),
+            clock: flow.parts.options.clock.clone(),
+            deadline: flow.machine.deadline(),
+        }
+    }
+
+    /// Performs `work`, or returns why it was interrupted.
+    async fn race<T>(self, work: impl Future<Output = T>) -> Result<T, FlowFailure> {
+        let deadline = async {
+            match self.deadline {
+                Some(deadline) => {
+                    let left = deadline.duration_since(self.clock.now());
+                    self.clock.sleep(left.try_into().unwrap_or_default()).await;
+                }
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = self.control.cancelled() => Err(FlowFailure::cancelled()),
+            done = work => Ok(done),
+            () = deadline => Err(FlowFailure::budget_spent(BudgetKind::Time)),
+        }
+    }
 }

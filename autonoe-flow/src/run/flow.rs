@@ -1,20 +1,29 @@
-//! [`Flow`]: a flow whose lifecycle is encoded in its type.
+//! [`Flow`]: a flow whose lifecycle is encoded in its type, with its states [`Created`] and [`Started`].
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
 
-use autonoe_core::run::{Durability, ExitClass, FlowExit};
-use autonoe_core::session::{FlowStart, FlowStartError, RecordedFlow};
+use async_trait::async_trait;
+use autonoe_core::RunControl;
+use autonoe_core::event::Failure;
+use autonoe_core::ledger::{Ledger, LedgerStore};
+use autonoe_core::run::{Durability, ExitClass, FlowExit, SessionAccess};
+use autonoe_core::session::{FlowStart, FlowStartError, OpenSessions, RecordedFlow};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::driver;
-use super::options::StartOptions;
-use super::started::{FlowParts, Started, failed};
+use super::factory::{FlowOptions, StartOptions};
+use super::observer::FlowEvent;
+use crate::completion::{CompletionHandler, CompletionNeeds, LedgerSource};
+use crate::definition::{PromptRef, StepId};
 use crate::error::{FlowError, FlowErrorKind};
 use crate::load::FlowDefinition;
 use crate::machine::{FlowAction, FlowEnd, FlowFact, FlowFailure, FlowMachine, FlowResult};
 use crate::parameters::ParameterValues;
-use crate::prompt::Variables;
+use crate::prompt::{PromptResolver, ResolvedPrompt, Variables};
+use crate::validate::ValidatedFlow;
 
 /// A flow: [`Created`], then [`Started`], then stopped and consumed. No state can be entered twice.
 ///
@@ -55,6 +64,7 @@ use crate::prompt::Variables;
 ///     flow.stop().start(StartOptions::default()).await;
 /// }
 /// ```
+#[derive(Debug)]
 pub struct Flow<S> {
     state: S,
 }
@@ -143,7 +153,7 @@ impl Flow<Started> {
             _ => {
                 let message = "the flow was stopped before its end";
                 let failure = FlowFailure::new(FlowErrorKind::Interrupted, message);
-                let fact = failed(started, failure.clone());
+                let fact = started.failed(failure.clone());
                 match driver::record_fact(started, fact, Durability::Synced) {
                     FlowAction::Finish(end) => end,
                     _ => FlowEnd::Stopped { failure },
@@ -170,19 +180,111 @@ impl Flow<Started> {
     }
 }
 
+/// The parts of a flow.
+pub(super) struct FlowParts {
+    pub(super) flow: ValidatedFlow,
+    pub(super) options: FlowOptions,
+    pub(super) resolver: PromptResolver,
+    pub(super) completion: Box<dyn CompletionHandler>,
+    pub(super) access: SessionAccess,
+    pub(super) needs: CompletionNeeds,
+    pub(super) ledger: LazyLedger,
+    pub(super) fingerprint: String,
+}
+
+/// The state of a started flow: its sessions are open, and all dependencies are resolved.
+///
+/// If it is dropped without [`stop`](Flow::stop), the flow is interrupted and can be resumed.
+pub struct Started {
+    pub(super) parts: Box<FlowParts>,
+    pub(super) open: OpenSessions,
+    pub(super) machine: FlowMachine,
+    pub(super) system_prompt: Option<String>,
+    pub(super) control: RunControl,
+}
+
+impl fmt::Debug for Started {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Prompts and answers belong to the user and must not appear in diagnostics.
+        f.debug_struct("Started")
+            .field("flow", self.machine.flow())
+            .field("run", self.open.run_id())
+            .field("iteration", &self.machine.context().iteration())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The ledger, which is available once the sessions are open.
+#[derive(Clone, Default)]
+pub(super) struct LazyLedger(Arc<OnceLock<LedgerStore>>);
+
+impl LazyLedger {
+    pub(super) fn open(&self, store: &LedgerStore) {
+        let _ = self.0.set(store.clone());
+    }
+}
+
+#[async_trait]
+impl LedgerSource for LazyLedger {
+    async fn ledger(&self) -> Result<Option<Ledger>, Box<dyn std::error::Error + Send + Sync>> {
+        match self.0.get() {
+            Some(store) => LedgerSource::ledger(store).await,
+            None => Err("the ledger is not open yet".into()),
+        }
+    }
+}
+
+impl Started {
+    /// Creates the fact that the flow cannot continue.
+    pub(super) fn failed(&self, failure: FlowFailure) -> FlowFact {
+        FlowFact::Failed {
+            at: self.parts.options.clock.now(),
+            failure,
+        }
+    }
+
+    /// Sends an event to the observers of the flow.
+    pub(super) fn emit(&self, event: &FlowEvent<'_>) {
+        for observer in &self.parts.options.observers {
+            if catch_unwind(AssertUnwindSafe(|| observer.on_event(event))).is_err() {
+                tracing::error!("an observer of a flow panicked");
+            }
+        }
+    }
+
+    /// Finds a prompt and fills it. Observers receive undefined variables, which are an error in
+    /// strict mode.
+    pub(super) fn resolve(
+        &self,
+        step: &StepId,
+        reference: &PromptRef,
+        variables: &Variables,
+    ) -> Result<ResolvedPrompt, FlowFailure> {
+        let prompt = self.parts.resolver.resolve(reference, variables)?;
+        if !prompt.undefined.is_empty() {
+            self.emit(&FlowEvent::Undefined {
+                step,
+                variables: &prompt.undefined,
+            });
+        }
+        prompt.require_defined(&self.parts.flow.definition().agent().prompts)?;
+        Ok(prompt)
+    }
+}
+
 fn system_prompt(
     parts: &FlowParts,
     parameters: &ParameterValues,
 ) -> Result<Option<String>, FlowError> {
+    let agent = parts.flow.definition().agent();
     let mut variables: Variables = parameters.variables();
     if let Ok(name) = "flow".parse() {
-        let flow = &parts.flow.definition().agent().name;
-        variables.insert(name, flow.to_string());
+        variables.insert(name, agent.name.to_string());
     }
     let Some(prompt) = parts.resolver.resolve_system(&variables)? else {
         return Ok(None);
     };
-    prompt.require_defined(&parts.flow.definition().agent().prompts)?;
+    prompt.require_defined(&agent.prompts)?;
     Ok(Some(prompt.text))
 }
 
@@ -193,7 +295,7 @@ fn json(parameters: &ParameterValues) -> Result<Value, FlowError> {
     })
 }
 
-/// Checks that the interrupted flow `begun` is the one to resume.
+/// Checks that the interrupted flow `recorded` is the one to resume.
 fn ensure_same_flow(
     parts: &FlowParts,
     recorded: &FlowStart,
@@ -216,10 +318,8 @@ fn ensure_same_flow(
         return differs(FlowErrorKind::ConfigurationValidation, difference);
     }
     if recorded.parameters != *parameters {
-        return differs(
-            FlowErrorKind::Parameter,
-            "its parameters have changed since",
-        );
+        let difference = "its parameters have changed since";
+        return differs(FlowErrorKind::Parameter, difference);
     }
     Ok(())
 }
@@ -253,17 +353,8 @@ fn exit(end: &FlowEnd) -> FlowExit {
         (FlowErrorKind::Interrupted, _) => FlowExit::Interrupted,
         (FlowErrorKind::SdkRateLimit, _) => FlowExit::QuotaExceeded,
         (kind, _) => FlowExit::Failed {
-            error: autonoe_core::event::Failure::permanent(
-                kind.code(),
-                failure.message_with_causes(),
-            ),
+            error: Failure::permanent(kind.code(), failure.message_with_causes()),
         },
-    }
-}
-
-impl<S: fmt::Debug> fmt::Debug for Flow<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Flow").field(&self.state).finish()
     }
 }
 

@@ -1,7 +1,6 @@
 //! [`FlowObserver`]: receives the events of a flow.
 
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use crate::definition::{StepId, VariableName};
@@ -75,14 +74,5 @@ where
 {
     fn on_event(&self, event: &FlowEvent<'_>) {
         self(event);
-    }
-}
-
-/// Sends the event to all observers, in order.
-pub(super) fn emit(observers: &[Arc<dyn FlowObserver>], event: &FlowEvent<'_>) {
-    for observer in observers {
-        if catch_unwind(AssertUnwindSafe(|| observer.on_event(event))).is_err() {
-            tracing::error!("an observer of a flow panicked");
-        }
     }
 }

@@ -13,8 +13,8 @@ use autonoe_core::tool::ToolStatus;
 use crate::check::{ToolOutcome, shorten_details};
 use crate::definition::ActionOutcome;
 use crate::error::FlowErrorKind;
-use crate::machine::{Answer, Expense, FlowFailure, PromptOutcome};
-use crate::tools::IterationReport;
+use crate::machine::{Answer, FlowFailure, PromptOutcome};
+use crate::tools::{IterationReport, IterationSlot};
 
 /// Converts the end of a session; `budget` is its limit. If `judged`, the answer contains the
 /// inputs and outputs of tool calls.
@@ -22,10 +22,10 @@ pub(super) fn outcome(
     performed: &PerformedSession,
     budget: &Budget,
     judged: bool,
-    collect: impl FnOnce() -> IterationReport,
+    slot: &IterationSlot,
 ) -> PromptOutcome {
     session_outcome(&performed.result, budget, || {
-        answer(performed, judged, collect())
+        answer(performed, judged, slot)
     })
 }
 
@@ -70,23 +70,10 @@ pub(super) fn session_outcome(
     }
 }
 
-/// Returns cost and tokens of a session.
-pub(super) fn expense(session: &SessionReport) -> Expense {
-    Expense {
-        cost: session.cost,
-        tokens: session.tokens,
-    }
-}
-
-fn answer(performed: &PerformedSession, judged: bool, collected: IterationReport) -> Answer {
-    let mut answer = Answer::text(&performed.text);
-    answer
-        .agent_session
-        .clone_from(&performed.result.agent_session);
-    answer.outputs = collected.outputs;
-    answer.signals = collected.signals;
+fn answer(performed: &PerformedSession, judged: bool, slot: &IterationSlot) -> Answer {
+    let IterationReport { outputs, signals } = slot.take();
     let calls = performed.tool_calls.iter();
-    answer.actions = calls
+    let mut actions: Vec<ToolOutcome> = calls
         .map(|call| {
             let outcome = match call.status {
                 Some(ToolStatus::Ok) => ActionOutcome::Succeeded,
@@ -102,8 +89,14 @@ fn answer(performed: &PerformedSession, judged: bool, collected: IterationReport
         })
         .collect();
     // The journal records them, so they are shortened.
-    shorten_details(&mut answer.actions);
-    answer
+    shorten_details(&mut actions);
+    Answer {
+        text: performed.text.clone(),
+        agent_session: performed.result.agent_session.clone(),
+        outputs,
+        signals,
+        actions,
+    }
 }
 
 /// Converts a failure of the run.

@@ -8,14 +8,9 @@ use autonoe_core::project::{OpenProjectOptions, ProjectRunError, remove_folder};
 use autonoe_core::run::{BuildError, SessionRunnerBuilder};
 use autonoe_core::{AgentClientFactory, Mode, RunControl};
 
-use super::factory::FlowFactory;
-use super::observer::FlowObserver;
-use super::options::{FlowOptions, StartOptions};
-use crate::command::CommandRunner;
-use crate::completion::ExternalStates;
+use super::factory::{FlowFactory, FlowOptions, StartOptions};
 use crate::error::FlowError;
-use crate::escalation::Notifiers;
-use crate::machine::{FlowLimits, FlowResult};
+use crate::machine::FlowResult;
 use crate::parameters::ParameterValues;
 use crate::validate::ValidatedFlow;
 
@@ -59,7 +54,7 @@ use crate::validate::ValidatedFlow;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct FlowRun {
-    options: OpenProjectOptions,
+    project: OpenProjectOptions,
     flow: ValidatedFlow,
     agents: Arc<dyn AgentClientFactory>,
     parameters: ParameterValues,
@@ -91,7 +86,7 @@ impl FlowRun {
         agents: impl AgentClientFactory + 'static,
     ) -> Self {
         Self {
-            options: project.into().mode(Mode::Run),
+            project: project.into().mode(Mode::Run),
             flow,
             agents: Arc::new(agents),
             parameters: ParameterValues::default(),
@@ -115,35 +110,14 @@ impl FlowRun {
         self
     }
 
-    /// Sets the limits of the flow. By default, a resumed flow keeps the limits that it was started
-    /// with.
+    /// Sets options of the flow: limits, commands, states, notifiers, observers.
     #[must_use]
-    pub fn limits(self, limits: FlowLimits) -> Self {
-        self.set_option(move |options| options.limits(limits))
-    }
-
-    /// Sets the runner for commands of checks and conditions. By default there is none.
-    #[must_use]
-    pub fn commands(self, commands: impl CommandRunner + 'static) -> Self {
-        self.set_option(move |options| options.commands(commands))
-    }
-
-    /// Sets the external states for conditions.
-    #[must_use]
-    pub fn states(self, states: ExternalStates) -> Self {
-        self.set_option(move |options| options.states(states))
-    }
-
-    /// Sets the notifiers for escalations.
-    #[must_use]
-    pub fn notifiers(self, notifiers: Notifiers) -> Self {
-        self.set_option(move |options| options.notifiers(notifiers))
-    }
-
-    /// Adds an observer.
-    #[must_use]
-    pub fn observer(self, observer: impl FlowObserver + 'static) -> Self {
-        self.set_option(move |options| options.observer(observer))
+    pub fn options(
+        mut self,
+        set: impl FnOnce(FlowOptions) -> FlowOptions + Send + 'static,
+    ) -> Self {
+        self.set_options.push(Box::new(set));
+        self
     }
 
     /// Configures the sessions: observers, hooks, models, limits of a session.
@@ -156,14 +130,6 @@ impl FlowRun {
         self
     }
 
-    fn set_option(
-        mut self,
-        set_option: impl FnOnce(FlowOptions) -> FlowOptions + Send + 'static,
-    ) -> Self {
-        self.set_options.push(Box::new(set_option));
-        self
-    }
-
     /// Runs the flow until it ends or stops.
     ///
     /// # Errors
@@ -171,7 +137,7 @@ impl FlowRun {
     /// The flow could not start: another run is in progress, a file of the project is invalid, a
     /// dependency of the definition is missing, or the interrupted flow is not the one to resume.
     pub async fn run(self, control: &RunControl) -> Result<FlowResult, FlowRunError> {
-        let open_project = self.options.open().await?;
+        let open_project = self.project.open().await?;
         let project = open_project.project();
         let name = &self.flow.definition().agent().name;
         let recorded = match self.on_interrupted {
@@ -190,11 +156,14 @@ impl FlowRun {
         let sessions = builder.build_sessions()?;
         let options = FlowOptions::new(sessions, project.root()).clock(open_project.clock());
         let set_options = self.set_options.into_iter();
-        let options = set_options.fold(options, |options, set_option| set_option(options));
+        let options = set_options.fold(options, |options, set| set(options));
         let created = FlowFactory::build(self.flow, options)?;
-        let mut start = StartOptions::new(self.parameters).control(control);
         let is_new = recorded.is_none();
-        start.recorded = recorded;
+        let start = StartOptions {
+            parameters: self.parameters,
+            control: control.clone(),
+            recorded,
+        };
         let mut started = created.start(start).await?;
         if is_new {
             // The conversations of an interrupted flow are kept until it cannot be resumed any
@@ -222,7 +191,7 @@ fn remove(conversations: &Path) {
 impl fmt::Debug for FlowRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FlowRun")
-            .field("options", &self.options)
+            .field("project", &self.project)
             .field("flow", &self.flow.definition().agent().name)
             .finish_non_exhaustive()
     }

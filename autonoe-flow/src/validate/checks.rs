@@ -4,19 +4,18 @@ use super::findings::Findings;
 use crate::definition::{Check, ExpectedAction, PromptCheck, WorkStep};
 use crate::finding::FindingKind::Check as Wrong;
 use crate::load::PromptFile;
-use crate::prompt::candidates;
 
-pub(super) fn check(found: &mut Findings<'_>) {
-    for (_, work, at) in found.work() {
+pub(super) fn check(findings: &mut Findings<'_>) {
+    for (_, work, at) in findings.work() {
         match &work.check {
             Some(Check::Keyword(check)) => {
-                keywords(found, &check.keywords, &format!("{at}/check/keywords"));
+                keywords(findings, &check.keywords, &format!("{at}/check/keywords"));
             }
             Some(Check::Action(check)) => {
                 let at = format!("{at}/check/actions");
                 if check.actions.is_empty() {
                     let message = "the check expects no action, so it could never pass";
-                    found.error(
+                    findings.error(
                         Wrong,
                         at.clone(),
                         message,
@@ -24,61 +23,60 @@ pub(super) fn check(found: &mut Findings<'_>) {
                     );
                 }
                 for (index, action) in check.actions.iter().enumerate() {
-                    expected_action(found, action, &format!("{at}/{index}"));
+                    expected_action(findings, action, &format!("{at}/{index}"));
                 }
             }
-            Some(Check::Prompt(check)) => judge(found, work, check, &format!("{at}/check/prompt")),
+            Some(Check::Prompt(check)) => {
+                judge(findings, work, check, &format!("{at}/check/prompt"));
+            }
             None => {}
         }
     }
 }
 
 /// Reports a prompt that does not ask for a judgement. The judge receives the response in any case.
-fn judge(found: &mut Findings<'_>, work: &WorkStep, check: &PromptCheck, at: &str) {
-    let places = &found.agent.prompts;
-    let file = candidates(&check.prompt, places)
-        .into_iter()
-        .find_map(|it| Some((found.definition.prompt(&it.path)?, it.path)));
-    let Some((PromptFile::Text { has_words, .. }, path)) = file else {
+fn judge(findings: &mut Findings<'_>, work: &WorkStep, check: &PromptCheck, at: &str) {
+    let Some((judged, PromptFile::Text { has_words, .. })) = findings.prompt_file(&check.prompt)
+    else {
         // Other validations report a missing or broken prompt.
         return;
     };
     if !has_words {
         let message =
             "the prompt of the judge consists of variables only, so it cannot say what to judge";
-        found.error(Wrong, at, message, "write when the step passes");
+        findings.error(Wrong, at, message, "write when the step passes");
         return;
     }
-    let own = work.prompt.as_ref().and_then(|own| {
-        let mut own = candidates(own, places).into_iter();
-        own.find(|it| found.definition.prompt(&it.path).is_some())
-    });
-    if own.is_some_and(|own| own.path == path) {
+    let own = work
+        .prompt
+        .as_ref()
+        .and_then(|own| findings.prompt_file(own));
+    if own.is_some_and(|(own, _)| own.path == judged.path) {
         let message = "the judge receives the prompt of the step itself, and may do the work again";
         let hint = "write a prompt that says when the step passes";
-        found.warn(Wrong, at, message, hint);
+        findings.warn(Wrong, at, message, hint);
     }
 }
 
-fn keywords(found: &mut Findings<'_>, words: &[String], at: &str) {
+fn keywords(findings: &mut Findings<'_>, words: &[String], at: &str) {
     if words.is_empty() {
         let message = "the list of words is empty, so the check could never pass";
-        found.error(Wrong, at, message, "add a word that the agent writes");
+        findings.error(Wrong, at, message, "add a word that the agent writes");
     }
     for (index, word) in words.iter().enumerate() {
         if word.trim().is_empty() {
             let message = "a blank word is in every text";
-            found.error(Wrong, format!("{at}/{index}"), message, "write a word");
+            findings.error(Wrong, format!("{at}/{index}"), message, "write a word");
         }
     }
 }
 
-fn expected_action(found: &mut Findings<'_>, action: &ExpectedAction, at: &str) {
+fn expected_action(findings: &mut Findings<'_>, action: &ExpectedAction, at: &str) {
     match action {
         ExpectedAction::Tool(action) => {
             if action.tool.trim().is_empty() {
                 let message = "the name of the tool is blank";
-                found.error(
+                findings.error(
                     Wrong,
                     format!("{at}/tool"),
                     message,
@@ -87,7 +85,7 @@ fn expected_action(found: &mut Findings<'_>, action: &ExpectedAction, at: &str) 
             }
             if action.times == 0 {
                 let message = "the check expects 0 calls";
-                found.error(Wrong, format!("{at}/times"), message, "write 1 or more");
+                findings.error(Wrong, format!("{at}/times"), message, "write 1 or more");
             }
         }
         ExpectedAction::Command(action) => {
@@ -95,11 +93,11 @@ fn expected_action(found: &mut Findings<'_>, action: &ExpectedAction, at: &str) 
             if is_blank {
                 let message = "the command is empty";
                 let hint = "write a program with its arguments, like [\"cargo\", \"test\"]";
-                found.error(Wrong, format!("{at}/command"), message, hint);
+                findings.error(Wrong, format!("{at}/command"), message, hint);
             }
             if action.timeout_seconds == 0 {
                 let message = "the timeout of the command is 0";
-                found.error(
+                findings.error(
                     Wrong,
                     format!("{at}/timeoutSeconds"),
                     message,

@@ -8,15 +8,15 @@ use crate::walk::escalation_steps;
 use autonoe_core::project::config_parts::below;
 use autonoe_core::project::config_parts::did_you_mean;
 
-pub(super) fn check(found: &mut Findings<'_>) {
-    let called = escalation_steps(found.registry);
-    for (id, step, at) in found.steps() {
+pub(super) fn check(findings: &mut Findings<'_>) {
+    let called = escalation_steps(findings.registry);
+    for (id, step, at) in findings.steps() {
         match step {
             Step::Gateway(gateway) => {
                 for (index, branch) in gateway.branches.iter().enumerate() {
                     let pointer = format!("{at}/branches/{index}/when/data");
                     let never = ["failure", "response"];
-                    check_path(found, &branch.when.data, pointer, &never);
+                    check_path(findings, &branch.when.data, pointer, &never);
                 }
             }
             Step::Normal(work) | Step::SubStep(work) => {
@@ -28,7 +28,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
                 for (name, value) in &work.variables {
                     if let VariableValue::Data(data) = value {
                         let at = below(&format!("{at}/variables"), name.as_str());
-                        check_path(found, &data.from, format!("{at}/from"), never);
+                        check_path(findings, &data.from, format!("{at}/from"), never);
                     }
                 }
             }
@@ -37,12 +37,12 @@ pub(super) fn check(found: &mut Findings<'_>) {
 }
 
 /// Checks a path; `never` are the context values that nothing sets there.
-fn check_path(found: &mut Findings<'_>, path: &DataPath, pointer: String, never: &[&str]) {
+fn check_path(findings: &mut Findings<'_>, path: &DataPath, pointer: String, never: &[&str]) {
     let names: Vec<String> = path.names().collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let unknown = match names.as_slice() {
         ["parameters", name, ..] => {
-            let known = found.agent.parameters.keys().map(VariableName::as_str);
+            let known = findings.agent.parameters.keys().map(VariableName::as_str);
             unless_known("parameter", name, known)
         }
         ["context", name, ..] if never.contains(name) => {
@@ -57,14 +57,14 @@ fn check_path(found: &mut Findings<'_>, path: &DataPath, pointer: String, never:
             let known = CONTEXT_VARIABLES.iter().map(|(name, _)| *name);
             unless_known("value of the context", name, known)
         }
-        ["steps", id, rest @ ..] => match found.registry.steps.get(*id) {
-            None => unless_known("step", id, found.ids()),
+        ["steps", id, rest @ ..] => match findings.registry.steps.get(*id) {
+            None => unless_known("step", id, findings.ids()),
             Some(step) => unknown_step_data(id, step, rest),
         },
         _ => None,
     };
     if let Some((message, hint)) = unknown {
-        found.error(UnknownData, pointer, message, hint);
+        findings.error(UnknownData, pointer, message, hint);
     }
 }
 

@@ -6,10 +6,11 @@ use std::path::Path;
 use serde::Serialize;
 use serde::ser::SerializeStruct;
 
-use crate::definition::{FlowAgent, Step, StepId, StepsRegistry, WorkStep};
+use crate::definition::{FlowAgent, PromptRef, Step, StepId, StepsRegistry, WorkStep};
 use crate::error::{FlowError, FlowErrorKind};
 use crate::finding::{DefinitionFinding, FindingKind};
-use crate::load::{AGENT_FILE, FlowDefinition, PromptUseFile};
+use crate::load::{AGENT_FILE, FlowDefinition, PromptFile, PromptUseFile};
+use crate::prompt::{Candidate, candidates};
 use autonoe_core::project::config_parts::below;
 
 /// The findings of a validation in progress.
@@ -128,10 +129,17 @@ impl<'a> Findings<'a> {
         self.registry.steps.keys().map(StepId::as_str)
     }
 
+    /// Returns the file that is used for a prompt, or `None` if there is none.
+    pub(super) fn prompt_file(&self, reference: &PromptRef) -> Option<(Candidate, &'a PromptFile)> {
+        let candidates = candidates(reference, &self.agent.prompts).into_iter();
+        let mut files = candidates.filter_map(|it| Some((self.definition.prompt(&it.path)?, it)));
+        files.next().map(|(file, candidate)| (candidate, file))
+    }
+
     pub(super) fn into_report(self) -> ValidationReport {
-        let sorted = |mut found: Vec<(Order, DefinitionFinding)>| {
-            found.sort_by(|(a, _), (b, _)| a.cmp(b));
-            found.into_iter().map(|(_, finding)| finding).collect()
+        let sorted = |mut list: Vec<(Order, DefinitionFinding)>| {
+            list.sort_by(|(a, _), (b, _)| a.cmp(b));
+            list.into_iter().map(|(_, finding)| finding).collect()
         };
         ValidationReport {
             errors: sorted(self.errors),

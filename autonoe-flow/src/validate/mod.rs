@@ -8,7 +8,6 @@ mod names;
 mod parameters;
 mod prompts;
 mod steps;
-mod targets;
 mod walks;
 
 use autonoe_core::gate::PermissionRule;
@@ -52,9 +51,9 @@ pub fn validate(definition: &FlowDefinition) -> ValidationReport {
     check_tools(&mut findings);
     parameters::check(&mut findings);
     steps::check(&mut findings);
-    targets::check(&mut findings);
+    steps::check_targets(&mut findings);
     checks::check(&mut findings);
-    targets::check_sub_steps(&mut findings);
+    steps::check_sub_steps(&mut findings);
     escalations::check(&mut findings);
     data::check(&mut findings);
     walks::check(&mut findings);
@@ -64,12 +63,12 @@ pub fn validate(definition: &FlowDefinition) -> ValidationReport {
 }
 
 /// Validates the allowed tools of the agent.
-fn check_tools(found: &mut Findings<'_>) {
-    for (index, text) in found.agent.behavior.allowed_tools.iter().enumerate() {
+fn check_tools(findings: &mut Findings<'_>) {
+    for (index, text) in findings.agent.behavior.allowed_tools.iter().enumerate() {
         if let Err(invalid) = text.parse::<PermissionRule>() {
             let pointer = format!("/behavior/allowedTools/{index}");
             let hint = "use the name of a tool, or a rule like Read(./docs/**) or Bash(npm run *)";
-            found.error_in(
+            findings.error_in(
                 In::Agent,
                 FindingKind::Tool,
                 pointer,

@@ -6,26 +6,26 @@ use crate::finding::FindingKind::{Duplicate, Limit, Name};
 use crate::prompt::is_context_variable;
 use autonoe_core::project::config_parts::below;
 
-pub(super) fn check(found: &mut Findings<'_>) {
-    let (agent, registry) = (found.agent, found.registry);
+pub(super) fn check(findings: &mut Findings<'_>) {
+    let (agent, registry) = (findings.agent, findings.registry);
     if agent.version.trim().is_empty() {
         let hint = "write a version, for example \"1.0.0\"";
-        found.error_in(In::Agent, Name, "/version", "the version is blank", hint);
+        findings.error_in(In::Agent, Name, "/version", "the version is blank", hint);
     }
-    let folder = found.definition.folder_name();
+    let folder = findings.definition.folder_name();
     if let Some(folder) = folder.filter(|folder| *folder != agent.name.as_str()) {
         let message = format!("the flow `{}` is in the folder `{folder}`", agent.name);
         let hint = "flows are found by the name of their folder; give both the same name";
-        found.warn_in(In::Agent, Name, "/name", message, hint);
+        findings.warn_in(In::Agent, Name, "/name", message, hint);
     }
     for name in agent.parameters.keys() {
         let pointer = below("/parameters", name.as_str());
-        reserved(found, In::Agent, pointer, name.as_str());
+        reserved(findings, In::Agent, pointer, name.as_str());
     }
-    for (id, step, at) in found.steps() {
+    for (id, step, at) in findings.steps() {
         if id.as_str() == Target::END {
             let message = "`end` means the end of the flow and cannot be the id of a step";
-            found.error(Name, at.clone(), message, "give the step another id");
+            findings.error(Name, at.clone(), message, "give the step another id");
         }
         if let Some(own) = step.id().filter(|own| *own != id) {
             let message = format!("the step has the key `{id}` and the id `{own}`");
@@ -34,22 +34,22 @@ pub(super) fn check(found: &mut Findings<'_>) {
             } else {
                 (Name, "remove `id`, or make both the same".to_owned())
             };
-            found.error(kind, format!("{at}/id"), message, hint);
+            findings.error(kind, format!("{at}/id"), message, hint);
         }
         let Some(work) = step.work() else {
             continue;
         };
         for name in work.variables.keys() {
             let pointer = below(&format!("{at}/variables"), name.as_str());
-            reserved(found, In::Registry, pointer, name.as_str());
+            reserved(findings, In::Registry, pointer, name.as_str());
         }
         for (index, name) in work.outputs.iter().enumerate() {
             let pointer = format!("{at}/outputs/{index}");
             if work.outputs[..index].contains(name) {
                 let message = format!("the output `{name}` is listed twice");
-                found.error(Duplicate, pointer, message, "remove one of them");
+                findings.error(Duplicate, pointer, message, "remove one of them");
             } else {
-                reserved(found, In::Registry, pointer, name.as_str());
+                reserved(findings, In::Registry, pointer, name.as_str());
             }
         }
     }
@@ -60,19 +60,19 @@ pub(super) fn check(found: &mut Findings<'_>) {
     ] {
         if limit == 0 {
             let message = "with a limit of 0 no step could be visited";
-            found.error(Limit, format!("/limits/{name}"), message, "write 1 or more");
+            findings.error(Limit, format!("/limits/{name}"), message, "write 1 or more");
         }
     }
 }
 
 /// Reports a name that no prompt can use as meant.
-fn reserved(found: &mut Findings<'_>, file: In, pointer: String, name: &str) {
+fn reserved(findings: &mut Findings<'_>, file: In, pointer: String, name: &str) {
     if let Some(rest) = name.strip_prefix("uv-") {
         let message = format!("a prompt would refer to the variable `{name}` as `{{uv-{name}}}`");
         let hint = format!("write it without `uv-`: `{rest}`");
-        found.error_in(file, Name, pointer, message, hint);
+        findings.error_in(file, Name, pointer, message, hint);
     } else if is_context_variable(name) {
         let message = format!("the flow itself sets the variable `{name}` in every prompt");
-        found.error_in(file, Name, pointer, message, "choose another name");
+        findings.error_in(file, Name, pointer, message, "choose another name");
     }
 }

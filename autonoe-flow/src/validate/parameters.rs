@@ -10,12 +10,12 @@ use crate::finding::FindingKind::Parameter as Wrong;
 use crate::parameters::{flag_of, value_of};
 use autonoe_core::project::config_parts::below;
 
-pub(super) fn check(found: &mut Findings<'_>) {
+pub(super) fn check(findings: &mut Findings<'_>) {
     let mut flags = BTreeMap::new();
-    for (name, parameter) in &found.agent.parameters {
+    for (name, parameter) in &findings.agent.parameters {
         let at = below("/parameters", name.as_str());
         for (pointer, message, hint) in problems(parameter) {
-            found.error_in(In::Agent, Wrong, format!("{at}{pointer}"), message, hint);
+            findings.error_in(In::Agent, Wrong, format!("{at}{pointer}"), message, hint);
         }
         let flag = flag_of(name, parameter);
         if let Some(other) = flags.insert(flag.clone(), name) {
@@ -23,16 +23,16 @@ pub(super) fn check(found: &mut Findings<'_>) {
                 format!("the parameters `{other}` and `{name}` have the same flag {flag}");
             let pointer = format!("{at}/cli");
             let hint = "give one of them another flag in `cli`";
-            found.error_in(In::Agent, Wrong, pointer, message, hint);
+            findings.error_in(In::Agent, Wrong, pointer, message, hint);
         }
     }
 }
 
 /// Returns the problems of a parameter's definition: pointer, message, hint.
 fn problems(parameter: &ParameterDefinition) -> Vec<(String, String, String)> {
-    let mut found = Vec::new();
+    let mut problems = Vec::new();
     let mut wrong = |pointer: &str, message: &str, hint: &str| {
-        found.push((pointer.to_owned(), message.to_owned(), hint.to_owned()));
+        problems.push((pointer.to_owned(), message.to_owned(), hint.to_owned()));
     };
     if let Some(flag) = &parameter.cli {
         let name = flag.strip_prefix("--").unwrap_or_default();
@@ -90,5 +90,5 @@ fn problems(parameter: &ParameterDefinition) -> Vec<(String, String, String)> {
         let message = format!("the default is invalid: {problem}");
         wrong("/default", &message, "change the default or the rules");
     }
-    found
+    problems
 }

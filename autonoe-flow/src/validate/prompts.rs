@@ -12,36 +12,33 @@ use crate::finding::FindingKind::{
 };
 use crate::load::{PromptFile, PromptUse, prompt_uses};
 use crate::prompt::{PromptOrigin, candidates, is_context_variable};
-use crate::walk::{edges, escalation_step, escalation_steps, steps_within};
+use crate::walk::{escalation_step, escalation_steps, reachable, steps_within, targets};
 
-pub(super) fn check(found: &mut Findings<'_>) {
-    for used in prompt_uses(found.agent, found.registry) {
-        prompt(found, &used);
+pub(super) fn check(findings: &mut Findings<'_>) {
+    for used in prompt_uses(findings.agent, findings.registry) {
+        prompt(findings, &used);
     }
 }
 
-fn prompt(found: &mut Findings<'_>, used: &PromptUse) {
-    let candidates = candidates(&used.reference, &found.agent.prompts);
-    let first = candidates
-        .iter()
-        .find_map(|it| found.definition.prompt(&it.path).map(|file| (it, file)));
+fn prompt(findings: &mut Findings<'_>, used: &PromptUse) {
+    let candidates = candidates(&used.reference, &findings.agent.prompts);
     let pointer = used.pointer.clone();
-    match first {
+    match findings.prompt_file(&used.reference) {
         None => {
             let path = candidates[0].path.display().to_string();
             let message = match candidates.len() {
                 1 => format!("the prompt {path} does not exist"),
                 _ => format!("the prompt {path} does not exist, and neither does a fallback"),
             };
-            let hint = match suggest(&path, found.definition.files()) {
+            let hint = match suggest(&path, findings.definition.files()) {
                 Some(similar) => format!("did you mean `{similar}`?"),
                 None => "create the file".to_owned(),
             };
-            found.error_in(used.file, PromptNotFound, pointer, message, hint);
+            findings.error_in(used.file, PromptNotFound, pointer, message, hint);
         }
         Some((candidate, PromptFile::Broken { problem, hint })) => {
             let message = format!("the prompt {}: {problem}", candidate.path.display());
-            found.error_in(used.file, PromptText, pointer, message, hint.clone());
+            findings.error_in(used.file, PromptText, pointer, message, hint.clone());
         }
         Some((candidate, PromptFile::Text { .. })) => {
             if candidate.origin != PromptOrigin::Reference {
@@ -51,17 +48,17 @@ fn prompt(found: &mut Findings<'_>, used: &PromptUse) {
                     candidate.path.display()
                 );
                 let hint = "create it, or refer to the other file";
-                found.warn_in(used.file, PromptFallback, pointer, message, hint);
+                findings.warn_in(used.file, PromptFallback, pointer, message, hint);
             }
         }
     }
 }
 
-pub(super) fn check_variables(found: &mut Findings<'_>) {
-    let before = Predecessors::new(found.registry);
+pub(super) fn check_variables(findings: &mut Findings<'_>) {
+    let before = Predecessors::new(findings.registry);
     let mut used_by_step: BTreeMap<StepId, Option<BTreeSet<VariableName>>> = BTreeMap::new();
-    for used in prompt_uses(found.agent, found.registry) {
-        let variables = variables_of(found, &used);
+    for used in prompt_uses(findings.agent, findings.registry) {
+        let variables = variables_of(findings, &used);
         if let Some(step) = &used.step {
             let all = used_by_step
                 .entry(step.clone())
@@ -73,38 +70,31 @@ pub(super) fn check_variables(found: &mut Findings<'_>) {
             }
         }
         for name in variables.unwrap_or_default() {
-            variable(found, &used, &name, &before);
+            variable(findings, &used, &name, &before);
         }
     }
-    never_used(found, &used_by_step);
+    never_used(findings, &used_by_step);
 }
 
 /// Returns the variables of the prompt that would be used, or `None` if there is no usable one.
-fn variables_of(found: &Findings<'_>, used: &PromptUse) -> Option<BTreeSet<VariableName>> {
-    let candidates = candidates(&used.reference, &found.agent.prompts);
-    let mut files = candidates
-        .iter()
-        .filter_map(|it| found.definition.prompt(&it.path));
-    match files.next() {
-        Some(PromptFile::Text { variables, .. }) => Some(variables.clone()),
-        Some(PromptFile::Broken { .. }) | None => None,
+fn variables_of(findings: &Findings<'_>, used: &PromptUse) -> Option<BTreeSet<VariableName>> {
+    match findings.prompt_file(&used.reference)?.1 {
+        PromptFile::Text { variables, .. } => Some(variables.clone()),
+        PromptFile::Broken { .. } => None,
     }
 }
 
 fn variable(
-    found: &mut Findings<'_>,
+    findings: &mut Findings<'_>,
     used: &PromptUse,
     name: &VariableName,
     before: &Predecessors<'_>,
 ) {
-    let work = used
-        .step
-        .as_ref()
-        .and_then(|id| found.registry.step(id)?.work());
+    let work = used.step.as_ref().and_then(|id| findings.registry.work(id));
     let is_check = used.pointer.ends_with("/check/prompt");
     let outputs = used.step.as_ref().map(|id| before.outputs(id, is_check));
     let outputs = outputs.unwrap_or_default();
-    if found.agent.prompts.allow_undefined.contains(name) {
+    if findings.agent.prompts.allow_undefined.contains(name) {
         return;
     }
     let own = work.and_then(|work| work.variables.get(name));
@@ -112,24 +102,19 @@ fn variable(
     if let Some(value) = own {
         if !is_check && is_set_in_checks_only(value) {
             let hint = "the flow sets its value in prompts of checks only";
-            undefined(found, used, name, hint.to_owned());
+            undefined(findings, used, name, hint.to_owned());
         }
         return;
     }
     if outputs.contains(name) {
         return;
     }
-    if let Some(parameter) = found.agent.parameters.get(name) {
+    if let Some(parameter) = findings.agent.parameters.get(name) {
         if !parameter.required && parameter.default.is_none() {
             let message = format!("the variable `{name}` has no value if the parameter is omitted");
             let hint = "make the parameter required, or add a default";
-            found.warn_in(
-                used.file,
-                UnsetVariable,
-                used.pointer.clone(),
-                message,
-                hint,
-            );
+            let pointer = used.pointer.clone();
+            findings.warn_in(used.file, UnsetVariable, pointer, message, hint);
         }
         return;
     }
@@ -148,7 +133,7 @@ fn variable(
         "the flow sets it in other prompts only".to_owned()
     } else {
         let own = work.into_iter().flat_map(|work| work.variables.keys());
-        let known = own.chain(&outputs).chain(found.agent.parameters.keys());
+        let known = own.chain(&outputs).chain(findings.agent.parameters.keys());
         match suggest(name.as_str(), known.map(VariableName::as_str)) {
             Some(similar) => format!("did you mean `{similar}`?"),
             None => "set it in `variables` of the step or as a parameter, or allow it in \
@@ -156,7 +141,7 @@ fn variable(
                 .to_owned(),
         }
     };
-    undefined(found, used, name, hint);
+    undefined(findings, used, name, hint);
 }
 
 /// Returns whether a variable of a step has a value only after the answer of its attempt.
@@ -170,18 +155,21 @@ fn is_set_in_checks_only(value: &VariableValue) -> bool {
 }
 
 /// Reports a variable that nothing sets: an error in strict mode, a warning otherwise.
-fn undefined(found: &mut Findings<'_>, used: &PromptUse, name: &VariableName, hint: String) {
+fn undefined(findings: &mut Findings<'_>, used: &PromptUse, name: &VariableName, hint: String) {
     let message = format!("nothing sets the variable `{name}` of the prompt");
     let (file, pointer) = (used.file, used.pointer.clone());
-    if found.agent.prompts.strict_variables {
-        found.error_in(file, UndefinedVariable, pointer, message, hint);
+    if findings.agent.prompts.strict_variables {
+        findings.error_in(file, UndefinedVariable, pointer, message, hint);
     } else {
-        found.warn_in(file, UndefinedVariable, pointer, message, hint);
+        findings.warn_in(file, UndefinedVariable, pointer, message, hint);
     }
 }
 
-fn never_used(found: &mut Findings<'_>, used: &BTreeMap<StepId, Option<BTreeSet<VariableName>>>) {
-    for (id, work, at) in found.work() {
+fn never_used(
+    findings: &mut Findings<'_>,
+    used: &BTreeMap<StepId, Option<BTreeSet<VariableName>>>,
+) {
+    for (id, work, at) in findings.work() {
         let Some(Some(used)) = used.get(id) else {
             continue;
         };
@@ -189,7 +177,7 @@ fn never_used(found: &mut Findings<'_>, used: &BTreeMap<StepId, Option<BTreeSet<
             let pointer = below(&format!("{at}/variables"), name.as_str());
             let message = format!("no prompt of the step uses the variable `{name}`");
             let hint = format!("write {{uv-{name}}} in the prompt, or remove it");
-            found.warn(NeverUsed, pointer, message, hint);
+            findings.warn(NeverUsed, pointer, message, hint);
         }
     }
 }
@@ -212,8 +200,7 @@ impl<'a> Predecessors<'a> {
             for sub in step.work().into_iter().flat_map(|work| &work.sub_steps) {
                 parents.entry(sub).or_default().push(id);
             }
-            let targets = edges(id, step, registry).into_iter();
-            let next = targets.filter_map(|edge| edge.to.step().cloned());
+            let next = targets(id, step, registry).filter_map(|target| target.step().cloned());
             let runs = escalation_step(step);
             // An escalation step runs before the step that follows the escalation.
             for next in next.chain(runs.clone()) {
@@ -222,19 +209,10 @@ impl<'a> Predecessors<'a> {
                 before.extend(runs.clone());
             }
         }
-        let transitive = registry
-            .steps
-            .keys()
-            .map(|id| {
-                let mut all = BTreeSet::new();
-                let mut open = direct.get(id).cloned().unwrap_or_default();
-                while let Some(before) = open.pop() {
-                    if all.insert(before.clone()) {
-                        open.extend(direct.get(&before).into_iter().flatten().cloned());
-                    }
-                }
-                (id.clone(), all)
-            })
+        let before = |id: &StepId| direct.get(id).cloned().unwrap_or_default();
+        let ids = registry.steps.keys();
+        let transitive = ids
+            .map(|id| (id.clone(), reachable(before(id), before)))
             .collect();
         Self {
             registry,
@@ -246,52 +224,47 @@ impl<'a> Predecessors<'a> {
 
     /// Returns the outputs that may be set before the step, or before its check.
     fn outputs(&self, id: &StepId, is_check: bool) -> BTreeSet<VariableName> {
-        let mut found = BTreeSet::new();
+        let mut outputs = BTreeSet::new();
         if is_check {
-            self.add_all(id, &mut found);
+            self.add_all(id, &mut outputs);
         }
-        self.add_before(id, &mut found, &mut BTreeSet::new());
-        found
+        self.add_before(id, &mut outputs, &mut BTreeSet::new());
+        outputs
     }
 
     fn add_before(
         &self,
         id: &StepId,
-        found: &mut BTreeSet<VariableName>,
-        seen: &mut BTreeSet<StepId>,
+        outputs: &mut BTreeSet<VariableName>,
+        visited: &mut BTreeSet<StepId>,
     ) {
-        if !seen.insert(id.clone()) {
+        if !visited.insert(id.clone()) {
             return;
         }
         for before in self.transitive.get(id).into_iter().flatten() {
-            self.add_all(before, found);
+            self.add_all(before, outputs);
         }
         for parent in self.parents.get(id).into_iter().flatten() {
-            let work = self.registry.step(parent).and_then(|step| step.work());
-            let Some(work) = work else {
+            let Some(work) = self.registry.work(parent) else {
                 continue;
             };
-            found.extend(work.outputs.iter().cloned());
+            outputs.extend(work.outputs.iter().cloned());
             for earlier in work.sub_steps.iter().take_while(|sub| *sub != id) {
-                self.add_all(earlier, found);
+                self.add_all(earlier, outputs);
             }
-            self.add_before(parent, found, seen);
+            self.add_before(parent, outputs, visited);
         }
     }
 
     /// Adds the outputs of a step and of its sub-steps.
-    fn add_all(&self, id: &StepId, found: &mut BTreeSet<VariableName>) {
-        let Some(work) = self.registry.step(id).and_then(|step| step.work()) else {
+    fn add_all(&self, id: &StepId, outputs: &mut BTreeSet<VariableName>) {
+        let Some(work) = self.registry.work(id) else {
             return;
         };
-        found.extend(work.outputs.iter().cloned());
-        for sub in steps_within(work, self.registry) {
-            let inner = self.registry.step(&sub).and_then(|step| step.work());
-            found.extend(
-                inner
-                    .into_iter()
-                    .flat_map(|work| work.outputs.iter().cloned()),
-            );
+        let within = steps_within(work, self.registry);
+        let inner = within.iter().filter_map(|sub| self.registry.work(sub));
+        for work in inner.chain([work]) {
+            outputs.extend(work.outputs.iter().cloned());
         }
     }
 }

@@ -2,56 +2,55 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use autonoe_core::project::config_parts::below;
+
 use super::findings::{Findings, In};
-use crate::completion::{Mistake, Unreachable};
-use crate::definition::{Completion, CompositeMode, Step, StepId, Target};
+use crate::completion::Unreachable;
+use crate::definition::quoted;
+use crate::definition::{Completion, CompositeMode, StepId, Target};
 use crate::finding::FindingKind::{
     Completion as WrongCompletion, CycleWithoutExit, GatewayCycle, ImpossibleCompletion, Limit,
     NeverUsed,
 };
-use crate::walk::{Formula, Verdict, edges, explore, max_iterations_and_checks};
+use crate::walk::{Formula, Verdict, explore, max_iterations_and_checks, reachable, targets};
 
 /// JSON pointer of a flow's completion condition.
 const CONFIG: &str = "/behavior/completionConfig";
 
-pub(super) fn check(found: &mut Findings<'_>) {
-    let completion = &found.agent.behavior.completion;
+pub(super) fn check(findings: &mut Findings<'_>) {
+    let completion = &findings.agent.behavior.completion;
     for mistake in completion.kind().mistakes() {
-        let Mistake {
-            pointer,
-            message,
-            hint,
-        } = mistake.below(CONFIG);
-        found.error_in(In::Agent, WrongCompletion, pointer, message, hint);
+        let it = mistake.below(CONFIG);
+        findings.error_in(In::Agent, WrongCompletion, it.pointer, it.message, it.hint);
     }
-    gateway_cycles(found);
+    gateway_cycles(findings);
     let mut impossible = Vec::new();
-    let is_possible = can_hold(found, completion, CONFIG, &mut impossible);
+    let is_possible = can_hold(findings, completion, CONFIG, &mut impossible);
     for (pointer, message, hint) in impossible {
         if is_possible {
-            found.warn_in(In::Agent, NeverUsed, pointer, message, hint);
+            findings.warn_in(In::Agent, NeverUsed, pointer, message, hint);
         } else {
-            found.error_in(In::Agent, ImpossibleCompletion, pointer, message, hint);
+            findings.error_in(In::Agent, ImpossibleCompletion, pointer, message, hint);
         }
     }
     if !is_possible {
         return;
     }
-    match explore(found.registry, &completion.kind().formula()) {
+    match explore(findings.registry, &completion.kind().formula()) {
         Verdict::Finishes => {}
-        Verdict::CannotFinish { steps, .. } => stuck(found, &steps),
+        Verdict::CannotFinish { steps, .. } => stuck(findings, &steps),
         Verdict::TooLarge => {
             let message = "the flow has too many paths to check them all";
             let hint = "it is unknown whether every path can complete the flow; use smaller counts \
                         in the condition to get it checked";
-            found.warn_in(In::Agent, Limit, CONFIG, message, hint);
+            findings.warn_in(In::Agent, Limit, CONFIG, message, hint);
         }
     }
 }
 
 /// Returns whether `completion` can hold on some path, and lists the conditions that cannot.
 fn can_hold(
-    found: &Findings<'_>,
+    findings: &Findings<'_>,
     completion: &Completion,
     at: &str,
     impossible: &mut Vec<(String, String, String)>,
@@ -60,7 +59,7 @@ fn can_hold(
         let mut holds = Vec::new();
         for (index, condition) in composite.conditions.iter().enumerate() {
             let at = format!("{at}/conditions/{index}/config");
-            holds.push(can_hold(found, &condition.completion, &at, impossible));
+            holds.push(can_hold(findings, &condition.completion, &at, impossible));
         }
         return match composite.mode {
             // The validation of completion conditions reports an empty list.
@@ -73,12 +72,12 @@ fn can_hold(
         return true;
     };
     let formula = completion.kind().formula();
-    let (most_iterations, most_checks) = max_iterations_and_checks(found.registry);
+    let (most_iterations, most_checks) = max_iterations_and_checks(findings.registry);
     let is_out_of_reach = match &formula {
         Formula::Iterations(number) if *number > most_iterations => true,
         Formula::Checks(number) if *number > most_checks => true,
         formula => matches!(
-            explore(found.registry, formula),
+            explore(findings.registry, formula),
             Verdict::CannotFinish {
                 from_the_start: true,
                 ..
@@ -91,8 +90,8 @@ fn can_hold(
     !is_out_of_reach
 }
 
-fn stuck(found: &mut Findings<'_>, steps: &BTreeSet<StepId>) {
-    let after = reachable_targets(found);
+fn stuck(findings: &mut Findings<'_>, steps: &BTreeSet<StepId>) {
+    let after = reachable_targets(findings);
     let reaches_end = |id: &StepId| after[id].contains(&Target::End);
     let mut reported = BTreeSet::new();
     for id in steps.iter().filter(|id| !reaches_end(id)) {
@@ -120,8 +119,8 @@ fn stuck(found: &mut Findings<'_>, steps: &BTreeSet<StepId>) {
                 "add a transition from one of them to \"end\" or to a step outside the loop",
             ),
         };
-        let pointer = autonoe_core::project::config_parts::below("/steps", id.as_str());
-        found.error(CycleWithoutExit, pointer, message, hint);
+        let pointer = below("/steps", id.as_str());
+        findings.error(CycleWithoutExit, pointer, message, hint);
     }
     if reported.is_empty() {
         let steps: Vec<&StepId> = steps.iter().collect();
@@ -130,79 +129,54 @@ fn stuck(found: &mut Findings<'_>, steps: &BTreeSet<StepId>) {
             listed(&steps)
         );
         let hint = "add a transition back, or choose a condition that can hold by then";
-        found.error_in(In::Agent, ImpossibleCompletion, CONFIG, message, hint);
+        findings.error_in(In::Agent, ImpossibleCompletion, CONFIG, message, hint);
     }
 }
 
+/// Lists the first of `steps`.
 fn listed(steps: &[&StepId]) -> String {
     const MOST: usize = 6;
-    let names: Vec<String> = steps
-        .iter()
-        .take(MOST)
-        .map(|id| format!("`{id}`"))
-        .collect();
+    let names = quoted(steps.iter().take(MOST));
     if steps.len() > MOST {
-        format!("{} and others", names.join(", "))
+        format!("{names} and others")
     } else {
-        names.join(", ")
+        names
     }
 }
 
 /// Returns all direct and indirect successors of each step.
-fn reachable_targets(found: &Findings<'_>) -> BTreeMap<StepId, BTreeSet<Target>> {
-    let next: BTreeMap<&StepId, Vec<Target>> = found
+fn reachable_targets(findings: &Findings<'_>) -> BTreeMap<StepId, BTreeSet<Target>> {
+    let next: BTreeMap<&StepId, Vec<Target>> = findings
         .steps()
-        .map(|(id, step, _)| {
-            let edges = edges(id, step, found.registry).into_iter();
-            (id, edges.map(|edge| edge.to).collect())
-        })
+        .map(|(id, step, _)| (id, targets(id, step, findings.registry).collect()))
         .collect();
+    let after = |target: &Target| {
+        let further = target.step().and_then(|id| next.get(id));
+        further.cloned().unwrap_or_default()
+    };
     next.iter()
-        .map(|(id, first)| {
-            let mut all = BTreeSet::new();
-            let mut open = first.clone();
-            while let Some(target) = open.pop() {
-                if all.insert(target.clone()) {
-                    let further = target.step().and_then(|id| next.get(id));
-                    open.extend(further.into_iter().flatten().cloned());
-                }
-            }
-            ((*id).clone(), all)
-        })
+        .map(|(id, first)| ((*id).clone(), reachable(first.clone(), after)))
         .collect()
 }
 
 /// Warns about gateways that lead to each other: the data is the same the second time.
-fn gateway_cycles(found: &mut Findings<'_>) {
-    let gateways: BTreeMap<&StepId, &Step> = found
-        .steps()
-        .filter(|(_, step, _)| step.work().is_none())
-        .map(|(id, step, _)| (id, step))
-        .collect();
-    for (id, step) in &gateways {
-        let mut seen = BTreeSet::new();
-        let mut open: Vec<Target> = edges(id, step, found.registry)
-            .into_iter()
-            .map(|edge| edge.to)
-            .collect();
-        while let Some(target) = open.pop() {
-            let next = target.step().and_then(|id| gateways.get_key_value(id));
-            if let Some((next, step)) = next.filter(|(next, _)| seen.insert(**next)) {
-                open.extend(
-                    edges(next, step, found.registry)
-                        .into_iter()
-                        .map(|edge| edge.to),
-                );
-            }
-        }
-        if seen.contains(id) {
+fn gateway_cycles(findings: &mut Findings<'_>) {
+    let registry = findings.registry;
+    let next_gateways = |id: &StepId| {
+        let step = registry.step(id).filter(|step| step.work().is_none());
+        let next = step.map(|step| targets(id, step, registry));
+        let next = next.into_iter().flatten();
+        Vec::from_iter(next.filter_map(|target| target.step().cloned()))
+    };
+    for (id, step, pointer) in findings.steps() {
+        let is_gateway = step.work().is_none();
+        if is_gateway && reachable(next_gateways(id), next_gateways).contains(id) {
             let message = format!(
                 "the gateway `{id}` can lead back to itself through gateways alone, with the \
                  same data"
             );
             let hint = "put a step that changes the data between them";
-            let pointer = autonoe_core::project::config_parts::below("/steps", id.as_str());
-            found.warn(GatewayCycle, pointer, message, hint);
+            findings.warn(GatewayCycle, pointer, message, hint);
         }
     }
 }

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::effort::steps_within;
 use crate::definition::{
-    AfterFailure, NotificationMethod, ReturnFlow, Step, StepId, StepsRegistry, Target,
+    AfterFailure, NotificationMethod, ReturnFlow, Step, StepId, StepsRegistry, Target, WorkStep,
 };
 
 /// A transition from one step to the next.
@@ -44,10 +43,9 @@ pub(crate) fn edges(id: &StepId, step: &Step, registry: &StepsRegistry) -> Vec<E
         Step::SubStep(_) => Vec::new(),
         Step::Gateway(gateway) => {
             let branches = gateway.branches.iter().enumerate();
-            let branches =
-                branches.map(|(index, branch)| to(&branch.next, EdgeKind::Branch(index)));
             let default = gateway.default.iter();
             branches
+                .map(|(index, branch)| to(&branch.next, EdgeKind::Branch(index)))
                 .chain(default.map(|next| to(next, EdgeKind::Default)))
                 .collect()
         }
@@ -72,6 +70,39 @@ pub(crate) fn edges(id: &StepId, step: &Step, registry: &StepsRegistry) -> Vec<E
     }
 }
 
+/// Returns the targets of the transitions of `step`.
+pub(crate) fn targets(
+    id: &StepId,
+    step: &Step,
+    registry: &StepsRegistry,
+) -> impl Iterator<Item = Target> {
+    let edges = edges(id, step, registry).into_iter();
+    edges.map(|edge| edge.to)
+}
+
+/// Returns `first`, and everything that can be reached from it by `next`.
+pub(crate) fn reachable<T: Ord + Clone, N: IntoIterator<Item = T>>(
+    first: impl IntoIterator<Item = T>,
+    next: impl Fn(&T) -> N,
+) -> BTreeSet<T> {
+    let mut reached = BTreeSet::new();
+    let mut open: Vec<T> = first.into_iter().collect();
+    while let Some(item) = open.pop() {
+        if reached.insert(item.clone()) {
+            open.extend(next(&item));
+        }
+    }
+    reached
+}
+
+/// Returns the direct and indirect sub-steps of `work`.
+pub(crate) fn steps_within(work: &WorkStep, registry: &StepsRegistry) -> BTreeSet<StepId> {
+    reachable(work.sub_steps.clone(), |id| {
+        let inner = registry.work(id);
+        inner.map(|work| work.sub_steps.clone()).unwrap_or_default()
+    })
+}
+
 /// Returns the step that runs when `step` is escalated.
 pub(crate) fn escalation_step(step: &Step) -> Option<StepId> {
     let Step::Normal(work) = step else {
@@ -89,44 +120,37 @@ pub(crate) fn escalation_step(step: &Step) -> Option<StepId> {
 
 /// Returns the steps that run for an escalation, with their sub-steps.
 pub(crate) fn escalation_steps(registry: &StepsRegistry) -> BTreeSet<StepId> {
-    let mut found = BTreeSet::new();
-    for id in registry.steps.values().filter_map(escalation_step) {
-        let work = registry.step(&id).and_then(|step| step.work());
-        found.extend(work.map_or_else(BTreeSet::new, |work| steps_within(work, registry)));
-        found.insert(id);
-    }
-    found
+    let called = registry.steps.values().filter_map(escalation_step);
+    reachable(called, |id| {
+        let work = registry.work(id);
+        work.map(|work| work.sub_steps.clone()).unwrap_or_default()
+    })
 }
 
-/// The steps that are reachable.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ReachableSteps {
-    /// Steps that a transition leads to, which must have transitions themselves.
-    pub(crate) visited: BTreeSet<StepId>,
-    /// The visited steps, their sub-steps, and the steps that run for an escalation.
-    pub(crate) run: BTreeSet<StepId>,
+/// How a step is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reached {
+    /// By a transition, so it must have transitions itself.
+    ByTransition,
+    /// As a sub-step, or for an escalation.
+    ByStep,
 }
 
 /// Returns the reachable steps.
-pub(crate) fn reachable_steps(registry: &StepsRegistry) -> ReachableSteps {
-    let mut found = ReachableSteps::default();
-    let mut open = vec![(registry.entry_step.clone(), true)];
-    while let Some((id, is_visit)) = open.pop() {
-        let Some(step) = registry.step(&id) else {
-            continue;
+pub(crate) fn reachable_steps(registry: &StepsRegistry) -> BTreeSet<(StepId, Reached)> {
+    let first = (registry.entry_step.clone(), Reached::ByTransition);
+    reachable([first], |(id, reached)| {
+        let mut next = Vec::new();
+        let Some(step) = registry.step(id) else {
+            return next;
         };
-        let is_new = found.run.insert(id.clone());
-        let is_new_visit = is_visit && found.visited.insert(id.clone());
-        if is_new {
-            let parts = step.work().into_iter().flat_map(|work| &work.sub_steps);
-            open.extend(parts.map(|part| (part.clone(), false)));
+        let parts = step.work().into_iter().flat_map(|work| &work.sub_steps);
+        next.extend(parts.map(|part| (part.clone(), Reached::ByStep)));
+        if *reached == Reached::ByTransition {
+            let steps = targets(id, step, registry).filter_map(|target| target.step().cloned());
+            next.extend(steps.map(|step| (step, Reached::ByTransition)));
+            next.extend(escalation_step(step).map(|step| (step, Reached::ByStep)));
         }
-        if is_new_visit {
-            let targets = edges(&id, step, registry).into_iter().map(|edge| edge.to);
-            let steps = targets.filter_map(|target| target.step().cloned());
-            open.extend(steps.map(|step| (step, true)));
-            open.extend(escalation_step(step).map(|step| (step, false)));
-        }
-    }
-    found
+        next
+    })
 }

@@ -49,8 +49,7 @@ fn effort_within<'a>(
         fail = prompted(false);
     }
     for id in &work.sub_steps {
-        let sub = registry.step(id).and_then(|step| step.work());
-        let Some(sub) = sub.filter(|_| !above.contains(&id)) else {
+        let Some(sub) = registry.work(id).filter(|_| !above.contains(&id)) else {
             continue;
         };
         above.push(id);
@@ -80,19 +79,6 @@ fn effort_within<'a>(
         pass: pass.or(&after_failures),
         fail: fail.times(retries.saturating_add(1)),
     }
-}
-
-/// Returns the direct and indirect sub-steps of `work`, without duplicates.
-pub(crate) fn steps_within(work: &WorkStep, registry: &StepsRegistry) -> BTreeSet<StepId> {
-    let mut found = BTreeSet::new();
-    let mut open: Vec<&StepId> = work.sub_steps.iter().collect();
-    while let Some(id) = open.pop() {
-        if found.insert(id.clone()) {
-            let inner = registry.step(id).and_then(|step| step.work());
-            open.extend(inner.into_iter().flat_map(|work| &work.sub_steps));
-        }
-    }
-    found
 }
 
 /// Returns the maximum numbers of iterations and checks that the limits of visits allow.

@@ -3,8 +3,10 @@
 mod edges;
 mod effort;
 mod explore;
-mod node;
 
-pub(crate) use edges::{Edge, EdgeKind, edges, escalation_step, escalation_steps, reachable_steps};
-pub(crate) use effort::{max_iterations_and_checks, steps_within};
+pub(crate) use edges::{
+    EdgeKind, Reached, edges, escalation_step, escalation_steps, reachable, reachable_steps,
+    steps_within, targets,
+};
+pub(crate) use effort::max_iterations_and_checks;
 pub(crate) use explore::{Formula, Verdict, explore};

@@ -9,8 +9,7 @@ use autonoe_core::session::{Judge, JudgeQuestion, Judged};
 use autonoe_core::tool::JudgeVerdict;
 use autonoe_core::{Budget, CostUsd};
 use autonoe_flow::check::{
-    CommandOutcome, NoCommands, NoJudge, StepCheckContext, StepCheckResult, StepChecker,
-    ToolOutcome,
+    CheckVerdict, CommandOutcome, NoCommands, StepResponse, ToolOutcome, check_step,
 };
 use autonoe_flow::definition::{ActionOutcome, Check};
 use autonoe_flow::{CommandRunner, FlowErrorKind};
@@ -83,6 +82,16 @@ impl CommandRunner for Ends {
     }
 }
 
+/// A judge that cannot start a session.
+struct NoSessions;
+
+#[async_trait::async_trait]
+impl Judge for NoSessions {
+    async fn judge(&self, _: &JudgeQuestion<'_>) -> Result<Judged, Failure> {
+        Err(Failure::permanent("no_judge", "no model is configured"))
+    }
+}
+
 fn check(json: Value) -> Check {
     serde_json::from_value(json).expect("a check")
 }
@@ -94,21 +103,19 @@ fn called(calls: &[(&str, ActionOutcome)]) -> Vec<ToolOutcome> {
         .collect()
 }
 
-fn response<'a>(text: &'a str, actions: &'a [ToolOutcome]) -> StepCheckContext<'a> {
-    StepCheckContext::new(text).with_actions(actions)
+fn response<'a>(text: &'a str, actions: &'a [ToolOutcome]) -> StepResponse<'a> {
+    StepResponse { text, actions }
 }
 
-async fn checked(json: Value, answer: &StepCheckContext<'_>) -> StepCheckResult {
-    let checker = StepChecker::new(&NoJudge, &NoCommands);
-    checker
-        .check(&check(json), answer)
+async fn checked(json: Value, response: &StepResponse<'_>) -> CheckVerdict {
+    check_step(&check(json), response, &NoCommands, None)
         .await
         .result
         .expect("it can tell")
 }
 
-fn result(passed: bool, reason: &str) -> StepCheckResult {
-    StepCheckResult {
+fn result(passed: bool, reason: &str) -> CheckVerdict {
+    CheckVerdict {
         passed,
         reason: Some(reason.to_owned()),
     }
@@ -231,10 +238,8 @@ async fn only_an_exit_code_is_the_answer_of_a_command() {
         ]});
         for (end, passed) in ended.into_iter().zip(expected) {
             let commands = Ends::with(end);
-            let checker = StepChecker::new(&NoJudge, &commands);
-            let found = checker
-                .check(&check(json.clone()), &StepCheckContext::new(""))
-                .await;
+            let check = check(json.clone());
+            let found = check_step(&check, &response("", &[]), &commands, None).await;
             assert_eq!(
                 found.result.expect("it can tell").passed,
                 passed,
@@ -252,11 +257,9 @@ async fn expected_actions_are_compared_in_order_until_the_first_mismatch() {
         {"type": "command", "command": ["cargo", "test"]},
         {"type": "command", "command": ["cargo", "doc"]},
     ]});
-    let checker = StepChecker::new(&NoJudge, &commands);
+    let check = check(json);
 
-    let without = checker
-        .check(&check(json.clone()), &StepCheckContext::new(""))
-        .await;
+    let without = check_step(&check, &response("", &[]), &commands, None).await;
     assert_eq!(
         without.result.expect("it can tell"),
         result(false, "the tool `Edit` was not called")
@@ -264,7 +267,7 @@ async fn expected_actions_are_compared_in_order_until_the_first_mismatch() {
     assert_eq!(commands.run(), Vec::<String>::new());
 
     let edited = called(&[("Edit", Succeeded)]);
-    let with = checker.check(&check(json), &response("", &edited)).await;
+    let with = check_step(&check, &response("", &edited), &commands, None).await;
     let expected = "the command `cargo` ended with exit code 1, but should have succeeded";
     assert_eq!(with.result.expect("it can tell"), result(false, expected));
     assert_eq!(commands.run(), ["cargo test"]);
@@ -276,10 +279,8 @@ async fn a_command_that_cannot_be_run_is_an_error_and_never_a_pass() {
         let json = json!({"type": "action", "actions": [
             {"type": "command", "command": ["cargo"], "outcome": outcome},
         ]});
-        let checker = StepChecker::new(&NoJudge, &NoCommands);
 
-        let error = checker
-            .check(&check(json), &StepCheckContext::new(""))
+        let error = check_step(&check(json), &response("", &[]), &NoCommands, None)
             .await
             .result
             .expect_err("it cannot tell");
@@ -308,10 +309,8 @@ async fn a_check_by_prompt_returns_the_verdict_of_a_judge_of_the_whole_response(
             reason: "the tests say so".to_owned(),
         }));
 
-        let answer = response("PASS, I am sure.", &actions).with_question(QUESTION);
-        let found = StepChecker::new(&judge, &NoCommands)
-            .check(&check, &answer)
-            .await;
+        let response = response("PASS, I am sure.", &actions);
+        let found = check_step(&check, &response, &NoCommands, Some((&judge, QUESTION))).await;
 
         assert_eq!(
             found.result.expect("it can tell"),
@@ -338,11 +337,10 @@ async fn a_check_by_prompt_returns_the_verdict_of_a_judge_of_the_whole_response(
 #[tokio::test]
 async fn a_judge_without_a_verdict_is_an_error_and_never_a_pass() {
     let (check, actions) = judged();
-    let answer = response("PASS, I am sure.", &actions).with_question(QUESTION);
+    let response = response("PASS, I am sure.", &actions);
+    let judge = Records::with(None);
 
-    let found = StepChecker::new(&Records::with(None), &NoCommands)
-        .check(&check, &answer)
-        .await;
+    let found = check_step(&check, &response, &NoCommands, Some((&judge, QUESTION))).await;
 
     let error = found.result.expect_err("nobody judged");
     assert_eq!(error.kind(), FlowErrorKind::StepCheck);
@@ -354,21 +352,12 @@ async fn a_judge_without_a_verdict_is_an_error_and_never_a_pass() {
 }
 
 #[tokio::test]
-async fn a_check_by_prompt_without_a_judge_or_a_question_is_an_error() {
+async fn a_check_by_prompt_without_a_judge_is_an_error() {
     let (check, _) = judged();
-    let passes = Records::with(Some(JudgeVerdict {
-        passed: true,
-        reason: "why not".to_owned(),
-    }));
-    let answer = StepCheckContext::new("PASS, I am sure.");
+    let response = response("PASS, I am sure.", &[]);
 
-    for (judge, answer) in [
-        (&NoJudge as &dyn Judge, answer.with_question(QUESTION)),
-        (&passes, answer),
-    ] {
-        let found = StepChecker::new(judge, &NoCommands)
-            .check(&check, &answer)
-            .await;
+    for judge in [Some((&NoSessions as &dyn Judge, QUESTION)), None] {
+        let found = check_step(&check, &response, &NoCommands, judge).await;
 
         let error = found.result.expect_err("nobody judged");
         assert_eq!(error.kind(), FlowErrorKind::DependencyResolution);

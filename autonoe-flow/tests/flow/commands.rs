@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use autonoe_flow::check::{CommandOutcome, ProcessCommands};
+use autonoe_flow::check::{CommandOutcome, ProcessRunner};
 use autonoe_flow::{CommandRunner, FlowErrorKind};
 use autonoe_process::{OsSandbox, find_program};
 
@@ -13,8 +13,8 @@ const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// More than any command of these tests needs.
 const AMPLE: Duration = Duration::from_secs(120);
 
-fn commands(folder: &Path) -> ProcessCommands {
-    ProcessCommands::unconfined(folder).env("PATH", PATH)
+fn commands(folder: &Path) -> ProcessRunner {
+    ProcessRunner::unconfined(folder).env("PATH", PATH)
 }
 
 fn shell(script: &str) -> Vec<String> {
@@ -168,7 +168,7 @@ async fn a_command_in_a_sandbox_writes_to_its_folder_and_nowhere_else() {
     );
     let bubblewrap = find_program("bwrap", PATH.as_ref()).expect("bubblewrap is installed");
     let sandbox = OsSandbox::new(bubblewrap).writable(folder.path());
-    let runner = ProcessCommands::confined(folder.path(), sandbox).env("PATH", PATH);
+    let runner = ProcessRunner::confined(folder.path(), sandbox).env("PATH", PATH);
     let path = outside.path().join("file");
 
     let script = format!("echo x > file; echo x > {}; [ -e file ]", path.display());
@@ -179,7 +179,7 @@ async fn a_command_in_a_sandbox_writes_to_its_folder_and_nowhere_else() {
     assert!(!path.exists());
 
     let nowhere = OsSandbox::new("/nowhere/bwrap").writable(folder.path());
-    let runner = ProcessCommands::confined(folder.path(), nowhere).env("PATH", PATH);
+    let runner = ProcessRunner::confined(folder.path(), nowhere).env("PATH", PATH);
     let end = runner.run(&shell("echo x > unguarded"), AMPLE).await;
     end.expect_err("without its sandbox it is not run");
     assert!(!folder.path().join("unguarded").exists());

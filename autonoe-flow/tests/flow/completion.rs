@@ -1,5 +1,6 @@
 //! Completion conditions, by the contract of completion.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,13 +9,13 @@ use autonoe_core::ledger::{DeliverableId, LedgerStore, MemoryRepository};
 use autonoe_core::spec::{SpecContext, SpecError};
 use autonoe_core::time::SystemClock;
 use autonoe_core::{Deliverable, DeliverableStatus};
-use autonoe_flow::check::ProcessCommands;
+use autonoe_flow::check::ProcessRunner;
 use autonoe_flow::completion::{
     CompletionContext, CompletionDependencies, CompletionResult, ExternalStates, build_completion,
     probe_fn,
 };
 use autonoe_flow::definition::{Behavior, Completion};
-use autonoe_flow::progress::{AgentSignal, FlowProgress, Triggers};
+use autonoe_flow::progress::{AgentSignal, FlowProgress};
 use autonoe_flow::{CompletionHandler, CompletionSpec, FlowError, FlowErrorKind, StepId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -39,9 +40,22 @@ pub(crate) fn step() -> StepId {
 
 /// Progress after one iteration.
 pub(crate) fn one_iteration() -> FlowProgress {
-    let mut progress = FlowProgress::default();
-    progress.record_iteration();
-    progress
+    FlowProgress {
+        iterations: 1,
+        ..FlowProgress::default()
+    }
+}
+
+pub(crate) fn is_complete(result: &CompletionResult) -> bool {
+    matches!(result, CompletionResult::Complete { .. })
+}
+
+/// The reason of a result; empty if the flow continues.
+pub(crate) fn reason(result: &CompletionResult) -> &str {
+    match result {
+        CompletionResult::Complete { reason } => reason,
+        CompletionResult::Incomplete => "",
+    }
 }
 
 pub(crate) async fn check_completion(
@@ -57,38 +71,47 @@ pub(crate) async fn check_completion(
 fn completion_is_never_evaluated_before_the_first_iteration() {
     let step = step();
     let mut progress = FlowProgress::default();
-    progress.record_end();
+    progress.at_end = true;
     assert!(CompletionContext::new(&step, &progress).is_none());
 
-    progress.record_iteration();
+    progress.iterations = 1;
     let now = CompletionContext::new(&step, &progress).expect("there was one");
     assert_eq!(now.iteration, 1);
 }
 
 #[tokio::test]
 async fn a_check_updates_and_the_queries_only_read() {
-    let mut handler = built("iterationBudget", json!({"maxIterations": 2}));
+    let budget =
+        json!({"name": "budget", "type": "iterationBudget", "config": {"maxIterations": 2}});
+    let mut handler = built("composite", json!({"mode": "all", "conditions": [budget]}));
     let mut progress = one_iteration();
-    assert!(!handler.is_complete() && handler.reason().is_empty());
+    let states = |holds| [("budget".to_owned(), holds)].into();
+    assert_eq!(handler.condition_states(), states(false));
 
     let first = check_completion(handler.as_mut(), &progress)
         .await
         .expect("it can tell");
     assert_eq!(first, CompletionResult::Incomplete);
-    progress.record_iteration();
+    progress.iterations += 1;
     // There was no check since.
-    assert!(!handler.is_complete() && handler.reason().is_empty());
+    assert_eq!(handler.condition_states(), states(false));
 
     let second = check_completion(handler.as_mut(), &progress)
         .await
         .expect("it can tell");
-    let reason = "iterations so far: 2".to_owned();
+    let reason = "budget: iterations so far: 2".to_owned();
     assert_eq!(second, CompletionResult::Complete { reason });
     for _ in 0..2 {
-        assert!(handler.is_complete());
-        assert_eq!(handler.reason(), "iterations so far: 2");
-        assert_eq!(handler.result(), second);
+        assert_eq!(handler.condition_states(), states(true));
     }
+}
+
+fn keyword(word: &str) -> BTreeSet<String> {
+    [word.to_owned()].into()
+}
+
+fn add_phase(progress: &mut FlowProgress, phase: &str) {
+    progress.phases.insert(phase.to_owned());
 }
 
 #[tokio::test]
@@ -99,57 +122,62 @@ async fn each_condition_completes_with_a_reason() {
         (
             "stepMachine",
             json!({}),
-            &[|it| it.record_phase("last"), |it| it.record_check()],
-            |it| it.record_end(),
+            &[|it| add_phase(it, "last"), |it| it.checks += 1],
+            |it| it.at_end = true,
             "the flow reached the end of its steps",
         ),
         (
             "iterationBudget",
             json!({"maxIterations": 3}),
-            &[|it| it.record_end(), |it| it.record_iteration()],
-            |it| it.record_iteration(),
+            &[|it| it.at_end = true, |it| it.iterations += 1],
+            |it| it.iterations += 1,
             "iterations so far: 3",
         ),
         (
             "checkBudget",
             json!({"maxChecks": 2}),
-            &[|it| it.record_iteration(), |it| it.record_check()],
-            |it| it.record_check(),
+            &[|it| it.iterations += 1, |it| it.checks += 1],
+            |it| it.checks += 1,
             "checks so far: 2",
         ),
         (
             "keywordSignal",
             json!({"keywords": ["DONE", "SHIPPED"]}),
-            &[|it| it.record_text(&Triggers::from_keywords(["DONE"]), "UNDONE, done")],
-            |it| it.record_text(&Triggers::from_keywords(["SHIPPED"]), "It is SHIPPED."),
+            &[|it| it.record_text(&keyword("DONE"), "UNDONE, done")],
+            |it| it.record_text(&keyword("SHIPPED"), "It is SHIPPED."),
             "the agent said `SHIPPED`",
         ),
         (
             "keywordSignal",
             json!({"keywords": ["DONE", "SHIPPED"], "mode": "all"}),
-            &[|it| it.record_text(&Triggers::from_keywords(["DONE"]), "DONE")],
-            |it| it.record_text(&Triggers::from_keywords(["SHIPPED"]), "It is SHIPPED."),
+            &[|it| it.record_text(&keyword("DONE"), "DONE")],
+            |it| it.record_text(&keyword("SHIPPED"), "It is SHIPPED."),
             "the agent said `DONE`, `SHIPPED`",
         ),
         (
             "structuredSignal",
             json!({"signal": "done", "requiredFields": ["summary"]}),
             &[
-                |it| it.record_signals([AgentSignal::new("stuck").with_field("summary", "x")]),
                 |it| {
-                    it.record_signals(
-                        [AgentSignal::new("done").with_field("summary", Value::Null)],
-                    );
+                    it.signals
+                        .push(AgentSignal::new("stuck").with_field("summary", "x"))
+                },
+                |it| {
+                    it.signals
+                        .push(AgentSignal::new("done").with_field("summary", Value::Null));
                 },
             ],
-            |it| it.record_signals([AgentSignal::new("done").with_field("summary", "all of it")]),
+            |it| {
+                it.signals
+                    .push(AgentSignal::new("done").with_field("summary", "all of it"))
+            },
             "the agent sent the signal `done`",
         ),
         (
             "phaseCompletion",
             json!({"terminalPhases": ["release", "abandon"]}),
-            &[|it| it.record_phase("draft")],
-            |it| it.record_phase("abandon"),
+            &[|it| add_phase(it, "draft")],
+            |it| add_phase(it, "abandon"),
             "a step of the phase `abandon` has passed",
         ),
     ];
@@ -174,15 +202,15 @@ async fn each_condition_completes_with_a_reason() {
         assert_eq!(found, complete, "{kind}");
 
         // Once reached, a condition stays reached, also for one that is rebuilt after a kill.
-        progress.record_iteration();
-        progress.record_signals([done()]);
+        progress.iterations += 1;
+        progress.signals.push(done());
         let text = serde_json::to_string(&progress).expect("it can be written");
         let progress: FlowProgress = serde_json::from_str(&text).expect("it can be read");
         let mut rebuilt = built(kind, config.clone());
-        check_completion(rebuilt.as_mut(), &progress)
+        let result = check_completion(rebuilt.as_mut(), &progress)
             .await
             .expect("it can tell");
-        assert!(rebuilt.is_complete(), "{kind}");
+        assert!(is_complete(&result), "{kind}");
     }
 }
 
@@ -200,19 +228,19 @@ async fn an_external_state_is_read_at_every_evaluation() {
 
     for expected in [false, true, false] {
         is_open.store(expected, Ordering::SeqCst);
-        check_completion(handler.as_mut(), &one_iteration())
+        let result = check_completion(handler.as_mut(), &one_iteration())
             .await
             .expect("it can tell");
-        assert_eq!(handler.is_complete(), expected);
-        let reason = ["", "the state `released` is reached"][usize::from(expected)];
-        assert_eq!(handler.reason(), reason);
+        assert_eq!(is_complete(&result), expected);
+        let expected = ["", "the state `released` is reached"][usize::from(expected)];
+        assert_eq!(reason(&result), expected);
     }
 }
 
 #[tokio::test]
 async fn command_exit_code_decides_external_state() {
     let folder = tempfile::tempdir().expect("a folder");
-    let commands = ProcessCommands::unconfined(folder.path()).env("PATH", "/usr/bin:/bin");
+    let commands = ProcessRunner::unconfined(folder.path()).env("PATH", "/usr/bin:/bin");
     let needed = needed().with_commands(Arc::new(commands));
     for (script, expected) in [
         ("exit 0", Some(true)),
@@ -230,11 +258,10 @@ async fn command_exit_code_decides_external_state() {
 
         let found = check_completion(handler.as_mut(), &one_iteration()).await;
 
-        assert_eq!(handler.is_complete(), expected == Some(true), "{script}");
         match expected {
             Some(expected) => {
-                let is_complete = matches!(found, Ok(CompletionResult::Complete { .. }));
-                assert_eq!(is_complete, expected, "{script}");
+                let result = found.expect("it can tell");
+                assert_eq!(is_complete(&result), expected, "{script}");
             }
             None => {
                 let error = found.expect_err(script);
@@ -291,12 +318,12 @@ async fn a_flow_is_complete_when_its_required_deliverables_have_passed() {
         let condition = completion("deliverables", config.clone());
         let mut handler = build_completion(&condition, &needed).expect("there is a ledger");
 
-        check_completion(handler.as_mut(), &one_iteration())
+        let result = check_completion(handler.as_mut(), &one_iteration())
             .await
             .expect("it can tell");
 
-        assert_eq!(handler.is_complete(), expected, "{config} {statuses:?}");
-        assert_eq!(handler.reason().is_empty(), !expected);
+        assert_eq!(is_complete(&result), expected, "{config} {statuses:?}");
+        assert_eq!(reason(&result).is_empty(), !expected);
     }
 }
 
@@ -350,32 +377,20 @@ impl CompletionSpec for TextCondition {
             Err(SpecError::new("flow-tests-said", "there is no text"))
         } else {
             let (text, lang) = (self.text.clone(), self.lang.clone());
-            Ok(Box::new(TextConditionHandler {
-                condition: Self { text, lang },
-                complete: false,
-            }))
+            Ok(Box::new(TextConditionHandler(Self { text, lang })))
         }
     }
 }
 
-struct TextConditionHandler {
-    condition: TextCondition,
-    complete: bool,
-}
+struct TextConditionHandler(TextCondition);
 
 #[async_trait::async_trait]
 impl CompletionHandler for TextConditionHandler {
     async fn check(&mut self, now: &CompletionContext<'_>) -> Result<CompletionResult, FlowError> {
-        let lang = self.condition.lang.as_ref();
+        let lang = self.0.lang.as_ref();
         let is_in = |lang: &String| now.data["parameters"]["lang"] == lang.as_str();
-        self.complete = now.text == self.condition.text && lang.is_none_or(is_in);
-        Ok(self.result())
-    }
-    fn is_complete(&self) -> bool {
-        self.complete
-    }
-    fn reason(&self) -> &str {
-        "it was said"
+        let holds = now.text == self.0.text && lang.is_none_or(is_in);
+        Ok(holds.then(|| "it is in the text".to_owned()).into())
     }
 }
 
@@ -391,18 +406,14 @@ async fn a_condition_of_an_embedder_works_like_a_built_in_one() {
         one_iteration(),
         json!({"parameters": {"lang": "en"}}),
     );
-    let now = CompletionContext::new(&step, &progress).expect("there was an iteration");
+    let mut now = CompletionContext::new(&step, &progress).expect("there was an iteration");
 
-    handler
-        .check(&now.with_text("So be it."))
-        .await
-        .expect("it can tell");
-    assert!(!handler.is_complete());
-    handler
-        .check(&now.with_text("So be it.").with_data(&data))
-        .await
-        .expect("it can tell");
-    assert!(handler.is_complete());
+    now.text = "So be it.";
+    let without_data = handler.check(&now).await.expect("it can tell");
+    assert!(!is_complete(&without_data));
+    now.data = &data;
+    let with_data = handler.check(&now).await.expect("it can tell");
+    assert!(is_complete(&with_data));
 
     let unfit = Completion::Custom(Box::new(TextCondition {
         text: String::new(),

@@ -7,8 +7,9 @@ use autonoe_core::tool::{
     JudgeVerdict, ToolErrorCode, Toolbox, VERDICT_TOOL, VerdictSlot, verdict_tool,
 };
 use autonoe_core::{RunId, Tool, ToolContext, ToolError};
+use autonoe_flow::completion::CompletionNeeds;
 use autonoe_flow::definition::{Behavior, VariableName};
-use autonoe_flow::progress::{AgentSignal, Triggers};
+use autonoe_flow::progress::AgentSignal;
 use autonoe_flow::run::{IterationReport, IterationSlot, SET_OUTPUTS, SIGNAL, iteration_tools};
 use serde_json::{Value, json};
 
@@ -17,13 +18,13 @@ fn names(names: &[&str]) -> Vec<VariableName> {
     names.collect::<Result<_, _>>().expect("names")
 }
 
-fn watched(completion: Value) -> Triggers {
+fn needs(completion: Value) -> CompletionNeeds {
     let behavior: Behavior = serde_json::from_value(completion).expect("a behaviour");
-    Triggers::from_completion(&behavior.completion)
+    behavior.completion.needs()
 }
 
-fn done_or_stuck() -> Triggers {
-    watched(
+fn done_or_stuck() -> CompletionNeeds {
+    needs(
         json!({"completionType": "composite", "completionConfig": {"mode": "any", "conditions": [
             {"name": "done", "type": "structuredSignal",
              "config": {"signal": "done", "requiredFields": ["summary"]}},
@@ -46,11 +47,7 @@ async fn call(tools: &[Arc<dyn Tool>], name: &str, input: Value) -> Result<(), T
 #[tokio::test]
 async fn outputs_are_values_of_any_type_and_the_later_one_counts() {
     let slot = IterationSlot::default();
-    let tools = iteration_tools(
-        &names(&["verdict", "score", "files"]),
-        &Triggers::default(),
-        &slot,
-    );
+    let tools = iteration_tools(&names(&["verdict", "score", "files"]), &[], &slot);
 
     call(
         &tools,
@@ -75,7 +72,7 @@ async fn outputs_are_values_of_any_type_and_the_later_one_counts() {
 #[tokio::test]
 async fn an_output_that_the_step_does_not_declare_is_refused_and_nothing_is_set() {
     let slot = IterationSlot::default();
-    let tools = iteration_tools(&names(&["verdict"]), &Triggers::default(), &slot);
+    let tools = iteration_tools(&names(&["verdict"]), &[], &slot);
     let too_long = "x".repeat(70_000);
     for input in [
         json!({"verdict": "approve", "other": 1}),
@@ -102,13 +99,13 @@ async fn an_output_that_the_step_does_not_declare_is_refused_and_nothing_is_set(
 #[tokio::test]
 async fn an_agent_gets_only_the_tools_that_the_step_and_the_flow_need() {
     let slot = IterationSlot::default();
-    for (outputs, watched, expected) in [
-        (&[][..], Triggers::default(), &[][..]),
-        (&["a"], Triggers::from_keywords(["DONE"]), &[SET_OUTPUTS]),
-        (&[], done_or_stuck(), &[SIGNAL]),
-        (&["a"], done_or_stuck(), &[SET_OUTPUTS, SIGNAL]),
+    for (outputs, signals, expected) in [
+        (&[][..], Vec::new(), &[][..]),
+        (&["a"], Vec::new(), &[SET_OUTPUTS]),
+        (&[], done_or_stuck().signals, &[SIGNAL]),
+        (&["a"], done_or_stuck().signals, &[SET_OUTPUTS, SIGNAL]),
     ] {
-        let tools = iteration_tools(&names(outputs), &watched, &slot);
+        let tools = iteration_tools(&names(outputs), &signals, &slot);
         let tool_names: Vec<&str> = tools
             .iter()
             .map(|tool| tool.definition().name.as_str())
@@ -120,7 +117,7 @@ async fn an_agent_gets_only_the_tools_that_the_step_and_the_flow_need() {
 #[tokio::test]
 async fn an_expected_signal_is_accepted_with_its_fields() {
     let slot = IterationSlot::default();
-    let tools = iteration_tools(&[], &done_or_stuck(), &slot);
+    let tools = iteration_tools(&[], &done_or_stuck().signals, &slot);
 
     call(&tools, SIGNAL, json!({"name": "stuck"}))
         .await
@@ -139,7 +136,7 @@ async fn an_expected_signal_is_accepted_with_its_fields() {
 #[tokio::test]
 async fn unexpected_signal_is_refused_with_the_reason() {
     let slot = IterationSlot::default();
-    let tools = iteration_tools(&[], &done_or_stuck(), &slot);
+    let tools = iteration_tools(&[], &done_or_stuck().signals, &slot);
     let session = SessionKey {
         run: RunId::new("run"),
         number: 1,
@@ -210,13 +207,9 @@ async fn a_verdict_is_accepted_once_and_only_with_a_reason() {
 
 #[test]
 fn keywords_and_signals_are_collected_from_all_conditions() {
-    let watched = done_or_stuck();
+    let needs = done_or_stuck();
 
-    assert_eq!(watched.keywords.into_iter().collect::<Vec<_>>(), ["DONE"]);
-    let signals: Vec<&str> = watched
-        .signals
-        .iter()
-        .map(|it| it.signal.as_str())
-        .collect();
+    assert_eq!(needs.keywords.into_iter().collect::<Vec<_>>(), ["DONE"]);
+    let signals: Vec<&str> = needs.signals.iter().map(|it| it.signal.as_str()).collect();
     assert_eq!(signals, ["done", "stuck"]);
 }

@@ -9,15 +9,13 @@ use autonoe_core::{AgentError, SessionSpec, StreamEvent, Tool};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use super::budget::Account;
 use super::calls::SessionTools;
 use super::compaction::Summary;
 use super::control::TurnControl;
-use super::conversation::Conversation;
+use super::conversation::{Conversation, SavedConversation};
 use super::loop_policy::{LoopPolicy, LoopStep};
-use super::metered_model::{MeteredModel, MeteredModelError, TurnItem};
+use super::metered_model::{Account, MeteredModel, MeteredModelError, TurnItem};
 use super::outcome::session_outcome;
-use super::saved_conversation::SavedConversation;
 use super::{ModelAgentOptions, ModelLimits, compaction, prompts};
 use crate::contract::{
     ModelClient, ModelError, ModelErrorCode, ModelReply, ModelRequest, PartKind,
@@ -37,7 +35,7 @@ pub(super) struct AgentLoop {
     tools: Vec<Arc<dyn Tool>>,
     calls: SessionTools,
     servers: Servers,
-    reach: TurnControl,
+    control: TurnControl,
     limits: ModelLimits,
     system: String,
     /// Warning about the project's memory file, until it is sent.
@@ -64,7 +62,7 @@ impl AgentLoop {
         model: Arc<dyn ModelClient>,
         tools: Vec<Arc<dyn Tool>>,
         spec: SessionSpec,
-        reach: TurnControl,
+        control: TurnControl,
     ) -> Result<Self, AgentError> {
         let calls = SessionTools::new(&spec, &tools, &[])?;
         let own = spec
@@ -97,8 +95,8 @@ impl AgentLoop {
             spec,
             tools,
             calls,
-            servers: Servers::new(),
-            reach,
+            servers: Servers::Absent,
+            control,
             system,
             memory_warning: memory.warning,
         })
@@ -106,25 +104,27 @@ impl AgentLoop {
 
     /// Abandons the turn, because the listener was dropped.
     pub(super) fn abandon(&mut self) {
-        self.reach.abandon();
+        self.control.abandon();
     }
 
     /// Works on `prompt` until the turn ends, and emits events to `listener`.
     pub(super) async fn turn(&mut self, prompt: String, listener: &UnboundedSender<TurnItem>) {
         let stop = CancellationToken::new();
-        self.reach.start(stop.clone());
-        let model = MeteredModel::new(
-            self.model.clone(),
-            self.account.clone(),
-            self.spec.events.clone(),
-            listener.clone(),
+        self.control.start(stop.clone());
+        let model = MeteredModel {
+            model: self.model.clone(),
+            account: self.account.clone(),
+            events: self.spec.events.clone(),
+            listener: listener.clone(),
             stop,
-        );
+            has_warned: Arc::default(),
+            assists: Arc::default(),
+        };
         // Before the start event: a conversation that cannot be loaded was never resumed.
         let earlier = match self.load().await {
             Ok(earlier) => earlier,
             Err(error) => {
-                self.reach.abandon();
+                self.control.abandon();
                 let _ = listener.send(Err(error));
                 return;
             }
@@ -134,7 +134,7 @@ impl AgentLoop {
         if let Some(warning) = self.memory_warning.take() {
             model.emit(StreamEvent::warning(warning));
         }
-        let turn_stop = match self.begin(&model).await {
+        let turn_stop = match self.start_servers(&model).await {
             Ok(()) => {
                 if let Some(earlier) = earlier {
                     self.conversation
@@ -149,7 +149,7 @@ impl AgentLoop {
             }
             Err(turn_stop) => turn_stop,
         };
-        self.reach.abandon();
+        self.control.abandon();
         let last = match turn_stop {
             TurnStop::Over(outcome) => Ok(StreamEvent::end(outcome, model.account().cost())),
             TurnStop::Failed(error) => Err(error),
@@ -188,19 +188,15 @@ impl AgentLoop {
     /// Ensures that the session's MCP servers and their tools are available before the first
     /// message to the model. An agent without the promised browser would judge pages that it has
     /// never seen.
-    async fn begin(&mut self, model: &MeteredModel) -> Result<(), TurnStop> {
-        if !self.spec.mcp_servers.is_empty() {
-            self.start_servers(model).await?;
-        }
-        Ok(())
-    }
-
     async fn start_servers(&mut self, model: &MeteredModel) -> Result<(), TurnStop> {
+        if self.spec.mcp_servers.is_empty() {
+            return Ok(());
+        }
         let _note = self.spec.events.progress("waiting for the MCP servers");
         let ready = self.servers.ensure_started(&self.spec, &self.options.mcp);
         let started = tokio::select! {
             biased;
-            () = model.stop().cancelled() => {
+            () = model.stop.cancelled() => {
                 return Err(TurnStop::Over(SessionOutcome::Interrupted));
             }
             started = ready => started.map_err(TurnStop::Failed)?,
@@ -219,7 +215,7 @@ impl AgentLoop {
 
     async fn rounds(&mut self, mut rounds: LoopPolicy, model: &MeteredModel) -> TurnStop {
         loop {
-            for text in self.reach.take_queued() {
+            for text in self.control.take_queued() {
                 self.conversation.add_instruction(text);
             }
             let is_spent = model.account().exhausted().is_some();
@@ -235,10 +231,10 @@ impl AgentLoop {
             }
             let step = match model.call(self.conversation.request()).await {
                 Ok(reply) => {
-                    self.reach.mark_read();
+                    self.control.mark_read();
                     emit_parts(&reply, model);
                     self.conversation.add_reply(&reply);
-                    match rounds.on_reply(&reply, self.reach.has_queued()) {
+                    match rounds.on_reply(&reply, self.control.has_queued()) {
                         LoopStep::Call(then) => {
                             let results = self.calls.run_calls(&self.spec, &reply, model).await;
                             self.conversation.results(results);
@@ -259,7 +255,7 @@ impl AgentLoop {
                     _ => return self.failed(&error),
                 },
             };
-            if model.stop().is_cancelled() {
+            if model.stop.is_cancelled() {
                 return TurnStop::Over(SessionOutcome::Interrupted);
             }
             match step {
@@ -270,7 +266,7 @@ impl AgentLoop {
                     }
                 }
                 // A steering message may have arrived at the last moment.
-                LoopStep::End(SessionOutcome::Completed) if !self.reach.end() => {}
+                LoopStep::End(SessionOutcome::Completed) if !self.control.end() => {}
                 LoopStep::End(outcome) => return TurnStop::Over(outcome),
                 LoopStep::CallModel | LoopStep::Call(_) | LoopStep::Fail => {}
             }

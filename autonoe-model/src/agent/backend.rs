@@ -20,7 +20,6 @@ use super::agent_loop::AgentLoop;
 use super::control::TurnControl;
 use super::metered_model::TurnItem;
 use super::outcome::agent_error;
-use crate::contract::ModelClient;
 use crate::mcp::check_servers;
 use crate::tools::BuiltInToolsError;
 
@@ -157,8 +156,15 @@ impl AgentClientFactory for ModelBackend {
             .map_err(|error| agent_error(&error))?;
         let tools = self.tools(&spec)?;
         spec.thinking = spec.thinking.or(self.options.thinking);
-        let agent = ModelAgent::new(self.options.clone(), model, tools, spec)?;
-        Ok(Box::new(agent))
+        let over = CancellationToken::new();
+        let control = TurnControl::default();
+        let work = AgentLoop::new(self.options.clone(), model, tools, spec, control.clone())?;
+        Ok(Box::new(ModelAgent {
+            work: Arc::new(Mutex::new(work)),
+            control,
+            _over_when_dropped: over.clone().drop_guard(),
+            over,
+        }))
     }
 }
 
@@ -183,32 +189,13 @@ fn no_tools(error: BuiltInToolsError) -> AgentError {
 }
 
 /// Client of one session. Each turn runs in its own task, independent of polling.
-pub(super) struct ModelAgent {
+struct ModelAgent {
     /// Locked for the length of a turn.
     work: Arc<Mutex<AgentLoop>>,
-    reach: TurnControl,
+    control: TurnControl,
     /// Cancels everything.
     over: CancellationToken,
     _over_when_dropped: DropGuard,
-}
-
-impl ModelAgent {
-    pub(super) fn new(
-        options: Arc<ModelAgentOptions>,
-        model: Arc<dyn ModelClient>,
-        tools: Vec<Arc<dyn Tool>>,
-        spec: SessionSpec,
-    ) -> Result<Self, AgentError> {
-        let over = CancellationToken::new();
-        let reach = TurnControl::default();
-        let work = AgentLoop::new(options, model, tools, spec, reach.clone())?;
-        Ok(Self {
-            work: Arc::new(Mutex::new(work)),
-            reach,
-            _over_when_dropped: over.clone().drop_guard(),
-            over,
-        })
-    }
 }
 
 #[async_trait]
@@ -239,7 +226,7 @@ impl AgentClient for ModelAgent {
     }
 
     fn control(&self) -> Arc<dyn SessionControl> {
-        Arc::new(self.reach.clone())
+        Arc::new(self.control.clone())
     }
 
     async fn dispose(self: Box<Self>) -> Result<(), AgentError> {

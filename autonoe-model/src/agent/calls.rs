@@ -128,7 +128,7 @@ impl SessionTools {
         call: &Call<'_>,
         model: &MeteredModel,
     ) -> (ToolResult, ToolStatus) {
-        let stop = model.stop();
+        let stop = &model.stop;
         let was_cut = matches!(reply.stop, StopReason::MaxTokens | StopReason::ContextFull);
         if was_cut && !call.input.is_object() {
             let result = ToolResult::failed(call.id, call.name, CUT_CALL);

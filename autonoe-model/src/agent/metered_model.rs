@@ -1,23 +1,26 @@
-//! Model client of a session that emits events and records usage.
+//! [`MeteredModel`]: model client of a session that emits events, and records usage in its [`Account`].
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use autonoe_core::agent::{ModelAnswer, ModelCall, ModelCallRequest, ModelMessages, ModelPart};
+use autonoe_core::agent::{
+    BudgetKind, BudgetUsage, CostTotal, ModelAnswer, ModelCall, ModelCallRequest, ModelMessages,
+    ModelPart,
+};
 use autonoe_core::event::{Events, Failure, Retry};
 use autonoe_core::tool::{AssistRequest, Assistant, ToolErrorCode};
-use autonoe_core::{AgentError, CostUsd, StreamEvent, ToolContext, ToolError};
+use autonoe_core::{AgentError, Budget, CostUsd, StreamEvent, ToolContext, ToolError};
 use futures::StreamExt;
+use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use super::budget::Account;
-use super::otel_messages;
 use crate::contract::{
-    CallUsage, Meter, ModelClient, ModelError, ModelErrorCode, ModelEvent, ModelIdentity,
-    ModelReply, ModelRequest, PartKind,
+    AssistantMessage, CallUsage, Message, Meter, ModelClient, ModelError, ModelEvent,
+    ModelIdentity, ModelReply, ModelRequest, PartKind,
 };
+use crate::price::PriceTable;
 use crate::retry::Retrying;
 
 /// Event of a turn, or the error that ends it.
@@ -26,14 +29,15 @@ pub(super) type TurnItem = Result<StreamEvent, AgentError>;
 /// Calls the session's model, emits events to the listener and records usage. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct MeteredModel {
-    model: Arc<Retrying>,
-    account: Arc<Mutex<Account>>,
-    events: Events,
-    listener: UnboundedSender<TurnItem>,
-    stop: CancellationToken,
-    has_warned: Arc<AtomicBool>,
+    pub(super) model: Arc<Retrying>,
+    pub(super) account: Arc<Mutex<Account>>,
+    pub(super) events: Events,
+    pub(super) listener: UnboundedSender<TurnItem>,
+    /// Stops the turn.
+    pub(super) stop: CancellationToken,
+    pub(super) has_warned: Arc<AtomicBool>,
     /// Serializes the assist requests of tools if there is a budget.
-    assists: Arc<tokio::sync::Mutex<()>>,
+    pub(super) assists: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// Reason that there is no answer.
@@ -46,29 +50,6 @@ pub(super) enum MeteredModelError {
 }
 
 impl MeteredModel {
-    pub(super) fn new(
-        model: Arc<Retrying>,
-        account: Arc<Mutex<Account>>,
-        events: Events,
-        listener: UnboundedSender<TurnItem>,
-        stop: CancellationToken,
-    ) -> Self {
-        Self {
-            model,
-            account,
-            events,
-            listener,
-            stop,
-            has_warned: Arc::default(),
-            assists: Arc::default(),
-        }
-    }
-
-    /// Returns the token that stops the turn.
-    pub(super) fn stop(&self) -> &CancellationToken {
-        &self.stop
-    }
-
     /// Emits an event to the listener of the turn.
     pub(super) fn emit(&self, event: StreamEvent) {
         // Sending fails only if the listener was dropped, which also stops the turn.
@@ -80,11 +61,11 @@ impl MeteredModel {
         &self,
         request: &ModelRequest,
     ) -> Result<ModelReply, MeteredModelError> {
-        self.ask_at(&self.events, request).await
+        self.call_below(&self.events, request).await
     }
 
     /// Calls the model, with its events below `place` in the span tree of the run.
-    async fn ask_at(
+    async fn call_below(
         &self,
         place: &Events,
         request: &ModelRequest,
@@ -119,10 +100,7 @@ impl MeteredModel {
                 }
                 Some(Ok(event)) => attempt.on_event(&event),
                 Some(Err(error)) => break error,
-                None => {
-                    let message = "the answer ended before it was complete";
-                    break ModelError::new(ModelErrorCode::InvalidResponse, message);
-                }
+                None => break ModelError::ended_early(),
             }
         };
         attempt.failed(&error);
@@ -137,16 +115,6 @@ impl MeteredModel {
                  the session is unknown",
             ));
         }
-    }
-
-    /// Records activity of the session, wherever in its span tree the activity happens.
-    pub(super) fn record_activity(&self) {
-        self.events.record_heartbeat();
-    }
-
-    /// Returns the identity of the model.
-    pub(super) fn identity(&self) -> &ModelIdentity {
-        self.model.identity()
     }
 
     /// Records and reports the usage of a call. Returns its cost, or `None` if a part of it is
@@ -186,7 +154,7 @@ impl Assistant for MeteredModel {
         let mut question = ModelRequest::prompt(&request.prompt);
         question.max_output_tokens = request.max_tokens;
         let failed = |message: String| ToolError::new(ToolErrorCode::UNKNOWN, message);
-        match self.ask_at(context.events(), &question).await {
+        match self.call_below(context.events(), &question).await {
             Ok(reply) => match reply.message.to_text() {
                 text if text.trim().is_empty() => {
                     Err(failed("the model gave the tool no answer".into()))
@@ -217,8 +185,8 @@ pub(super) struct Attempt<'a> {
 impl<'a> Attempt<'a> {
     /// Starts a call, with its events below `place` in the span tree of the run.
     pub(super) fn start(model: &'a MeteredModel, place: &Events, request: &ModelRequest) -> Self {
-        let identity = model.identity();
-        let content = || otel_messages::request_messages(request);
+        let identity = model.model.identity();
+        let content = || request_messages(request);
         let count = usize::from(request.system.is_some()) + request.messages.len();
         let messages = ModelMessages::new(count, &content);
         let mut call_request =
@@ -236,7 +204,7 @@ impl<'a> Attempt<'a> {
     /// Processes a part of the answer, which also counts as activity.
     pub(super) fn on_event(&mut self, event: &ModelEvent) {
         self.meter.on_event(event);
-        self.model.record_activity();
+        self.model.events.record_heartbeat();
         match (event, &self.call) {
             (ModelEvent::Text(text), Some(call)) => call.chunk(ModelPart::Text, text),
             (ModelEvent::Thinking(text), Some(call)) => call.chunk(ModelPart::Thinking, text),
@@ -248,7 +216,7 @@ impl<'a> Attempt<'a> {
     pub(super) fn done(mut self, reply: &ModelReply) {
         let cost = self.model.record_usage(reply.usage);
         let (text, stop) = (reply.message.to_text(), reply.stop.to_string());
-        let parts = || otel_messages::answer_parts(&reply.message);
+        let parts = || answer_parts(&reply.message);
         let kinds = reply.message.parts.iter().map(|part| &part.kind);
         let count = kinds.filter(|kind| **kind != PartKind::Opaque).count();
         let mut answer = ModelAnswer::new(&text, reply.usage.known())
@@ -291,5 +259,224 @@ impl Drop for Attempt<'_> {
             let stopped = Failure::retryable("cancelled", "the turn was stopped");
             call.failed(&stopped, used.known());
         }
+    }
+}
+
+/// Maximum number of calls with unknown usage before a budget counts as exhausted.
+const MAX_UNKNOWN: u32 = 3;
+
+/// Usage of a session so far.
+#[derive(Debug)]
+pub(super) struct Account {
+    prices: PriceTable,
+    budget: Budget,
+    spent: BudgetUsage,
+    /// Number of calls whose total usage is unknown.
+    uncounted: u32,
+}
+
+impl Account {
+    pub(super) fn new(prices: PriceTable, budget: Budget) -> Self {
+        Self {
+            prices,
+            budget,
+            spent: BudgetUsage::default(),
+            uncounted: 0,
+        }
+    }
+
+    /// Records the usage of a call. Returns its cost, or `None` if a part of it is unknown.
+    pub(super) fn record(&mut self, model: &ModelIdentity, used: CallUsage) -> Option<CostUsd> {
+        let known = self.prices.cost(model, &used.known());
+        self.spent.tokens += used.known();
+        match used {
+            CallUsage::Complete(_) => {
+                self.spent.cost.add(known);
+                known
+            }
+            CallUsage::AtLeast(_) => {
+                let least = known.unwrap_or(CostUsd::ZERO);
+                self.spent.cost.merge(CostTotal::at_least(least));
+                self.uncounted = self.uncounted.saturating_add(1);
+                None
+            }
+        }
+    }
+
+    /// Returns the cost of the session, or `None` if a part of it is unknown.
+    pub(super) fn cost(&self) -> Option<CostUsd> {
+        self.spent.cost.exact()
+    }
+
+    /// Returns whether the budget limits cost or tokens.
+    pub(super) fn is_limited(&self) -> bool {
+        self.budget.cost_usd.is_some() || self.budget.tokens.is_some()
+    }
+
+    /// Returns the budget that is exhausted, or that cannot be enforced any more because too much
+    /// usage is unknown. The session runner enforces the time budget.
+    pub(super) fn exhausted(&self) -> Option<BudgetKind> {
+        let is_a_guess = |unknown| unknown > MAX_UNKNOWN;
+        let money = self.budget.cost_usd.is_some() && is_a_guess(self.spent.cost.unknown_parts);
+        let tokens = self.budget.tokens.is_some() && is_a_guess(self.uncounted);
+        self.budget
+            .exhausted(&self.spent)
+            .or(money.then_some(BudgetKind::Cost))
+            .or(tokens.then_some(BudgetKind::Tokens))
+    }
+}
+
+/// Formats a request, with the system prompt first.
+pub(super) fn request_messages(request: &ModelRequest) -> Value {
+    let system = request
+        .system
+        .as_deref()
+        .map(|text| message("system", [text_part(text)]));
+    let messages = request.messages.iter().map(|it| match it {
+        Message::User { text } => message("user", [text_part(text)]),
+        Message::Assistant(answer) => json!({"role": "assistant", "parts": answer_parts(answer)}),
+        Message::Results { results } => message(
+            "tool",
+            results.iter().map(|result| {
+                json!({
+                    "type": "tool_call_response", "id": result.call_id, "response": result.output,
+                })
+            }),
+        ),
+    });
+    system.into_iter().chain(messages).collect()
+}
+
+/// Formats the parts of an answer. Opaque parts are left out.
+pub(super) fn answer_parts(answer: &AssistantMessage) -> Value {
+    let parts = answer.parts.iter().filter_map(|part| match &part.kind {
+        PartKind::Text { text } => Some(text_part(text)),
+        PartKind::Thinking { text } => Some(json!({"type": "reasoning", "content": text})),
+        PartKind::ToolCall { id, name, input } => {
+            Some(json!({"type": "tool_call", "id": id, "name": name, "arguments": input}))
+        }
+        PartKind::Opaque => None,
+    });
+    parts.collect()
+}
+
+fn message(role: &str, parts: impl IntoIterator<Item = Value>) -> Value {
+    json!({"role": role, "parts": Value::from_iter(parts)})
+}
+
+fn text_part(text: &str) -> Value {
+    json!({"type": "text", "content": text})
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::agent::TokenUsage;
+
+    use super::*;
+    use crate::contract::{MessagePart, ToolResult};
+
+    fn prices() -> PriceTable {
+        serde_json::from_str(r#"{"known": {"input": "1", "output": "2"}}"#).expect("prices")
+    }
+
+    fn tokens(count: u64) -> TokenUsage {
+        TokenUsage {
+            input: count,
+            ..TokenUsage::default()
+        }
+    }
+
+    fn reported(count: u64) -> CallUsage {
+        tokens(count).into()
+    }
+
+    #[test]
+    fn a_session_with_a_model_of_unknown_price_costs_an_unknown_amount() {
+        let mut account = Account::new(prices(), Budget::default());
+        assert_eq!(account.cost(), Some(CostUsd::ZERO));
+
+        let cost = account.record(&ModelIdentity::new("p", "known"), reported(1_000_000));
+        assert_eq!(cost, Some(CostUsd::from_cents(100)));
+        assert_eq!(account.cost(), Some(CostUsd::from_cents(100)));
+
+        assert_eq!(
+            account.record(&ModelIdentity::new("p", "other"), reported(1)),
+            None
+        );
+        assert_eq!(account.cost(), None);
+    }
+
+    #[test]
+    fn a_budget_is_spent_when_nothing_is_left_of_it() {
+        let known = ModelIdentity::new("p", "known");
+        let mut account = Account::new(prices(), Budget::default().with_tokens(10));
+
+        account.record(&known, reported(9));
+        assert_eq!(account.exhausted(), None);
+        account.record(&known, reported(1));
+        assert_eq!(account.exhausted(), Some(BudgetKind::Tokens));
+    }
+
+    #[test]
+    fn a_budget_needs_exact_costs() {
+        let known = ModelIdentity::new("p", "known");
+        let dollar = Budget::default().with_cost(CostUsd::from_cents(100));
+        for (budget, spent) in [
+            (dollar, Some(BudgetKind::Cost)),
+            (Budget::default().with_tokens(10), Some(BudgetKind::Tokens)),
+            (Budget::default(), None),
+        ] {
+            let mut account = Account::new(prices(), budget);
+            for _ in 0..MAX_UNKNOWN {
+                assert_eq!(account.record(&known, CallUsage::UNKNOWN), None);
+                assert_eq!(account.exhausted(), None, "{budget:?}");
+            }
+
+            account.record(&known, CallUsage::UNKNOWN);
+
+            assert_eq!(account.exhausted(), spent, "{budget:?}");
+            assert_eq!(account.cost(), None);
+        }
+    }
+
+    #[test]
+    fn known_usage_of_interrupted_answer_counts_against_budget() {
+        let budget = Budget::default().with_cost(CostUsd::from_cents(100));
+        let mut account = Account::new(prices(), budget);
+
+        let cut = CallUsage::AtLeast(tokens(1_000_000));
+        account.record(&ModelIdentity::new("p", "known"), cut);
+
+        assert_eq!(account.exhausted(), Some(BudgetKind::Cost));
+    }
+
+    #[test]
+    fn a_conversation_is_exported_in_the_format_of_the_conventions() {
+        let mut request = ModelRequest::prompt("Look.").with_system("Be kind.".to_owned());
+        let answer = AssistantMessage::new([
+            MessagePart::thinking("Where?"),
+            MessagePart::text("I look."),
+            MessagePart::tool_call("call-1", "Read", json!({"path": "a"})),
+            MessagePart::opaque(),
+        ]);
+        request.messages.push(answer.into());
+        let result = ToolResult::ok("call-1", "Read", "text");
+        request.messages.push(Message::results([result]));
+
+        let messages = request_messages(&request);
+
+        let expected = json!([
+            {"role": "system", "parts": [{"type": "text", "content": "Be kind."}]},
+            {"role": "user", "parts": [{"type": "text", "content": "Look."}]},
+            {"role": "assistant", "parts": [
+                {"type": "reasoning", "content": "Where?"},
+                {"type": "text", "content": "I look."},
+                {"type": "tool_call", "id": "call-1", "name": "Read", "arguments": {"path": "a"}},
+            ]},
+            {"role": "tool", "parts": [
+                {"type": "tool_call_response", "id": "call-1", "response": "text"},
+            ]},
+        ]);
+        assert_eq!(messages, expected);
     }
 }

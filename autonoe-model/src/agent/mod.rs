@@ -2,7 +2,6 @@
 
 mod agent_loop;
 mod backend;
-mod budget;
 mod calls;
 mod compaction;
 mod control;
@@ -10,10 +9,8 @@ mod conversation;
 mod loop_policy;
 mod metered_model;
 mod options;
-mod otel_messages;
 mod outcome;
 mod prompts;
-mod saved_conversation;
 
 pub use backend::ModelBackend;
 pub use options::{LimitTable, ModelAgentOptions, ModelLimits};

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use autonoe_core::Tool;
 use autonoe_core::agent::ThinkingBudget;
 use autonoe_core::event::InvalidValue;
-use autonoe_core::time::{Clock, IdSource, RandomIds, SeededIds, SystemClock};
+use autonoe_core::time::{Clock, IdSource, SystemClock};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::mcp::McpOptions;
 use crate::price::PriceTable;
 use crate::provider::Provider;
-use crate::retry::RetryPolicy;
-use crate::tools::BuiltInTools;
+use crate::retry::{RetryPolicy, random_ids};
+use crate::tools::BuiltInOptions;
 
 /// Options of in-process agents: models, tools and limits.
 ///
@@ -39,7 +39,7 @@ pub struct ModelAgentOptions {
     pub model: String,
     /// Built-in tools, created for each session in its directory and its sandbox; `None` for agents
     /// without them.
-    pub built_in: Option<BuiltInTools>,
+    pub built_in: Option<BuiltInOptions>,
     /// Additional tools of every session. They replace built-in tools of the same name.
     pub tools: Vec<Arc<dyn Tool>>,
     /// Start and call options of a session's MCP servers.
@@ -70,11 +70,6 @@ impl ModelAgentOptions {
 
     /// Creates options for agents on `model` of `provider`, without tools.
     pub fn new(provider: impl Provider + 'static, model: impl Into<String>) -> Self {
-        let ids: Arc<dyn IdSource> = match RandomIds::new() {
-            Ok(random) => Arc::new(random),
-            // These IDs need not be unguessable.
-            Err(_) => Arc::new(SeededIds::new(u64::from(std::process::id()))),
-        };
         Self {
             provider: Arc::new(provider),
             model: model.into(),
@@ -89,7 +84,7 @@ impl ModelAgentOptions {
             limits: LimitTable::built_in(),
             compact_at_percent: 80,
             clock: Arc::new(SystemClock),
-            ids,
+            ids: random_ids(),
         }
     }
 

@@ -75,17 +75,19 @@ impl KeyLocations {
     /// Hides the keys from agents' commands and from MCP servers: neither gets a variable with a
     /// key, and the files are hidden in the sandbox.
     pub fn withhold_from(&self, options: &mut ModelAgentOptions, place: &ProviderContext) {
-        let mut tools = options.built_in.take();
+        let mut built_in = options.built_in.as_mut();
         for key in self.keys(place) {
-            tools = tools.map(|tools| tools.secret(key.expose()));
-            options.mcp.secret(key.expose());
+            options.mcp.secrets.add(key.expose());
+            if let Some(built_in) = &mut built_in {
+                built_in.secrets.add(key.expose());
+            }
         }
-        let files = self.files.iter().filter_map(|file| place.resolve(file));
-        // A missing file cannot be read.
-        for file in files.filter_map(|file| file.canonicalize().ok()) {
-            tools = tools.map(|tools| tools.hidden(file.clone()));
+        if let Some(built_in) = built_in {
+            let files = self.files.iter().filter_map(|file| place.resolve(file));
+            // A missing file cannot be read.
+            let real = files.filter_map(|file| file.canonicalize().ok());
+            built_in.hidden.extend(real);
         }
-        options.built_in = tools;
         options.mcp.withhold_secrets();
     }
 

@@ -20,9 +20,9 @@ use crate::agent::{LimitTable, ModelAgentOptions, ModelBackend};
 use crate::contract::{ModelError, ModelErrorCode, ModelIdentity};
 use crate::mcp::McpOptions;
 use crate::price::PriceTable;
-use crate::provider::{IntoProviderSpec, PROVIDER_PORT, ProviderContext, ProviderSpec};
+use crate::provider::{PROVIDER_PORT, ProviderContext, ProviderSpec};
 use crate::retry::RetryPolicy;
-use crate::tools::{BuiltInTools, ToolsConfig};
+use crate::tools::{BuiltInOptions, ToolsConfig};
 use crate::transport::Trust;
 
 /// Spec of agents on a model in a configuration file: `{"type": "model", ..}`.
@@ -105,9 +105,9 @@ impl ModelSpec {
     pub const TAG: &'static str = "model";
 
     /// Creates a spec for agents on `model` of `provider`, with default settings.
-    pub fn new(provider: impl IntoProviderSpec, model: impl Into<String>) -> Self {
+    pub fn new(provider: impl Into<Arc<dyn ProviderSpec>>, model: impl Into<String>) -> Self {
         Self {
-            provider: provider.into_provider_spec(),
+            provider: provider.into(),
             name: None,
             model: model.into(),
             system_prompt: None,
@@ -221,7 +221,7 @@ impl ModelSpec {
     pub fn mcp(&self, context: &SpecContext) -> McpOptions {
         let mut options = McpOptions::default();
         for key in KeyLocations::from_spec(&*self.provider).keys(&self.place(context)) {
-            options.secret(key.expose());
+            options.secrets.add(key.expose());
         }
         let env = server_environment(&context.environment, &self.tools.variables);
         options.env.extend(env);
@@ -248,7 +248,7 @@ impl ModelSpec {
         &self,
         context: &SpecContext,
         keys: &KeyLocations,
-    ) -> Result<BuiltInTools, ModelError> {
+    ) -> Result<BuiltInOptions, ModelError> {
         let plan = &self.tools;
         if !plan.limits.has_valid_times() {
             return Err(invalid(
@@ -262,33 +262,26 @@ impl ModelSpec {
                  receive it; leave it out"
             )));
         }
-        let mut tools = BuiltInTools::new()
-            .network(plan.network)
-            .limits(plan.limits.clone());
-        if let Some(path) = context.environment.get(OsStr::new("PATH")) {
-            if let Some(program) = find_program("bwrap", path) {
-                tools = tools.bubblewrap(program);
-            }
-            if let Some(program) = find_program("bash", path) {
-                tools = tools.shell(program);
-            }
-        }
-        for (name, value) in command_environment(&context.environment, &plan.variables) {
-            tools = tools.env(name, value);
-        }
-        for (name, value) in &context.environment {
-            tools = tools.available(name, value);
-        }
         if let Some(file) = keys.in_directory(&context.project_paths.project) {
             return Err(invalid(&format!(
                 "the key is in the project, where agents work: move {} elsewhere",
                 file.display()
             )));
         }
-        for path in credentials(context) {
-            tools = tools.hidden(path);
+        let mut options = BuiltInOptions {
+            network: plan.network.into(),
+            limits: plan.limits.clone(),
+            available: context.environment.clone(),
+            hidden: credentials(context),
+            ..BuiltInOptions::default()
+        };
+        let variables = command_environment(&context.environment, &plan.variables);
+        options.env.extend(variables);
+        if let Some(path) = context.environment.get(OsStr::new("PATH")) {
+            options.bubblewrap = find_program("bwrap", path).unwrap_or(options.bubblewrap);
+            options.shell = find_program("bash", path).unwrap_or(options.shell);
         }
-        Ok(tools)
+        Ok(options)
     }
 }
 

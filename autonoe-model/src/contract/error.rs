@@ -7,7 +7,7 @@ use autonoe_core::agent::TokenUsage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::usage::CallUsage;
+use super::reply::CallUsage;
 
 /// Error of a model call.
 ///
@@ -63,6 +63,12 @@ impl ModelError {
                 CallUsage::UNKNOWN
             },
         }
+    }
+
+    /// A stream ended without an answer or an error.
+    pub(crate) fn ended_early() -> Self {
+        let message = "the answer ended before it was complete";
+        Self::new(ModelErrorCode::InvalidResponse, message)
     }
 
     /// Returns whether the same call may succeed later.

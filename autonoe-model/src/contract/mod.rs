@@ -4,11 +4,9 @@ mod error;
 mod message;
 mod model_client;
 mod reply;
-mod usage;
 
 pub use error::{ModelError, ModelErrorCode};
 pub use message::{AssistantMessage, Message, MessagePart, PartKind, ToolResult, WireItem};
 pub use model_client::{ModelClient, ModelIdentity, ModelRequest, ToolChoice, model_fn};
 pub(crate) use reply::Meter;
-pub use reply::{ModelEvent, ModelReply, ModelStream, StopReason};
-pub use usage::CallUsage;
+pub use reply::{CallUsage, ModelEvent, ModelReply, ModelStream, StopReason};

@@ -10,9 +10,7 @@ use futures::{StreamExt, stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    CallUsage, Message, Meter, ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelStream,
-};
+use super::{CallUsage, Message, Meter, ModelError, ModelEvent, ModelReply, ModelStream};
 
 /// Calls one model of one provider.
 ///
@@ -290,10 +288,7 @@ pub(super) async fn collect(mut stream: ModelStream) -> Result<ModelReply, Model
             }
             Some(Ok(event)) => meter.on_event(&event),
             Some(Err(error)) => break error,
-            None => {
-                let message = "the answer ended before it was complete";
-                break ModelError::new(ModelErrorCode::InvalidResponse, message);
-            }
+            None => break ModelError::ended_early(),
         }
     };
     let usage = meter.failed(&error) + used;
@@ -305,8 +300,8 @@ mod tests {
     use autonoe_core::agent::TokenUsage;
     use futures::{FutureExt, stream};
 
-    use super::super::model_client::*;
-    use crate::contract::AssistantMessage;
+    use super::*;
+    use crate::contract::{AssistantMessage, ModelErrorCode};
 
     // Shows: framework/models/model-response-success-or-error
     // Shows: framework/models/is-model-success-is-model

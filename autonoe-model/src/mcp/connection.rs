@@ -1,6 +1,5 @@
 //! [`Connection`]: handshake and live connection to an MCP server, and failures of its start.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -147,9 +146,9 @@ where
         .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
     let service = serve_client(us, transport).await;
     let service = service.map_err(|error| match error {
-        ClientInitializeError::ConnectionClosed(_) => HandshakeError::Ended(None),
+        ClientInitializeError::ConnectionClosed(_) => HandshakeError::Ended,
         ClientInitializeError::TransportError { error, .. } => {
-            HandshakeError::Ended(Some(error.error.to_string()))
+            HandshakeError::Unreachable(error.error.to_string())
         }
         ClientInitializeError::JsonRpcError(error) => {
             HandshakeError::Protocol(format!("it refuses the connection: {}", error.message))
@@ -166,7 +165,8 @@ where
 const TAIL: usize = 2_000;
 
 /// Reason that a server could not be started.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("the MCP server {server:?} of the session: {reason}{}", stderr_suffix(.stderr))]
 pub(super) struct StartFailure {
     pub(super) server: String,
     pub(super) kind: AgentErrorKind,
@@ -182,14 +182,6 @@ impl StartFailure {
             reason: reason.into(),
             stderr: String::new(),
         }
-    }
-}
-
-impl fmt::Display for StartFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { server, reason, .. } = self;
-        write!(f, "the MCP server {server:?} of the session: {reason}")?;
-        f.write_str(&stderr_suffix(&self.stderr))
     }
 }
 
@@ -225,15 +217,20 @@ pub(super) const EXIT_LIMIT: Duration = Duration::from_secs(5);
 const KILL_DELAY: Duration = Duration::from_millis(500);
 
 /// Reason that the handshake with a server failed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(super) enum HandshakeError {
-    /// The session has ended.
+    #[error("its start was cancelled because the session ended")]
     Stopped,
-    /// The server was not ready in this time.
+    #[error("it was not ready after {0:?}")]
     TimedOut(Duration),
-    /// The connection ended, with the reason if known.
-    Ended(Option<String>),
+    /// The connection ended.
+    #[error("it ended the connection before it was ready")]
+    Ended,
+    /// The connection failed, with the reason.
+    #[error("it cannot be reached: {0}")]
+    Unreachable(String),
     /// The server sent an invalid or negative response.
+    #[error("{0}")]
     Protocol(String),
 }
 
@@ -241,7 +238,9 @@ impl HandshakeError {
     pub(super) fn kind(&self) -> AgentErrorKind {
         match self {
             Self::TimedOut(_) => AgentErrorKind::Timeout,
-            Self::Stopped | Self::Ended(_) | Self::Protocol(_) => AgentErrorKind::Other,
+            Self::Stopped | Self::Ended | Self::Unreachable(_) | Self::Protocol(_) => {
+                AgentErrorKind::Other
+            }
         }
     }
 
@@ -249,20 +248,10 @@ impl HandshakeError {
     pub(super) fn of_child(&self, end: &ShutdownReport) -> String {
         match (self, end.exit) {
             // The exit status says more than a broken pipe.
-            (Self::Ended(_), Some(exit)) => format!("it {exit} before it was ready"),
+            (Self::Ended | Self::Unreachable(_), Some(exit)) => {
+                format!("it {exit} before it was ready")
+            }
             _ => self.to_string(),
-        }
-    }
-}
-
-impl fmt::Display for HandshakeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stopped => f.write_str("its start was cancelled because the session ended"),
-            Self::TimedOut(limit) => write!(f, "it was not ready after {limit:?}"),
-            Self::Ended(None) => f.write_str("it ended the connection before it was ready"),
-            Self::Ended(Some(source)) => write!(f, "it cannot be reached: {source}"),
-            Self::Protocol(reason) => f.write_str(reason),
         }
     }
 }
@@ -270,7 +259,7 @@ impl fmt::Display for HandshakeError {
 /// Ends a server whose handshake failed.
 pub(super) async fn abort_start(process: Process, refusal: &HandshakeError) -> ShutdownReport {
     let limit = match refusal {
-        HandshakeError::Ended(_) => EXIT_LIMIT,
+        HandshakeError::Ended | HandshakeError::Unreachable(_) => EXIT_LIMIT,
         HandshakeError::Protocol(_) => KILL_DELAY,
         HandshakeError::Stopped | HandshakeError::TimedOut(_) => Duration::ZERO,
     };

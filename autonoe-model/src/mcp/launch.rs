@@ -268,7 +268,7 @@ mod tests {
         spec.environment = [set("OF_SESSION", "1"), set("COPY", "Bearer sk-1")].into();
         let mut options = McpOptions::default();
         options.env.insert("PROXY".into(), "http://sk-1@x".into());
-        options.secret("sk-1");
+        options.secrets.add("sk-1");
         let own = [set("OWN", "sk-1"), set("LANG", "de")].into();
 
         let env = environment(&own, &spec, &options);

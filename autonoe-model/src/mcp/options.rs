@@ -6,8 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::known_secrets::KnownSecrets;
-use crate::transport::Trust;
+use crate::transport::{SecretSet, Trust};
 
 /// Start options of a session's MCP servers, and limits of their tools.
 ///
@@ -42,19 +41,15 @@ pub struct McpOptions {
     /// Trusted certificate authorities for encrypted connections. The system's authorities are
     /// looked up by [`env`](Self::env) first.
     pub trust: Trust,
-    /// Values that no server may see.
-    pub(super) secrets: KnownSecrets,
+    /// Values that no server may see: a variable that contains one is withheld, including those of
+    /// sessions. Variables in the configuration of a single server are kept, because they are
+    /// intended.
+    pub secrets: SecretSet,
 }
 
 impl McpOptions {
     /// Default `PATH` of servers.
     pub const PATH: &'static str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-    /// Withholds every variable that contains `secret` from servers, including those of sessions.
-    /// Variables in the configuration of a single server are kept, because they are intended.
-    pub fn secret(&mut self, secret: impl Into<OsString>) {
-        self.secrets.add(secret);
-    }
 
     /// Removes variables that contain a secret.
     pub(crate) fn withhold_secrets(&mut self) {
@@ -74,7 +69,7 @@ impl Default for McpOptions {
             attachment_bytes: 5 * 1024 * 1024,
             message_bytes: 16 * 1024 * 1024,
             trust: Trust::default(),
-            secrets: KnownSecrets::default(),
+            secrets: SecretSet::default(),
         }
     }
 }

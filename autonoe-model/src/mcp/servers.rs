@@ -27,12 +27,10 @@ use super::{McpOptions, http};
 ///
 /// A separate task starts them and continues when a turn is stopped; the next turn waits for it.
 /// Dropping this ends the servers without waiting.
-pub(crate) struct Servers {
-    state: State,
-}
-
-enum State {
+#[derive(Default)]
+pub(crate) enum Servers {
     /// Not requested yet, or the last attempt failed.
+    #[default]
     Absent,
     Starting {
         task: JoinHandle<Result<Running, AgentError>>,
@@ -42,7 +40,7 @@ enum State {
 }
 
 /// Running servers and their tools.
-struct Running {
+pub(crate) struct Running {
     servers: Vec<Server>,
     started: Started,
 }
@@ -56,12 +54,6 @@ pub(crate) struct Started {
 }
 
 impl Servers {
-    pub(crate) fn new() -> Self {
-        Self {
-            state: State::Absent,
-        }
-    }
-
     /// Ensures that the servers of `spec` are running. Returns their tools the first time, and
     /// `None` if the servers were running before or there are none.
     ///
@@ -76,22 +68,22 @@ impl Servers {
         if spec.mcp_servers.is_empty() {
             return Ok(None);
         }
-        if matches!(self.state, State::Absent) {
+        if let Self::Absent = self {
             let stop = CancellationToken::new();
             let task = tokio::spawn(start(spec.clone(), options.clone(), stop.clone()));
             let stop = stop.drop_guard();
-            self.state = State::Starting { task, stop };
+            *self = Self::Starting { task, stop };
         }
-        let State::Starting { task, .. } = &mut self.state else {
+        let Self::Starting { task, .. } = self else {
             return Ok(None);
         };
         let ended = task.await;
-        self.state = State::Absent;
+        *self = Self::Absent;
         let running = ended.unwrap_or_else(|error| {
             let message = "the MCP servers of the session could not be started";
             Err(AgentError::new(AgentErrorKind::Other, message).with_source(error))
         })?;
-        self.state = State::There(running.servers);
+        *self = Self::There(running.servers);
         Ok(Some(running.started))
     }
 
@@ -101,10 +93,10 @@ impl Servers {
     ///
     /// A process is left.
     pub(crate) async fn end(&mut self) -> Result<(), AgentError> {
-        let servers = match std::mem::replace(&mut self.state, State::Absent) {
-            State::Absent => return Ok(()),
-            State::There(servers) => servers,
-            State::Starting { task, stop } => {
+        let servers = match std::mem::take(self) {
+            Self::Absent => return Ok(()),
+            Self::There(servers) => servers,
+            Self::Starting { task, stop } => {
                 drop(stop);
                 // Servers that had started before the stop must still be ended.
                 match task.await {
@@ -148,15 +140,18 @@ async fn start(
     for result in join_all(starts).await {
         match result {
             Ok((server, listed_tools)) => {
-                let connection = server.connection();
+                let connection = &server.connection;
                 let (listed, warnings) = usable_tools(&connection.server, &listed_tools);
                 for warning in &warnings {
                     tracing::warn!("{warning}");
                 }
                 started.warnings.extend(warnings);
                 for tool in listed {
-                    let tool = McpTool::new(connection.clone(), tool, options.clone());
-                    started.tools.push(Arc::new(tool));
+                    started.tools.push(Arc::new(McpTool {
+                        connection: connection.clone(),
+                        listed: tool,
+                        options: options.clone(),
+                    }));
                 }
                 servers.push(server);
             }
@@ -184,7 +179,7 @@ async fn start(
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A running server. Dropping it ends it without waiting.
-pub(super) struct Server {
+pub(crate) struct Server {
     connection: Arc<Connection>,
     /// Task that reads its responses, until dropped.
     service: Option<Service>,
@@ -291,10 +286,6 @@ impl Server {
             connection: Arc::new(connection),
             service: Some(service),
         }
-    }
-
-    pub(super) fn connection(&self) -> &Arc<Connection> {
-        &self.connection
     }
 
     /// Ends the server. Returns whether no process of it is left.

@@ -24,24 +24,12 @@ use crate::tools::HeadAndTail;
 
 /// A tool of an MCP server.
 pub(super) struct McpTool {
-    connection: Arc<Connection>,
-    listed: ListedTool,
-    options: Arc<McpOptions>,
+    pub(super) connection: Arc<Connection>,
+    pub(super) listed: ListedTool,
+    pub(super) options: Arc<McpOptions>,
 }
 
 impl McpTool {
-    pub(super) fn new(
-        connection: Arc<Connection>,
-        listed: ListedTool,
-        options: Arc<McpOptions>,
-    ) -> Self {
-        Self {
-            connection,
-            listed,
-            options,
-        }
-    }
-
     async fn request(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let connection = &self.connection;
         // Subscribes before the request, so that no notification is missed.

@@ -163,12 +163,11 @@ impl AgentClientFactory for PricedBackend {
             .events
             .with_costs(Arc::new(move |model, tokens| pricing.cost(model, tokens)));
         let model = spec.model.clone().or_else(|| self.model.clone());
-        let inner = self.inner.create(spec)?;
-        Ok(Box::new(PricedClient::new(
-            inner,
-            self.pricing.clone(),
-            model,
-        )))
+        Ok(Box::new(PricedClient {
+            inner: self.inner.create(spec)?,
+            pricing: self.pricing.clone(),
+            requested_model: model,
+        }))
     }
 }
 
@@ -188,20 +187,6 @@ pub(super) struct PricedClient {
     pricing: Arc<Pricing>,
     /// Requested model of the session.
     requested_model: Option<String>,
-}
-
-impl PricedClient {
-    pub(super) fn new(
-        inner: Box<dyn AgentClient>,
-        pricing: Arc<Pricing>,
-        requested_model: Option<String>,
-    ) -> Self {
-        Self {
-            inner,
-            pricing,
-            requested_model,
-        }
-    }
 }
 
 #[async_trait]

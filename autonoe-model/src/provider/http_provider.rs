@@ -1,17 +1,24 @@
-//! [`HttpProvider`]: provider on top of a wire protocol and an HTTP client, and the [`Endpoint`] settings of its spec.
+//! [`HttpProvider`]: provider on top of a wire protocol and an HTTP client, with the settings of its
+//! connections.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 use rustls::RootCertStore;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{KeySource, Provider, ProviderContext, Proxy};
+use super::Provider;
+use super::key_source::KeySource;
+use super::spec::ProviderContext;
 use crate::contract::{ModelClient, ModelError, ModelErrorCode, ModelIdentity};
-use crate::transport::{BaseUrl, HttpClient, HttpModel, HttpSettings, SecretSet, Timeouts, Trust};
+use crate::transport::{
+    BaseUrl, Connector, HttpClient, HttpModel, ProxyRoute, Secret, SecretSet, Timeouts, Trust, pool,
+};
 use crate::wire::Wire;
 
 /// Headers that the connection sets itself.
@@ -54,7 +61,7 @@ impl Endpoint<'_> {
         if !self.timeouts.are_positive() {
             return Err(wrong("a timeout is 0; give a longer one".to_owned()));
         }
-        let mut secrets = Vec::new();
+        let mut secrets = SecretSet::default();
         let mut headers = HeaderMap::new();
         if let Some(key) = self.key.resolve(context)? {
             let (name, value) = wire.credential(key.expose());
@@ -63,7 +70,7 @@ impl Endpoint<'_> {
             })?;
             value.set_sensitive(true);
             headers.insert(HeaderName::from_static(name), value);
-            secrets.push(key);
+            secrets.add(key.expose());
         }
         for (name, source) in self.headers {
             let header = HeaderName::try_from(name)
@@ -75,9 +82,8 @@ impl Endpoint<'_> {
                 HeaderSource::Text(text) => (text.clone(), false),
                 HeaderSource::Secret(source) => match source.resolve(context)? {
                     Some(secret) => {
-                        let text = secret.expose().to_owned();
-                        secrets.push(secret);
-                        (text, true)
+                        secrets.add(secret.expose());
+                        (secret.expose().to_owned(), true)
                     }
                     None => continue,
                 },
@@ -91,7 +97,9 @@ impl Endpoint<'_> {
         if let Some(named) = self.proxy {
             let (route, login) = named.route(context)?;
             proxy = Some(route);
-            secrets.extend(login);
+            if let Some(login) = login {
+                secrets.add(login.expose());
+            }
         }
         let authorities = if self.base_url.is_encrypted() {
             let trust = self.trust.unwrap_or(&context.trust).clone();
@@ -105,15 +113,15 @@ impl Endpoint<'_> {
             // An unencrypted connection, for example to a local model, needs no certificates.
             Arc::new(RootCertStore::empty())
         };
-        HttpClient::new(HttpSettings {
+        let connector = Connector::new(authorities, proxy, self.timeouts.connect())
+            .map_err(|error| wrong(format!("connections cannot be encrypted: {error}")))?;
+        Ok(HttpClient {
+            client: pool(connector),
             base_url: self.base_url.clone(),
             headers,
             timeouts: self.timeouts,
-            proxy,
-            authorities,
-            secrets: SecretSet::new(secrets),
+            secrets,
         })
-        .map_err(|error| wrong(format!("connections cannot be encrypted: {error}")))
     }
 }
 
@@ -156,9 +164,11 @@ impl<W: Wire> Provider for HttpProvider<W> {
             let message = format!("the name of the model of {} is blank", self.name);
             return Err(ModelError::new(ModelErrorCode::ModelNotFound, message));
         }
-        let identity = ModelIdentity::new(&self.name, name);
-        let model = HttpModel::new(self.wire.clone(), self.http.clone(), identity);
-        Ok(Arc::new(model))
+        Ok(Arc::new(HttpModel {
+            wire: self.wire.clone(),
+            http: self.http.clone(),
+            identity: ModelIdentity::new(&self.name, name),
+        }))
     }
 }
 
@@ -186,5 +196,73 @@ pub enum HeaderSource {
 impl From<&str> for HeaderSource {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
+    }
+}
+
+/// Proxy that opens tunnels (`CONNECT`). Used only if configured, and never taken from the
+/// environment.
+///
+/// ```
+/// use autonoe_model::provider::Proxy;
+///
+/// let proxy: Proxy = serde_json::from_str(
+///     r#"{"url": "http://proxy.lan:3128", "login": {"env": "PROXY_LOGIN"}}"#,
+/// )?;
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Proxy {
+    /// URL of the proxy. The connection to it is unencrypted; the tunnelled connection is
+    /// encrypted.
+    pub url: BaseUrl,
+    /// Location of `user:password`, if required.
+    #[serde(default = "no_login")]
+    pub login: KeySource,
+}
+
+fn no_login() -> KeySource {
+    KeySource::None
+}
+
+impl Proxy {
+    /// Creates a proxy without a login.
+    pub fn new(url: BaseUrl) -> Self {
+        Self {
+            url,
+            login: no_login(),
+        }
+    }
+
+    /// Returns the route through the proxy, and its login.
+    pub(super) fn route(
+        &self,
+        context: &ProviderContext,
+    ) -> Result<(ProxyRoute, Option<Secret>), ModelError> {
+        let wrong = |problem: &str| {
+            let message = format!("the proxy of {} {problem}", context.name);
+            ModelError::new(ModelErrorCode::ProviderNotConfigured, message)
+        };
+        if self.url.is_encrypted() {
+            return Err(wrong("must begin with http://"));
+        }
+        let uri = self
+            .url
+            .join("/")
+            .ok_or_else(|| wrong("is not a valid URL"))?;
+        let login = self.login.resolve(context)?;
+        let authorization = login.as_ref().map(|login| {
+            let value = format!("Basic {}", STANDARD.encode(login.expose()));
+            let mut value = HeaderValue::try_from(value)
+                .map_err(|_| wrong("has credentials that a header cannot contain"))?;
+            value.set_sensitive(true);
+            Ok(value)
+        });
+        let route = ProxyRoute {
+            uri,
+            authorization: authorization.transpose()?,
+        };
+        Ok((route, login))
     }
 }

@@ -75,32 +75,6 @@ pub trait ProviderSpec: fmt::Debug + Send + Sync {
     fn build(&self, context: &ProviderContext) -> Result<Arc<dyn Provider>, ModelError>;
 }
 
-/// A [`ProviderSpec`], passed by value, in a `Box` or in an `Arc`.
-///
-/// An `Arc` of a spec is not a spec itself, because specs are serializable.
-pub trait IntoProviderSpec {
-    /// Converts the spec into a shared one.
-    fn into_provider_spec(self) -> Arc<dyn ProviderSpec>;
-}
-
-impl<S: ProviderSpec + 'static> IntoProviderSpec for S {
-    fn into_provider_spec(self) -> Arc<dyn ProviderSpec> {
-        Arc::new(self)
-    }
-}
-
-impl IntoProviderSpec for Arc<dyn ProviderSpec> {
-    fn into_provider_spec(self) -> Arc<dyn ProviderSpec> {
-        self
-    }
-}
-
-impl IntoProviderSpec for Box<dyn ProviderSpec> {
-    fn into_provider_spec(self) -> Arc<dyn ProviderSpec> {
-        self.into()
-    }
-}
-
 /// Serves models by their names.
 pub trait Provider: Send + Sync {
     /// Returns its name in the configuration.

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    ModelClient, ModelError, ModelErrorCode, ModelEvent, ModelIdentity, ModelRequest, ModelStream,
+    ModelClient, ModelError, ModelEvent, ModelIdentity, ModelRequest, ModelStream,
 };
 
 /// Number of attempts and exponential backoff.
@@ -112,6 +112,14 @@ impl RetryPolicy {
     }
 }
 
+/// Returns random numbers for jitter and for IDs, which need not be unguessable.
+pub(crate) fn random_ids() -> Arc<dyn IdSource> {
+    match RandomIds::new() {
+        Ok(random) => Arc::new(random),
+        Err(_) => Arc::new(SeededIds::new(u64::from(std::process::id()))),
+    }
+}
+
 /// Model client that retries calls after temporary failures.
 ///
 /// An incomplete answer is requested again: after [`ModelEvent::Retrying`], discard the earlier
@@ -138,16 +146,11 @@ pub struct Retrying {
 impl Retrying {
     /// Wraps `model` with this policy.
     pub fn new(model: impl ModelClient + 'static, policy: RetryPolicy) -> Self {
-        let ids: Arc<dyn IdSource> = match RandomIds::new() {
-            Ok(random) => Arc::new(random),
-            // The jitter only spreads callers and need not be unguessable.
-            Err(_) => Arc::new(SeededIds::new(u64::from(std::process::id()))),
-        };
         Self {
             model: Arc::new(model),
             policy,
             clock: Arc::new(SystemClock),
-            ids,
+            ids: random_ids(),
         }
     }
 
@@ -255,10 +258,7 @@ impl Attempts<'_> {
             }
             Some(Ok(event)) => Ok(event),
             Some(Err(error)) => self.failed(error),
-            None => self.failed(ModelError::new(
-                ModelErrorCode::InvalidResponse,
-                "the answer ended before it was complete",
-            )),
+            None => self.failed(ModelError::ended_early()),
         };
         Some(event)
     }

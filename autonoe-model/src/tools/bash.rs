@@ -1,9 +1,8 @@
-//! [`Bash`]: tool that runs commands, and [`CommandReport`], their output for the agent.
+//! The tool [`Bash`], which runs commands, and [`CommandReport`], their output for the agent.
 
 mod repository;
 mod shell;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -16,8 +15,8 @@ use tokio::io::AsyncReadExt;
 use tokio::time::{sleep, timeout};
 
 use self::repository::Repository;
-use super::ToolLimits;
-use super::failure::{cancelled, invalid, system};
+use super::config::ToolLimits;
+use super::file_tool::{cancelled, invalid, system};
 use super::head_and_tail::HeadAndTail;
 
 pub(super) use self::shell::Shell;
@@ -34,15 +33,15 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// times out, is cancelled or dropped, all processes that it has started are killed. Standard
 /// output and error are combined into one text, of which the beginning and the end are kept.
 #[derive(Debug)]
-pub struct Bash {
-    shell: Arc<Shell>,
-    limits: ToolLimits,
+pub(super) struct Bash {
+    pub(super) shell: Shell,
+    pub(super) limits: ToolLimits,
 }
 
 /// Input of [`Bash`].
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct BashInput {
+pub(super) struct BashInput {
     /// The command.
     pub command: String,
     /// Time limit in milliseconds.
@@ -50,17 +49,11 @@ pub struct BashInput {
     pub timeout: Option<u64>,
     /// Summary of the command, in five to ten words.
     #[serde(default)]
+    #[expect(dead_code, reason = "for people who read the call")]
     pub description: Option<String>,
 }
 
 impl Bash {
-    /// Name of the tool.
-    pub const NAME: &'static str = "Bash";
-
-    pub(super) fn new(shell: Arc<Shell>, limits: ToolLimits) -> Self {
-        Self { shell, limits }
-    }
-
     /// Returns the time limit of a command that requests `requested` milliseconds.
     fn time_for(&self, requested: Option<u64>) -> Result<Duration, ToolError> {
         let longest = self.limits.longest_command_time;
@@ -92,7 +85,7 @@ impl TypedTool for Bash {
             self.limits.longest_command_time.as_millis(),
             self.limits.output_bytes
         );
-        ToolDescription::new(Self::NAME, description)
+        ToolDescription::new("Bash", description)
     }
 
     async fn run(&self, input: BashInput, context: &ToolContext) -> Result<ToolOutput, ToolError> {

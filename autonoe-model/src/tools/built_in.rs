@@ -1,158 +1,86 @@
-//! [`BuiltInTools`]: factory of the built-in tools of each session.
+//! [`BuiltInOptions`]: options and construction of the built-in tools.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autonoe_core::agent::Sandbox;
 use autonoe_core::event::TraceContext;
 use autonoe_core::gate::ProjectPaths;
-use autonoe_core::{SessionSpec, Tool};
-use autonoe_process::{Network, OsSandbox, SandboxError};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use autonoe_core::{SessionSpec, Tool, TypedTool};
+use autonoe_process::{Network, OsSandbox, SandboxError, refuse_bare_repositories};
 
-use super::limits::ToolLimits;
-use super::options::{BuiltInOptions, BuiltInToolsError, built_in_tools};
-use crate::known_secrets::KnownSecrets;
+use super::bash::{Bash, Shell};
+use super::config::ToolLimits;
+use super::file_tool::FileTools;
+use super::workspace::{ToolWorkspace, WorkspaceError};
+use super::{edit, glob, grep, read, write};
+use crate::transport::SecretSet;
 
-/// Settings of the built-in tools in a configuration file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-#[non_exhaustive]
-pub struct ToolsConfig {
-    /// Network access of commands in the sandbox.
-    pub network: NetworkAccess,
-    /// Names of additional environment variables for commands.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub variables: BTreeSet<String>,
-    /// Limits of the tools.
-    pub limits: ToolLimits,
-}
-
-/// Network access of commands in the sandbox.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum NetworkAccess {
-    /// No network, not even loopback.
-    #[default]
-    Off,
-    /// Network of this machine, including its own servers.
-    Shared,
-}
-
-impl From<NetworkAccess> for Network {
-    fn from(access: NetworkAccess) -> Self {
-        match access {
-            NetworkAccess::Off => Self::Off,
-            NetworkAccess::Shared => Self::Shared,
-        }
-    }
-}
-
-/// Creates the built-in tools of each session: in its directory, in the sandbox that it requests,
-/// and with an environment without keys.
+/// Options of the built-in tools.
+///
+/// By default, commands run in a sandbox without a network, with an environment that has a `PATH`
+/// and no keys.
 ///
 /// ```
-/// use autonoe_model::BuiltInTools;
+/// use autonoe_core::agent::Sandbox;
+/// use autonoe_model::{BuiltInOptions, built_in_tools};
 ///
-/// let tools = BuiltInTools::new()
-///     .env("PATH", "/usr/bin:/bin")
-///     .env("COPY_OF_THE_KEY", "sk-123")
-///     .secret("sk-123");
+/// # let folder = tempfile::tempdir()?;
+/// # let project = folder.path();
+/// // Only the operator disables it: where the whole machine is a sandbox.
+/// let options = BuiltInOptions {
+///     sandbox: Sandbox::Off,
+///     read_only: vec![".autonoe".into()],
+///     ..BuiltInOptions::default()
+/// };
+/// let tools = built_in_tools(project, &options)?;
 ///
-/// // Secrets never reach a command, whatever variable contains them.
-/// assert!(!format!("{tools:?}").contains("COPY_OF_THE_KEY"));
+/// let names: Vec<_> = tools.iter().map(|tool| tool.definition().name.as_str()).collect();
+/// assert_eq!(names, ["Read", "Write", "Edit", "Glob", "Grep", "Bash"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct BuiltInTools {
-    bubblewrap: Option<PathBuf>,
-    shell: Option<PathBuf>,
-    network: Network,
-    limits: ToolLimits,
-    env: BTreeMap<OsString, OsString>,
-    available: BTreeMap<OsString, OsString>,
-    hidden: Vec<PathBuf>,
-    secrets: KnownSecrets,
+pub struct BuiltInOptions {
+    /// Symlink to the workspace. Paths through it count as paths of the workspace.
+    pub link: Option<PathBuf>,
+    /// Whether commands must run in a sandbox. Only the operator may disable it.
+    pub sandbox: Sandbox,
+    /// Path of bubblewrap.
+    pub bubblewrap: PathBuf,
+    /// Path of Bash.
+    pub shell: PathBuf,
+    /// Network access of commands in the sandbox.
+    pub network: Network,
+    /// Files and directories that commands in the sandbox cannot see. Those in the workspace are
+    /// hidden from all tools, and must be entries of the workspace's root.
+    pub hidden: Vec<PathBuf>,
+    /// Entries of the workspace's root that are read-only for all tools.
+    ///
+    /// For commands, this only applies to entries that exist when the command starts.
+    pub read_only: Vec<PathBuf>,
+    /// All variables of commands. Those of this process are not passed on.
+    pub env: BTreeMap<OsString, OsString>,
+    /// Variables for commands of sessions whose credential filter allows them by name.
+    pub available: BTreeMap<OsString, OsString>,
+    /// Values that commands must not see: a variable that contains one is withheld, including those
+    /// of sessions.
+    pub secrets: SecretSet,
+    /// Limits of the tools.
+    pub limits: ToolLimits,
+    /// Lock of a run that commands inherit if there is no sandbox. Processes that survive the
+    /// death of this program then keep the run locked as long as they live.
+    ///
+    /// Nothing in a sandbox survives. Commands in a sandbox do not get the lock, because they could
+    /// release it.
+    pub lock: Option<Arc<File>>,
 }
 
-impl Default for BuiltInTools {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl BuiltInTools {
-    /// Creates tools whose commands have no network.
-    pub fn new() -> Self {
-        Self {
-            bubblewrap: None,
-            shell: None,
-            network: Network::Off,
-            limits: ToolLimits::default(),
-            env: BTreeMap::new(),
-            available: BTreeMap::new(),
-            hidden: Vec::new(),
-            secrets: KnownSecrets::default(),
-        }
-    }
-
-    /// Sets the path of bubblewrap. Default: `/usr/bin/bwrap`.
-    #[must_use]
-    pub fn bubblewrap(mut self, program: impl Into<PathBuf>) -> Self {
-        self.bubblewrap = Some(program.into());
-        self
-    }
-
-    /// Sets the path of Bash. Default: `/bin/bash`.
-    #[must_use]
-    pub fn shell(mut self, program: impl Into<PathBuf>) -> Self {
-        self.shell = Some(program.into());
-        self
-    }
-
-    /// Sets the network access of commands in the sandbox.
-    #[must_use]
-    pub fn network(mut self, network: impl Into<Network>) -> Self {
-        self.network = network.into();
-        self
-    }
-
-    /// Sets the limits of the tools.
-    #[must_use]
-    pub fn limits(mut self, limits: ToolLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Sets a variable for commands, unless its value contains a secret.
-    #[must_use]
-    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.insert(name.into(), value.into());
-        self
-    }
-
-    /// Sets a variable for commands of sessions whose credential filter allows it by name.
-    #[must_use]
-    pub fn available(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.available.insert(name.into(), value.into());
-        self
-    }
-
-    /// Hides a file or directory outside of the project from commands in the sandbox.
-    #[must_use]
-    pub fn hidden(mut self, path: impl Into<PathBuf>) -> Self {
-        self.hidden.push(path.into());
-        self
-    }
-
-    /// Withholds every variable that contains `secret` from commands, including those of sessions.
-    #[must_use]
-    pub fn secret(mut self, secret: impl Into<OsString>) -> Self {
-        self.secrets.add(secret);
-        self
-    }
+impl BuiltInOptions {
+    /// Default `PATH` of commands.
+    pub const PATH: &'static str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
     /// Starts an empty sandbox once, to check whether it works on this machine.
     ///
@@ -162,72 +90,212 @@ impl BuiltInTools {
     ///
     /// The sandbox cannot be started.
     pub fn try_sandbox(&self) -> Result<(), SandboxError> {
-        let program = self
-            .bubblewrap
-            .as_deref()
-            .unwrap_or(Path::new(BuiltInOptions::BUBBLEWRAP));
-        OsSandbox::new(program).network(self.network).check()
+        let sandbox = OsSandbox::new(&self.bubblewrap);
+        sandbox.network(self.network).check()
     }
 
-    /// Creates the tools of a session.
+    /// Creates the tools of a session: in its directory, in the sandbox that it requests, and with
+    /// its variables.
     ///
     /// # Errors
     ///
     /// Same as [`built_in_tools`].
     pub fn for_session(&self, spec: &SessionSpec) -> Result<Vec<Arc<dyn Tool>>, BuiltInToolsError> {
-        let mut options = BuiltInOptions {
+        let mut options = Self {
             sandbox: spec.sandbox,
-            network: self.network,
             read_only: ProjectPaths::STATE_FOLDERS.map(PathBuf::from).into(),
-            limits: self.limits.clone(),
             lock: spec.lock.clone(),
-            ..BuiltInOptions::new(&spec.cwd)
+            ..self.clone()
         };
         let project_paths = spec.gate.project_paths();
         let below = spec.cwd.strip_prefix(&project_paths.project).ok();
         if let (Some(link), Some(below)) = (&project_paths.project_link, below) {
             options.link = Some(link.join(below));
         }
-        if let Some(program) = &self.bubblewrap {
-            options.bubblewrap.clone_from(program);
-        }
-        if let Some(program) = &self.shell {
-            options.shell.clone_from(program);
-        }
         // Without a sandbox, paths cannot be hidden.
-        if spec.sandbox == Sandbox::Required {
-            options.hidden.clone_from(&self.hidden);
+        if spec.sandbox == Sandbox::Off {
+            options.hidden.clear();
         }
+        let allowed = self.available.iter();
+        let allowed = allowed.filter(|(name, _)| spec.credential_filter.allows(name));
         let trace = spec.trace.iter().flat_map(TraceContext::environment);
         let session = spec.environment.iter();
-        let added = session.map(|(name, value)| (name.into(), value.into()));
-        let allowed = self
-            .available
-            .iter()
-            .filter(|(name, _)| spec.credential_filter.allows(name));
-        let own = allowed.chain(&self.env);
-        let all = own
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .chain(trace.map(|(name, value)| (name.into(), value.into())))
-            .chain(added);
-        let without_secrets = all.filter(|(_, value)| !self.secrets.occur_in(value));
-        options.env.extend(without_secrets);
-        built_in_tools(&options)
+        options.env.extend(
+            allowed
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .chain(trace.map(|(name, value)| (name.into(), value.into())))
+                .chain(session.map(|(name, value)| (name.into(), value.into()))),
+        );
+        built_in_tools(&spec.cwd, &options)
     }
 }
 
-impl std::fmt::Debug for BuiltInTools {
+impl Default for BuiltInOptions {
+    fn default() -> Self {
+        let env = [
+            ("PATH", Self::PATH),
+            ("HOME", "/tmp"),
+            ("LANG", "C.UTF-8"),
+            ("TERM", "dumb"),
+        ];
+        Self {
+            link: None,
+            sandbox: Sandbox::Required,
+            bubblewrap: "/usr/bin/bwrap".into(),
+            shell: "/bin/bash".into(),
+            network: Network::Off,
+            hidden: Vec::new(),
+            read_only: Vec::new(),
+            env: env.map(|(name, value)| (name.into(), value.into())).into(),
+            available: BTreeMap::new(),
+            secrets: SecretSet::default(),
+            limits: ToolLimits::default(),
+            lock: None,
+        }
+    }
+}
+
+impl std::fmt::Debug for BuiltInOptions {
     // Values of variables may be secrets and are not printed.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let visible_name = |(name, value): (&OsString, &OsString)| {
-            (!self.secrets.occur_in(value)).then(|| name.clone())
-        };
-        f.debug_struct("BuiltInTools")
+        let visible = self
+            .env
+            .iter()
+            .filter(|(_, value)| !self.secrets.occur_in(value));
+        f.debug_struct("BuiltInOptions")
+            .field("sandbox", &self.sandbox)
             .field("network", &self.network)
-            .field(
-                "variables",
-                &Vec::from_iter(self.env.iter().filter_map(visible_name)),
-            )
+            .field("variables", &Vec::from_iter(visible.map(|(name, _)| name)))
             .finish_non_exhaustive()
+    }
+}
+
+/// Error of [`built_in_tools`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuiltInToolsError {
+    /// The workspace cannot be used.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// The sandbox is required and cannot be started.
+    #[error("commands must run in a sandbox, but none is available; {}", .0.remedy())]
+    Sandbox(#[source] SandboxError),
+    /// A hidden or read-only path in the workspace is not an entry of its root.
+    #[error("{path:?} is not an entry of the root of the workspace")]
+    Guarded {
+        /// Path of the entry.
+        path: PathBuf,
+    },
+    /// Bash does not exist.
+    #[error("there is no Bash at {program:?}")]
+    Shell {
+        /// Path of Bash.
+        program: PathBuf,
+    },
+}
+
+impl BuiltInToolsError {
+    /// Returns what the operator can do about it, if known.
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self {
+            Self::Sandbox(error) => Some(error.remedy()),
+            Self::Shell { .. } => Some("install Bash, or set `shell` to its path"),
+            Self::Workspace(_) | Self::Guarded { .. } => None,
+        }
+    }
+}
+
+/// Creates the built-in tools in `workspace`, an absolute path: Read, Write, Edit, Glob, Grep and
+/// Bash.
+///
+/// Starts the sandbox once as a check, which takes some milliseconds and blocks the thread.
+///
+/// # Errors
+///
+/// The workspace does not exist, a required sandbox cannot be started, or a path cannot be
+/// protected.
+pub fn built_in_tools(
+    workspace: &Path,
+    options: &BuiltInOptions,
+) -> Result<Vec<Arc<dyn Tool>>, BuiltInToolsError> {
+    let mut workspace = ToolWorkspace::open(workspace)?;
+    workspace.aliases.extend(options.link.clone());
+    let mut hidden_outside = Vec::new();
+    for path in &options.hidden {
+        match name_in(&workspace, path)? {
+            Some(name) => drop(workspace.hidden.insert(name)),
+            None => hidden_outside.push(path.clone()),
+        }
+    }
+    for path in &options.read_only {
+        let name = name_in(&workspace, path)?
+            .ok_or_else(|| BuiltInToolsError::Guarded { path: path.clone() })?;
+        workspace.read_only.insert(name);
+    }
+    if !options.shell.is_file() {
+        let program = options.shell.clone();
+        return Err(BuiltInToolsError::Shell { program });
+    }
+
+    let workspace = Arc::new(workspace);
+    let mut env = options.env.clone();
+    env.retain(|_, value| !options.secrets.occur_in(value));
+    refuse_bare_repositories(&mut env);
+    let shell = Shell {
+        program: options.shell.clone(),
+        workspace: workspace.clone(),
+        env,
+        sandbox: sandbox(options, hidden_outside),
+        network: options.network,
+        lock: options.lock.clone(),
+    };
+    if let Some(sandbox) = shell.current_sandbox() {
+        sandbox.check().map_err(BuiltInToolsError::Sandbox)?;
+    }
+    let limits = options.limits.clone();
+    let files = Arc::new(FileTools {
+        workspace,
+        limits: limits.clone(),
+    });
+    Ok(vec![
+        read::tool(&files),
+        write::tool(&files),
+        edit::tool(&files),
+        glob::tool(&files),
+        grep::tool(&files),
+        Bash { shell, limits }.into_tool(),
+    ])
+}
+
+fn sandbox(options: &BuiltInOptions, hidden: Vec<PathBuf>) -> Option<OsSandbox> {
+    match options.sandbox {
+        Sandbox::Off => None,
+        Sandbox::Required => {
+            let sandbox = OsSandbox::new(&options.bubblewrap).network(options.network);
+            Some(hidden.into_iter().fold(sandbox, OsSandbox::hidden))
+        }
+    }
+}
+
+/// Returns the name of `path` in the root of the workspace; `None` if it is elsewhere.
+fn name_in(workspace: &ToolWorkspace, path: &Path) -> Result<Option<OsString>, BuiltInToolsError> {
+    let whole = workspace.root().join(path);
+    // The parent directory may be a link.
+    let real = match (whole.parent().map(Path::canonicalize), whole.file_name()) {
+        (Some(Ok(parent)), Some(name)) => parent.join(name),
+        _ => whole.clone(),
+    };
+    let below = real
+        .strip_prefix(workspace.root())
+        .or_else(|_| whole.strip_prefix(workspace.root()));
+    let Ok(below) = below else {
+        return Ok(None);
+    };
+    let parts: Vec<&OsStr> = below.iter().collect();
+    match parts[..] {
+        [name] if name != ".." => Ok(Some(name.to_owned())),
+        _ => Err(BuiltInToolsError::Guarded {
+            path: path.to_owned(),
+        }),
     }
 }

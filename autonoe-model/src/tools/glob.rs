@@ -1,34 +1,37 @@
-//! [`Glob`]: tool that finds files by name.
+//! The tool Glob, which finds files by name.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use autonoe_core::tool::ToolDescription;
-use autonoe_core::{ToolContext, ToolError, ToolOutput, TypedTool};
+use autonoe_core::{Tool, ToolError, ToolOutput};
 use globset::{GlobBuilder, GlobMatcher};
 use rustix::fs::{AtFlags, Stat, statat};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use super::failure::{blocking, cancelled, denied, invalid};
+use super::config::ToolLimits;
+use super::file_tool::{FileTools, cancelled, denied, invalid};
 use super::search::{FoundFile, SearchBudget, Walk};
 use super::workspace::Purpose;
-use super::{ToolLimits, ToolWorkspace};
 
-/// Finds files of the workspace by name, newest first.
-#[derive(Clone, Debug)]
-pub struct Glob {
-    workspace: Arc<ToolWorkspace>,
-    limits: ToolLimits,
+/// Creates the tool Glob: finds files of the workspace by name, newest first.
+pub(super) fn tool(files: &Arc<FileTools>) -> Arc<dyn Tool> {
+    let description = format!(
+        "Finds files of the workspace by their names, for example with `**/*.rs`. Lists up \
+         to {} paths from its root, the newest first. Files that git ignores are left out.",
+        files.limits.results
+    );
+    let description = ToolDescription::new("Glob", description).read_only();
+    files.tool(description, FileTools::glob)
 }
 
-/// Input of [`Glob`].
+/// Input of Glob.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct GlobInput {
+pub(super) struct GlobInput {
     /// The pattern, for example `**/*.rs` or `src/**/*.{ts,tsx}`. Without a slash it is about
     /// the names of files in any directory.
     pub pattern: String,
@@ -38,19 +41,11 @@ pub struct GlobInput {
     pub path: Option<String>,
 }
 
-impl Glob {
-    /// Name of the tool.
-    pub const NAME: &'static str = "Glob";
-
-    /// Creates the tool.
-    pub fn new(workspace: Arc<ToolWorkspace>, limits: ToolLimits) -> Self {
-        Self { workspace, limits }
-    }
-
+impl FileTools {
     fn glob(&self, input: &GlobInput, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let base = input.path.as_deref().unwrap_or(".");
         let start = self.workspace.locate(base, Purpose::Read)?;
-        let pattern = Pattern::new(&input.pattern, self.workspace.root(), start.path())?;
+        let pattern = NamePattern::inside(&input.pattern, self.workspace.root(), start.path())?;
         let mut budget = SearchBudget::new(&self.limits, stop);
         let mut found: Vec<(Changed, PathBuf)> = Vec::new();
         Walk::new(
@@ -71,37 +66,45 @@ impl Glob {
         }
         // Newest first, then by name.
         found.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
-        Ok(self.output(&found, budget.incomplete_reason()))
+        Ok(glob_output(
+            &found,
+            &self.limits,
+            budget.incomplete_reason(),
+        ))
     }
+}
 
-    fn output(&self, found: &[(Changed, PathBuf)], stop_reason: Option<&str>) -> ToolOutput {
-        let mut text = String::new();
-        let mut listed = 0;
-        for (_, path) in found.iter().take(self.limits.results) {
-            let line = format!("{}\n", path.display());
-            if text.len() + line.len() > self.limits.output_bytes {
-                break;
-            }
-            text.push_str(&line);
-            listed += 1;
+fn glob_output(
+    found: &[(Changed, PathBuf)],
+    limits: &ToolLimits,
+    stop_reason: Option<&str>,
+) -> ToolOutput {
+    let mut text = String::new();
+    let mut listed = 0;
+    for (_, path) in found.iter().take(limits.results) {
+        let line = format!("{}\n", path.display());
+        if text.len() + line.len() > limits.output_bytes {
+            break;
         }
-        let total = found.len();
-        if total == 0 {
-            text.push_str("[no files found]\n");
-        }
-        if listed < total {
-            text.push_str(&format!(
-                "[{listed} of {total} files, the newest; use a narrower pattern for others]\n"
-            ));
-        }
-        if let Some(reason) = stop_reason {
-            text.push_str(&format!("[not complete: {reason}]\n"));
-        }
-        ToolOutput::new(text)
-            .with_title(format!("Found {total} files"))
-            .with_metadata("count", total)
-            .with_metadata("truncated", listed < total || stop_reason.is_some())
+        text.push_str(&line);
+        listed += 1;
     }
+    let total = found.len();
+    if total == 0 {
+        text.push_str("[no files found]\n");
+    }
+    if listed < total {
+        text.push_str(&format!(
+            "[{listed} of {total} files, the newest; use a narrower pattern for others]\n"
+        ));
+    }
+    if let Some(reason) = stop_reason {
+        text.push_str(&format!("[not complete: {reason}]\n"));
+    }
+    ToolOutput::new(text)
+        .with_title(format!("Found {total} files"))
+        .with_metadata("count", total)
+        .with_metadata("truncated", listed < total || stop_reason.is_some())
 }
 
 /// Time of the last modification, in nanoseconds.
@@ -111,33 +114,19 @@ fn changed(stat: &Stat) -> Changed {
     i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec)
 }
 
-/// Pattern for paths relative to the root of the workspace.
+/// Pattern for paths below a directory. Without a slash, it only applies to file names.
 #[derive(Debug)]
-struct Pattern {
+pub(super) struct NamePattern {
     matcher: GlobMatcher,
     /// Directory that the pattern is relative to.
     base: PathBuf,
-    /// Whether the pattern only applies to file names.
     names_only: bool,
 }
 
-impl Pattern {
-    fn new(text: &str, root: &Path, base: &Path) -> Result<Self, ToolError> {
-        // The gate trims the pattern, too.
+impl NamePattern {
+    /// Parses a pattern that is relative to `base`.
+    pub(super) fn new(text: &str, base: &Path) -> Result<Self, ToolError> {
         let text = text.trim();
-        let (text, base) = if text.starts_with('/') {
-            match Path::new(text).strip_prefix(root) {
-                Ok(rest) => (rest.to_str().unwrap_or_default(), Path::new("")),
-                Err(_) => {
-                    return Err(denied(format!("{text:?} is outside the workspace")));
-                }
-            }
-        } else {
-            (text, base)
-        };
-        if Path::new(text).iter().any(|part| part == "..") {
-            return Err(denied("a pattern must not contain \"..\""));
-        }
         let text = text.strip_prefix("./").unwrap_or(text);
         let glob = GlobBuilder::new(text)
             .literal_separator(true)
@@ -150,7 +139,24 @@ impl Pattern {
         })
     }
 
-    fn matches(&self, path: &Path) -> bool {
+    /// Parses a pattern that may be absolute, but must not leave the workspace `root`.
+    fn inside(text: &str, root: &Path, base: &Path) -> Result<Self, ToolError> {
+        // The gate trims the pattern, too.
+        let text = text.trim();
+        let (text, base) = match Path::new(text).strip_prefix(root) {
+            Ok(rest) if text.starts_with('/') => (rest.to_str().unwrap_or_default(), Path::new("")),
+            _ if text.starts_with('/') => {
+                return Err(denied(format!("{text:?} is outside the workspace")));
+            }
+            _ => (text, base),
+        };
+        if Path::new(text).iter().any(|part| part == "..") {
+            return Err(denied("a pattern must not contain \"..\""));
+        }
+        Self::new(text, base)
+    }
+
+    pub(super) fn matches(&self, path: &Path) -> bool {
         match (self.names_only, path.strip_prefix(&self.base)) {
             (true, Ok(_)) => path
                 .file_name()
@@ -158,25 +164,6 @@ impl Pattern {
             (false, Ok(below)) => self.matcher.is_match(below),
             (_, Err(_)) => false,
         }
-    }
-}
-
-#[async_trait]
-impl TypedTool for Glob {
-    type Input = GlobInput;
-
-    fn describe(&self) -> ToolDescription {
-        let description = format!(
-            "Finds files of the workspace by their names, for example with `**/*.rs`. Lists up \
-             to {} paths from its root, the newest first. Files that git ignores are left out.",
-            self.limits.results
-        );
-        ToolDescription::new(Self::NAME, description).read_only()
-    }
-
-    async fn run(&self, input: GlobInput, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let tool = self.clone();
-        blocking(context, move |stop| tool.glob(&input, stop)).await
     }
 }
 
@@ -200,7 +187,7 @@ mod tests {
             (" /proj/src/*.rs ", "other", "src/main.rs", true),
             ("/proj/**/x", "", "a/x", true),
         ] {
-            let pattern = Pattern::new(pattern, Path::new("/proj"), Path::new(base));
+            let pattern = NamePattern::inside(pattern, Path::new("/proj"), Path::new(base));
             let matches = pattern.expect("a pattern").matches(Path::new(path));
             assert_eq!(matches, expected, "{path}");
         }
@@ -209,7 +196,7 @@ mod tests {
     #[test]
     fn patterns_out_of_the_workspace_and_invalid_ones_are_refused() {
         for pattern in ["../*", "a/../../*", "/etc/*", "/projects/*", "{a", "[z-a]"] {
-            let refused = Pattern::new(pattern, Path::new("/proj"), Path::new(""));
+            let refused = NamePattern::inside(pattern, Path::new("/proj"), Path::new(""));
             assert!(refused.is_err(), "{pattern}");
         }
     }

@@ -1,44 +1,51 @@
-//! [`Grep`]: tool that searches file contents, and the [`Selection`] of files that it includes.
+//! The tool Grep: searches file contents.
 
-mod hits;
-
+use std::fmt::Write;
 use std::fs::File;
+use std::io;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use autonoe_core::tool::ToolDescription;
-use autonoe_core::{ToolContext, ToolError, ToolOutput, TypedTool};
-use globset::{GlobBuilder, GlobMatcher};
+use autonoe_core::{Tool, ToolError, ToolOutput};
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder};
+use grep_searcher::{
+    BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch,
+};
 use ignore::types::{Types, TypesBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use self::hits::Hits;
-use super::failure::{blocking, cancelled, invalid};
+use super::file_tool::{FileTools, cancelled, invalid};
+use super::glob::NamePattern;
 use super::search::{BudgetedReader, FoundFile, SearchBudget, Walk};
 use super::workspace::{Located, Purpose, open_regular};
-use super::{ToolLimits, ToolWorkspace};
+use crate::tools::ToolLimits;
+use crate::tools::head_and_tail::without_cut_end;
 
 /// Maximum length of a line, or of the text in a multi-line search, in bytes.
 const HEAP: usize = 16 * 1024 * 1024;
 
-/// Searches the files of the workspace, like ripgrep.
-#[derive(Clone, Debug)]
-pub struct Grep {
-    workspace: Arc<ToolWorkspace>,
-    limits: ToolLimits,
+/// Creates the tool Grep: searches the files of the workspace, like ripgrep.
+pub(super) fn tool(files: &Arc<FileTools>) -> Arc<dyn Tool> {
+    let description = format!(
+        "Searches the files of the workspace with a regular expression, as ripgrep does. \
+         Lists matching files; with output_mode `content` the matching lines, with `count` \
+         their number. Returns up to {} lines unless head_limit says otherwise. Binary \
+         files and files that git ignores are left out.",
+        files.limits.results
+    );
+    let description = ToolDescription::new("Grep", description).read_only();
+    files.tool(description, FileTools::grep)
 }
 
-/// Input of [`Grep`].
+/// Input of Grep.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct GrepInput {
+pub(super) struct GrepInput {
     /// The regular expression, in Rust's syntax: `fn \w+\(`. No look-around, no back-references.
     pub pattern: String,
     /// The file or directory to search, absolute or from the root of the workspace. Leave it
@@ -77,10 +84,10 @@ pub struct GrepInput {
     pub head_limit: Option<u64>,
 }
 
-/// Kind of output of [`Grep`].
+/// Kind of output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum OutputMode {
+pub(super) enum OutputMode {
     /// The lines that match.
     Content,
     /// The files that have one.
@@ -90,15 +97,7 @@ pub enum OutputMode {
     Count,
 }
 
-impl Grep {
-    /// Name of the tool.
-    pub const NAME: &'static str = "Grep";
-
-    /// Creates the tool.
-    pub fn new(workspace: Arc<ToolWorkspace>, limits: ToolLimits) -> Self {
-        Self { workspace, limits }
-    }
-
+impl FileTools {
     fn grep(&self, input: &GrepInput, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let matcher = matcher(input)?;
         let mut searcher = searcher(input);
@@ -185,70 +184,180 @@ fn searcher(input: &GrepInput) -> Searcher {
         .build()
 }
 
-#[async_trait]
-impl TypedTool for Grep {
-    type Input = GrepInput;
-
-    fn describe(&self) -> ToolDescription {
-        let description = format!(
-            "Searches the files of the workspace with a regular expression, as ripgrep does. \
-             Lists matching files; with output_mode `content` the matching lines, with `count` \
-             their number. Returns up to {} lines unless head_limit says otherwise. Binary \
-             files and files that git ignores are left out.",
-            self.limits.results
-        );
-        ToolDescription::new(Self::NAME, description).read_only()
-    }
-
-    async fn run(&self, input: GrepInput, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let tool = self.clone();
-        blocking(context, move |stop| tool.grep(&input, stop)).await
-    }
-}
-
 /// Files that a search includes, by their paths relative to the root of the workspace.
 #[derive(Debug)]
 struct Selection {
-    base: PathBuf,
-    names: Option<(GlobMatcher, NamesOnly)>,
+    names: Option<NamePattern>,
     types: Option<Types>,
 }
 
-/// Whether a pattern applies to file names instead of paths.
-type NamesOnly = bool;
-
 impl Selection {
     fn new(input: &GrepInput, base: &Path) -> Result<Self, ToolError> {
+        let names = input.glob.as_deref();
         Ok(Self {
-            base: base.to_owned(),
-            names: input.glob.as_deref().map(names).transpose()?,
+            names: names.map(|glob| NamePattern::new(glob, base)).transpose()?,
             types: input.file_type.as_deref().map(types).transpose()?,
         })
     }
 
     fn has(&self, path: &Path) -> bool {
-        let below = path.strip_prefix(&self.base).unwrap_or(path);
-        let name = path.file_name().map_or(path, Path::new);
-        let named = self.names.as_ref().is_none_or(|(names, names_only)| {
-            names.is_match(if *names_only { name } else { below })
-        });
         let typed = |types: &Types| types.matched(path, false).is_whitelist();
-        named && self.types.as_ref().is_none_or(typed)
+        self.names.as_ref().is_none_or(|names| names.matches(path))
+            && self.types.as_ref().is_none_or(typed)
     }
-}
-
-fn names(glob: &str) -> Result<(GlobMatcher, NamesOnly), ToolError> {
-    let text = glob.trim();
-    let text = text.strip_prefix("./").unwrap_or(text);
-    let built = GlobBuilder::new(text).literal_separator(true).build();
-    let glob =
-        built.map_err(|error| invalid(format!("{text:?} is not a pattern: {}", error.kind())))?;
-    Ok((glob.compile_matcher(), !text.contains('/')))
 }
 
 fn types(name: &str) -> Result<Types, ToolError> {
     let built = TypesBuilder::new().add_defaults().select(name).build();
     built.map_err(|_| invalid(format!("there is no file type {name:?}; use glob instead")))
+}
+
+/// Matches of a search so far.
+#[derive(Debug)]
+pub(super) struct Hits {
+    mode: OutputMode,
+    numbers: bool,
+    most: u64,
+    bytes: usize,
+    line_bytes: usize,
+    text: String,
+    /// Number of lines or files in the text.
+    listed: u64,
+    files: u64,
+    cut: bool,
+    not_searched: u64,
+    path: String,
+    in_file: u64,
+}
+
+impl Hits {
+    pub(super) fn new(input: &GrepInput, limits: &ToolLimits) -> Self {
+        Self {
+            mode: input.output_mode,
+            numbers: input.line_numbers.unwrap_or(true),
+            most: input.head_limit.unwrap_or(limits.results as u64),
+            bytes: limits.output_bytes,
+            line_bytes: limits.line_bytes,
+            text: String::new(),
+            listed: 0,
+            files: 0,
+            cut: false,
+            not_searched: 0,
+            path: String::new(),
+            in_file: 0,
+        }
+    }
+
+    /// Starts the file at `path`.
+    pub(super) fn start_file(&mut self, path: &Path) {
+        self.path = path.display().to_string();
+        self.in_file = 0;
+    }
+
+    /// Finishes the file. Breaks if further files are not needed.
+    pub(super) fn finish_file(&mut self, was_searched: bool) -> ControlFlow<()> {
+        if !was_searched {
+            self.not_searched += 1;
+        }
+        if self.in_file > 0 {
+            self.files += 1;
+            let path = std::mem::take(&mut self.path);
+            match self.mode {
+                OutputMode::Content => {}
+                OutputMode::FilesWithMatches => self.add(&path),
+                OutputMode::Count => self.add(&format!("{path}:{}", self.in_file)),
+            }
+        }
+        if self.cut {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    fn add(&mut self, line: &str) {
+        self.cut |= self.listed >= self.most || self.text.len() + line.len() > self.bytes;
+        if !self.cut {
+            self.listed += 1;
+            self.text.push_str(line);
+            self.text.push('\n');
+        }
+    }
+
+    /// Adds the lines of a match or of its context: `path:7:text`, `path-6-text`.
+    fn add_lines(&mut self, number: Option<u64>, bytes: &[u8], sign: char) {
+        let lines = bytes
+            .strip_suffix(b"\n")
+            .unwrap_or(bytes)
+            .split(|byte| *byte == b'\n');
+        for (number, line) in (number.unwrap_or(1)..).zip(lines) {
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            let mut text = format!("{}{sign}", self.path);
+            // Writing to a string does not fail.
+            if self.numbers {
+                let _ = write!(text, "{number}{sign}");
+            }
+            match line.get(..self.line_bytes) {
+                Some(start) if start.len() < line.len() => {
+                    let cut = line.len() - start.len();
+                    text.push_str(&String::from_utf8_lossy(without_cut_end(start)));
+                    let _ = write!(text, " [... {cut} bytes left out]");
+                }
+                _ => text.push_str(&String::from_utf8_lossy(line)),
+            }
+            self.add(&text);
+        }
+    }
+
+    pub(super) fn output(self, stop_reason: Option<&str>) -> ToolOutput {
+        let mut text = self.text;
+        if self.files == 0 {
+            text.push_str("[no matches]\n");
+        }
+        if self.cut {
+            text.push_str("[more matches left out; narrow the search or set head_limit]\n");
+        }
+        if self.not_searched > 0 {
+            let count = self.not_searched;
+            let _ = writeln!(text, "[{count} files could not be searched to their end]");
+        }
+        if let Some(reason) = stop_reason {
+            let _ = writeln!(text, "[not complete: {reason}]");
+        }
+        let files = self.files;
+        let incomplete = self.cut || stop_reason.is_some() || self.not_searched > 0;
+        ToolOutput::new(text)
+            .with_title(format!("Found matches in {files} files"))
+            .with_metadata("files", files)
+            .with_metadata("truncated", incomplete)
+    }
+}
+
+impl Sink for &mut Hits {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        self.in_file += 1;
+        match self.mode {
+            OutputMode::Content => {
+                self.add_lines(found.line_number(), found.bytes(), ':');
+                Ok(!self.cut)
+            }
+            // One match is enough.
+            OutputMode::FilesWithMatches => Ok(false),
+            OutputMode::Count => Ok(true),
+        }
+    }
+
+    fn context(&mut self, _: &Searcher, found: &SinkContext<'_>) -> io::Result<bool> {
+        self.add_lines(found.line_number(), found.bytes(), '-');
+        Ok(!self.cut)
+    }
+
+    fn context_break(&mut self, _: &Searcher) -> io::Result<bool> {
+        self.add("--");
+        Ok(!self.cut)
+    }
 }
 
 #[cfg(test)]

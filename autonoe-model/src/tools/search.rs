@@ -13,8 +13,9 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustix::fs::{AtFlags, Dir, FileType, statat};
 use tokio_util::sync::CancellationToken;
 
+use crate::tools::config::ToolLimits;
+use crate::tools::workspace::ToolWorkspace;
 use crate::tools::workspace::{Located, Purpose, kind_of, open_directory, open_regular};
-use crate::tools::{ToolLimits, ToolWorkspace};
 
 /// Maximum depth of directories, and number of directories that are open at once.
 const MAX_DEPTH: usize = 128;
@@ -113,7 +114,7 @@ where
             return ControlFlow::Break(());
         }
         let at_root = inside.as_os_str().is_empty();
-        if name == ".git" || at_root && self.workspace.hidden_names().contains(name) {
+        if name == ".git" || at_root && self.workspace.hidden.contains(name) {
             return ControlFlow::Continue(());
         }
         let kind = match kind {

@@ -14,11 +14,10 @@ use hyper::header::{
 use hyper::{Method, Request};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use rustls::RootCertStore;
 use serde_json::Value;
 
 use super::answer_parser::{AnswerParser, ParseProgress};
-use super::connector::{Connector, ProxyRoute};
+use super::connector::Connector;
 use super::response::{Body, HttpResponse, request_id};
 use super::timeouts::with_timeout;
 use super::{BaseUrl, SecretSet, Timeouts, failure};
@@ -33,66 +32,34 @@ const IDLE: Duration = Duration::from_secs(30);
 
 const AGENT: &str = concat!("autonoe/", env!("CARGO_PKG_VERSION"));
 
-/// Settings of the connections to a provider.
-#[derive(Debug)]
-pub(crate) struct HttpSettings {
-    pub(crate) base_url: BaseUrl,
-    /// Key and additional headers. They override those of the protocol.
-    pub(crate) headers: HeaderMap,
-    pub(crate) timeouts: Timeouts,
-    pub(crate) proxy: Option<ProxyRoute>,
-    /// Certificate authorities that verify the provider.
-    pub(crate) authorities: Arc<RootCertStore>,
-    /// Words that must not appear in any error.
-    pub(crate) secrets: SecretSet,
-}
-
 /// Sends requests to one provider. Connections are reused. Redirects are not followed, because they
 /// would leak the key.
 #[derive(Debug)]
 pub(crate) struct HttpClient {
-    client: Client<Connector, Full<Bytes>>,
-    base_url: BaseUrl,
-    headers: HeaderMap,
-    timeouts: Timeouts,
-    secrets: SecretSet,
+    pub(crate) client: Client<Connector, Full<Bytes>>,
+    pub(crate) base_url: BaseUrl,
+    /// Key and additional headers. They override those of the protocol.
+    pub(crate) headers: HeaderMap,
+    pub(crate) timeouts: Timeouts,
+    /// Words that must not appear in any error.
+    pub(crate) secrets: SecretSet,
+}
+
+/// Creates a pool of connections. Sends nothing yet.
+pub(crate) fn pool(connector: Connector) -> Client<Connector, Full<Bytes>> {
+    Client::builder(TokioExecutor::new())
+        .pool_idle_timeout(IDLE)
+        .pool_timer(TokioTimer::new())
+        .build(connector)
 }
 
 impl HttpClient {
-    /// Creates a client. Sends nothing yet.
-    ///
-    /// # Errors
-    ///
-    /// TLS cannot be set up.
-    pub(crate) fn new(settings: HttpSettings) -> Result<Self, rustls::Error> {
-        let HttpSettings {
-            base_url,
-            headers,
-            timeouts,
-            proxy,
-            authorities,
-            secrets,
-        } = settings;
-        let connector = Connector::new(authorities, proxy, timeouts.connect())?;
-        let client = Client::builder(TokioExecutor::new())
-            .pool_idle_timeout(IDLE)
-            .pool_timer(TokioTimer::new())
-            .build(connector);
-        Ok(Self {
-            client,
-            base_url,
-            headers,
-            timeouts,
-            secrets,
-        })
-    }
-
     /// Sends a request, and returns the response when its head has arrived.
     ///
     /// # Errors
     ///
     /// The provider is unreachable, or does not answer in time.
-    pub(super) async fn post(&self, encoded: &Encoded) -> Result<HttpResponse, ModelError> {
+    async fn post(&self, encoded: &Encoded) -> Result<HttpResponse, ModelError> {
         let host = self.base_url.host();
         let request = self.request(encoded)?;
         let limit = self.timeouts.head();
@@ -113,11 +80,6 @@ impl HttpClient {
             headers: head.headers,
             body: Body::new(body, self.timeouts.silence(), host),
         })
-    }
-
-    /// Removes secrets from an error.
-    pub(super) fn without_secrets(&self, error: ModelError) -> ModelError {
-        self.secrets.redact(error)
     }
 
     fn request(&self, encoded: &Encoded) -> Result<Request<Full<Bytes>>, ModelError> {
@@ -153,19 +115,9 @@ impl HttpClient {
 
 /// A model that is called over the protocol `W`.
 pub(crate) struct HttpModel<W> {
-    wire: Arc<W>,
-    http: Arc<HttpClient>,
-    identity: ModelIdentity,
-}
-
-impl<W: Wire> HttpModel<W> {
-    pub(crate) fn new(wire: Arc<W>, http: Arc<HttpClient>, identity: ModelIdentity) -> Self {
-        Self {
-            wire,
-            http,
-            identity,
-        }
-    }
+    pub(crate) wire: Arc<W>,
+    pub(crate) http: Arc<HttpClient>,
+    pub(crate) identity: ModelIdentity,
 }
 
 impl<W: Wire> fmt::Debug for HttpModel<W> {
@@ -184,7 +136,12 @@ impl<W: Wire> ModelClient for HttpModel<W> {
 
     fn stream(&self, request: &ModelRequest) -> ModelStream {
         let encoded = self.wire.encode(&self.identity.model, request);
-        let call = Call::new(self.wire.clone(), self.http.clone(), encoded);
+        let call = Call {
+            wire: self.wire.clone(),
+            http: self.http.clone(),
+            state: CallState::Requesting(encoded),
+            new_events: VecDeque::new(),
+        };
         stream::unfold(call, async |mut call| {
             let event = call.next().await?;
             Some((event, call))
@@ -199,7 +156,7 @@ impl<W: Wire> ModelClient for HttpModel<W> {
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// A call in progress. Dropping it ends it.
-pub(super) struct Call<W> {
+struct Call<W> {
     wire: Arc<W>,
     http: Arc<HttpClient>,
     state: CallState,
@@ -218,20 +175,11 @@ enum CallState {
 }
 
 impl<W: Wire> Call<W> {
-    pub(super) fn new(wire: Arc<W>, http: Arc<HttpClient>, encoded: Encoded) -> Self {
-        Self {
-            wire,
-            http,
-            state: CallState::Requesting(encoded),
-            new_events: VecDeque::new(),
-        }
-    }
-
     /// Returns the next part of the answer; `None` after its end.
-    pub(super) async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
+    async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
         loop {
             if let Some(new_events) = self.new_events.pop_front() {
-                return Some(new_events.map_err(|error| self.http.without_secrets(error)));
+                return Some(new_events.map_err(|error| self.http.secrets.redact(error)));
             }
             let outcome = match std::mem::replace(&mut self.state, CallState::Over) {
                 CallState::Over => return None,

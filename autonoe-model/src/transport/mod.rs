@@ -15,8 +15,7 @@ pub use base_url::{BaseUrl, BaseUrlError};
 #[doc(hidden)]
 pub use connector::Connector;
 pub(crate) use connector::ProxyRoute;
-pub(crate) use http_client::{HttpClient, HttpModel, HttpSettings};
-pub use secret::Secret;
-pub(crate) use secret::SecretSet;
+pub(crate) use http_client::{HttpClient, HttpModel, pool};
+pub use secret::{Secret, SecretSet};
 pub use timeouts::Timeouts;
 pub use trust::{SystemAuthorities, Trust};

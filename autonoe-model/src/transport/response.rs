@@ -53,15 +53,10 @@ impl HttpResponse {
                 break;
             }
         }
-        let header = |(name, value): (&hyper::header::HeaderName, &hyper::header::HeaderValue)| {
-            let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-            (name.as_str().to_owned(), value)
-        };
         Refusal {
             status: self.status.as_u16(),
             retry_after: retry_after(&self.headers, SystemTime::now()),
             request_id: request_id(&self.headers),
-            headers: self.headers.iter().map(header).collect(),
             body: String::from_utf8_lossy(&body).into_owned(),
         }
     }

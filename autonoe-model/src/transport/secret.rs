@@ -1,5 +1,7 @@
-//! [`Secret`]: text that is never printed or serialized.
+//! [`Secret`]: text that is never printed or serialized; [`SecretSet`]: secrets that must reach
+//! neither errors nor other programs.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::sync::Arc;
 
@@ -85,29 +87,38 @@ impl JsonSchema for Secret {
     }
 }
 
-/// All secrets of a connection, to remove them from messages of providers: some repeat the key that
-/// they reject.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SecretSet(Vec<Secret>);
+/// Secrets that must reach neither errors nor other programs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SecretSet(Vec<Secret>);
 
 impl SecretSet {
-    pub(crate) fn new(secrets: impl IntoIterator<Item = Secret>) -> Self {
-        let mut secrets: Vec<Secret> = secrets.into_iter().collect();
-        secrets.retain(|secret| secret.expose().len() >= MIN_LEN);
-        // A secret may be a part of another one.
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose().len()));
-        Self(secrets)
+    /// Adds a secret. An empty text is ignored, because every value contains it.
+    pub fn add(&mut self, secret: impl Into<String>) {
+        let secret = Secret::new(secret);
+        // A secret may be a part of another one, so the longest come first.
+        let longer = |other: &Secret| other.expose().len() > secret.expose().len();
+        let at = self.0.partition_point(longer);
+        if !secret.expose().is_empty() {
+            self.0.insert(at, secret);
+        }
     }
 
-    /// Removes the secrets from an error, and truncates its message. Truncation comes last, because
-    /// a truncated secret would not be found.
-    pub(crate) fn redact(&self, error: ModelError) -> ModelError {
-        let mut error = error;
-        let texts = [&mut error.reason, &mut error.request_id];
-        for text in texts.into_iter().flatten().chain([&mut error.message]) {
-            for secret in &self.0 {
-                if text.contains(secret.expose()) {
-                    *text = text.replace(secret.expose(), REDACTED);
+    /// Returns whether `value` contains a secret.
+    pub(crate) fn occur_in(&self, value: &OsStr) -> bool {
+        let value = value.as_encoded_bytes();
+        let mut secrets = self.0.iter().map(|secret| secret.expose().as_bytes());
+        secrets.any(|secret| memchr::memmem::find(value, secret).is_some())
+    }
+
+    /// Removes the secrets from an error, and truncates its message. Some providers repeat the key
+    /// that they reject. Truncation comes last, because a truncated secret would not be found.
+    pub(crate) fn redact(&self, mut error: ModelError) -> ModelError {
+        let secrets = self.0.iter().map(Secret::expose);
+        for secret in secrets.filter(|secret| secret.len() >= MIN_LEN) {
+            let texts = [&mut error.reason, &mut error.request_id];
+            for text in texts.into_iter().flatten().chain([&mut error.message]) {
+                if text.contains(secret) {
+                    *text = text.replace(secret, REDACTED);
                 }
             }
         }
@@ -126,11 +137,10 @@ mod tests {
 
     #[test]
     fn no_error_repeats_a_secret() {
-        let words = SecretSet::new([
-            Secret::new("sk-1"),
-            Secret::new("sk-12345"),
-            Secret::new("x"),
-        ]);
+        let mut secrets = SecretSet::default();
+        for secret in ["sk-1", "sk-12345", "x"] {
+            secrets.add(secret);
+        }
         let error = ModelError::new(
             ModelErrorCode::AuthenticationError,
             "exactly sk-12345, and sk-1",
@@ -138,7 +148,7 @@ mod tests {
         .with_reason("sk-12345".to_owned())
         .with_request_id("req-sk-1".to_owned());
 
-        let error = words.redact(error);
+        let error = secrets.redact(error);
 
         assert_eq!(error.message, "exactly [redacted], and [redacted]");
         assert_eq!(error.reason.as_deref(), Some("[redacted]"));
@@ -147,12 +157,13 @@ mod tests {
 
     #[test]
     fn truncation_never_leaves_part_of_a_secret() {
-        let words = SecretSet::new([Secret::new("key-of-the-gateway")]);
+        let mut secrets = SecretSet::default();
+        secrets.add("key-of-the-gateway");
         for before in MAX_CHARS - 20..=MAX_CHARS {
             let message = format!("{}key-of-the-gateway, and more", "é".repeat(before));
             let error = ModelError::new(ModelErrorCode::Unknown, message);
 
-            let message = words.redact(error).message;
+            let message = secrets.redact(error).message;
 
             assert!(!message.contains("key"), "{before}: {message}");
             assert!(message.chars().count() <= MAX_CHARS + 3, "{message}");
@@ -167,5 +178,21 @@ mod tests {
         let loaded: Secret = serde_json::from_str(&json).expect("it can be read");
 
         assert!(loaded.is_redacted() && !key.is_redacted());
+    }
+
+    #[test]
+    fn secret_is_found_anywhere_in_a_value() {
+        let mut secrets = SecretSet::default();
+        secrets.add("");
+        secrets.add("sk-1");
+
+        for (value, is_in) in [
+            ("sk-1", true),
+            ("Bearer sk-1", true),
+            ("sk-", false),
+            ("", false),
+        ] {
+            assert_eq!(secrets.occur_in(OsStr::new(value)), is_in, "{value:?}");
+        }
     }
 }

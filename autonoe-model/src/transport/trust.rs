@@ -41,7 +41,6 @@ const DIRECTORIES: [&str; 2] = ["/etc/ssl/certs", "/etc/pki/tls/certs"];
 ///
 /// ```
 /// use autonoe_model::provider::{ProviderContext, provider_spec};
-/// use autonoe_model::transport::Trust;
 /// use serde_json::json;
 ///
 /// let spec = provider_spec(&json!({
@@ -52,13 +51,10 @@ const DIRECTORIES: [&str; 2] = ["/etc/ssl/certs", "/etc/pki/tls/certs"];
 ///
 /// let error = spec.build(&ProviderContext::new("work")).expect_err("it is not there");
 /// assert!(error.message.contains("/etc/company/authority.pem cannot be read"));
-///
-/// let in_code = Trust::default().with_file("/etc/company/authority.pem");
 /// # Ok::<(), autonoe_model::ModelError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-#[non_exhaustive]
 pub struct Trust {
     /// Whether the authorities of the system are trusted.
     pub system: SystemAuthorities,
@@ -82,33 +78,6 @@ pub enum SystemAuthorities {
 }
 
 impl Trust {
-    /// Adds the authorities of a file.
-    #[must_use]
-    pub fn with_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.files.push(path.into());
-        self
-    }
-
-    /// Adds the authorities of a PEM text.
-    #[must_use]
-    pub fn with_pem(mut self, pem: impl Into<String>) -> Self {
-        self.pem = Some(pem.into());
-        self
-    }
-
-    /// Sets whether the authorities of the system are trusted.
-    #[must_use]
-    pub fn with_system(mut self, system: SystemAuthorities) -> Self {
-        self.system = system;
-        self
-    }
-
-    /// Returns the file with the authorities of the system: the one in `SSL_CERT_FILE` of
-    /// `environment`, or the first existing known bundle.
-    pub fn system_bundle(environment: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
-        system_places(environment, Path::exists).0
-    }
-
     /// Resolves relative paths against `folder`.
     #[doc(hidden)]
     #[must_use]
@@ -285,19 +254,23 @@ mod tests {
 
     #[test]
     fn unusable_trust_configuration_is_an_error() {
-        let trust = Trust::default().with_system(SystemAuthorities::Ignored);
+        let trust = Trust {
+            system: SystemAuthorities::Ignored,
+            ..Trust::default()
+        };
+        let with_file = |path: &str| Trust {
+            files: vec![path.into()],
+            ..trust.clone()
+        };
         for (trust, expected) in [
             (trust.clone(), "no certificate authority is configured"),
+            (with_file("ca.pem"), "ca.pem is a relative path"),
+            (with_file("/no/ca.pem"), "/no/ca.pem cannot be read"),
             (
-                trust.clone().with_file("ca.pem"),
-                "ca.pem is a relative path",
-            ),
-            (
-                trust.clone().with_file("/no/ca.pem"),
-                "/no/ca.pem cannot be read",
-            ),
-            (
-                trust.with_pem("no certificate"),
+                Trust {
+                    pem: Some("no certificate".to_owned()),
+                    ..trust.clone()
+                },
                 "`pem` contains no PEM certificate",
             ),
         ] {

@@ -4,7 +4,6 @@
 //! and feeds it the responses.
 
 pub mod anthropic;
-pub(crate) mod attachment;
 pub mod chat;
 pub(crate) mod gemini;
 mod openai;
@@ -12,7 +11,11 @@ pub mod openai_responses;
 
 use std::time::Duration;
 
-use serde_json::Value;
+use autonoe_core::agent::TokenUsage;
+use autonoe_core::tool::Attachment;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
 
 use crate::contract::{ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelRequest};
 
@@ -92,8 +95,6 @@ pub(crate) struct Refusal {
     pub(crate) retry_after: Option<Duration>,
     /// Provider's ID of the call.
     pub(crate) request_id: Option<String>,
-    /// Headers, with lower-case names.
-    pub(crate) headers: Vec<(String, String)>,
     /// Body, truncated if it is long.
     pub(crate) body: String,
 }
@@ -118,6 +119,62 @@ impl Refusal {
             .with_retry_after(self.retry_after)
             .with_request_id(self.request_id.clone())
     }
+}
+
+/// Returns the error for an invalid event.
+pub(crate) fn invalid_response(problem: &str, usage: TokenUsage) -> ModelError {
+    let message = format!("the provider sent {problem}");
+    ModelError::new(ModelErrorCode::InvalidResponse, message).with_usage(usage)
+}
+
+/// Returns the error for an answer that ended before it was complete.
+pub(crate) fn incomplete_answer(usage: TokenUsage) -> ModelError {
+    let message = "the answer ended before it was complete";
+    ModelError::new(ModelErrorCode::NetworkError, message).with_usage(usage)
+}
+
+/// Parses the JSON of an event; `usage` is the usage so far.
+pub(crate) fn parse_event(event: &ServerEvent, usage: TokenUsage) -> Result<Value, ModelError> {
+    serde_json::from_str(&event.data).map_err(|error| {
+        let problem = format!("an event that is not valid JSON: {error}");
+        invalid_response(&problem, usage)
+    })
+}
+
+/// Merges messages to turns: alternating roles, none empty. In turns of the user, results come
+/// first; `is_result` recognizes them.
+pub(crate) fn merged_turns(
+    messages: impl Iterator<Item = (&'static str, Vec<Value>)>,
+    is_result: impl Fn(&Value) -> bool,
+) -> Vec<(&'static str, Vec<Value>)> {
+    let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
+    // Empty messages are removed before turns are merged: one between two others would leave them
+    // with the same role.
+    for (role, parts) in messages.filter(|(_, parts)| !parts.is_empty()) {
+        match turns.last_mut() {
+            Some((last, all)) if *last == role => all.extend(parts),
+            _ => turns.push((role, parts)),
+        }
+    }
+    for (_, parts) in turns.iter_mut().filter(|(role, _)| *role == "user") {
+        parts.sort_by_key(|part| !is_result(part));
+    }
+    turns
+}
+
+/// Returns the input of a call, which must be an object. Invalid JSON is sent in a field of its
+/// own, so that the model sees what it wrote.
+pub(crate) fn object_input(input: &Value) -> Value {
+    match input {
+        Value::Object(_) => input.clone(),
+        Value::String(text) => json!({"INVALID_JSON": text}),
+        other => json!({"INVALID_JSON": other.to_string()}),
+    }
+}
+
+/// Returns the content of an attachment as base64.
+pub(crate) fn base64(attachment: &Attachment) -> String {
+    STANDARD.encode(&attachment.data)
 }
 
 /// Returns the error code of a status, for responses without details.
@@ -167,7 +224,6 @@ mod tests {
                 retry_after: Some(Duration::from_secs(7)),
                 request_id: Some("req_1".into()),
                 body: "<html>Bad</html>".into(),
-                ..Refusal::default()
             };
 
             let error = refusal.unexplained("Messages API");

@@ -9,7 +9,7 @@ use autonoe_core::AgentClientFactory;
 use autonoe_core::time::{Clock, SystemClock};
 use autonoe_model::price::TokenCounts;
 use autonoe_model::{
-    BuiltInTools, ModelError, ModelErrorCode, PriceTable, PricedBackend, StopReason,
+    BuiltInOptions, ModelError, ModelErrorCode, PriceTable, PricedBackend, StopReason,
 };
 use autonoe_testkit::conformance::{AgentHarness, Conformance, Scenario, agent_client};
 use serde_json::json;
@@ -82,7 +82,7 @@ impl AgentHarness for Harness {
         });
         Some(Arc::new(agents(&model, [], |options| {
             options.clock = Arc::new(SystemClock);
-            options.built_in = Some(BuiltInTools::new());
+            options.built_in = Some(BuiltInOptions::default());
         })))
     }
 

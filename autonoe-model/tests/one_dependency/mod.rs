@@ -11,8 +11,8 @@ use autonoe_model::autonoe_process::Network;
 use autonoe_model::contract::{AssistantMessage, ModelIdentity};
 use autonoe_model::provider::ProviderContext;
 use autonoe_model::{
-    BuiltInTools, ModelAgentOptions, ModelBackend, ModelClient, ModelError, ModelEvent, ModelReply,
-    ModelRequest, ModelSpec, ModelStream, Provider, ProviderSpec,
+    BuiltInOptions, ModelAgentOptions, ModelBackend, ModelClient, ModelError, ModelEvent,
+    ModelReply, ModelRequest, ModelSpec, ModelStream, Provider, ProviderSpec,
 };
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -53,7 +53,8 @@ impl ModelClient for AlwaysYes {
 
 #[test]
 fn every_type_of_a_plugin_is_named_through_model() {
-    let by_value = ModelSpec::new(Yes {}, "yes");
+    let provider: Arc<dyn ProviderSpec> = Arc::new(Yes {});
+    let by_value = ModelSpec::new(provider, "yes");
     let boxed = autonoe_model::provider::provider_spec(&json!({"type": "test-yes"}));
     let boxed = ModelSpec::new(boxed.expect("it is known"), "yes");
     let shared = ModelSpec::new(by_value.provider.clone(), "yes");
@@ -69,7 +70,10 @@ fn every_type_of_a_plugin_is_named_through_model() {
     let reply = executor::block_on(model.invoke(&ModelRequest::prompt("Is it so?")));
     assert_eq!(reply.expect("it answers").message.to_text(), "Yes.");
 
-    let _offline = BuiltInTools::new().network(Network::Off);
+    let _offline = BuiltInOptions {
+        network: Network::Off,
+        ..BuiltInOptions::default()
+    };
     let agents: Arc<dyn AgentClientFactory> =
         Arc::new(ModelBackend::new(ModelAgentOptions::new(provider, " ")));
     let error = executor::block_on(agents.probe()).expect_err("the model is blank");

@@ -134,9 +134,11 @@ async fn a_failed_handshake_falls_back_to_no_plain_connection_and_is_not_retried
 async fn all_providers_trust_whom_their_context_does() {
     let server = answering().await;
     let front = TlsFront::before(&server.url(), Flaw::None).await;
-    let trust = Trust::default()
-        .with_system(SystemAuthorities::Ignored)
-        .with_pem(front.authority());
+    let trust = Trust {
+        system: SystemAuthorities::Ignored,
+        pem: Some(front.authority().into()),
+        ..Trust::default()
+    };
     let context = ProviderContext::new("work").with_trust(trust);
 
     assert_eq!(answer(&trusting(&front.url(), &context)).await, "Hi.");

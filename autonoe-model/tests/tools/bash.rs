@@ -175,8 +175,8 @@ async fn a_command_that_is_cancelled_or_dropped_is_ended() {
 #[tokio::test]
 async fn direct_tool_call_can_be_cancelled() {
     let fixture = Fixture::new();
-    let options = autonoe_model::tools::BuiltInOptions::new(fixture.root());
-    let bash = crate::tools::fixture::tool(&options, "Bash");
+    let options = autonoe_model::BuiltInOptions::default();
+    let bash = crate::tools::fixture::tool(&fixture.root(), &options, "Bash");
     let token = CancellationToken::new();
     let context = fixture.context().with_cancellation(token.clone());
 
@@ -265,11 +265,11 @@ async fn a_sandbox_that_breaks_later_means_no_command() {
     let fixture = Fixture::new();
     let bwrap = fixture.root().with_file_name("bwrap");
     std::os::unix::fs::symlink("/usr/bin/bwrap", &bwrap).expect("writable");
-    let options = autonoe_model::tools::BuiltInOptions {
+    let options = autonoe_model::BuiltInOptions {
         bubblewrap: bwrap.clone(),
-        ..autonoe_model::tools::BuiltInOptions::new(fixture.root())
+        ..autonoe_model::BuiltInOptions::default()
     };
-    let bash = crate::tools::fixture::tool(&options, "Bash");
+    let bash = crate::tools::fixture::tool(&fixture.root(), &options, "Bash");
     let input = json!({"command": "touch ran"});
 
     std::fs::remove_file(&bwrap).expect("ours");

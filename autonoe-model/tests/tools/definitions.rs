@@ -3,8 +3,7 @@
 use autonoe_core::agent::Sandbox;
 use autonoe_core::tool::ToolEffect;
 use autonoe_core::{ToolCall, ToolKind};
-use autonoe_model::built_in_tools;
-use autonoe_model::tools::BuiltInOptions;
+use autonoe_model::{BuiltInOptions, built_in_tools};
 use serde_json::json;
 
 #[test]
@@ -12,9 +11,9 @@ fn tool_definitions_match_snapshot() {
     let folder = tempfile::tempdir().expect("a folder");
     let options = BuiltInOptions {
         sandbox: Sandbox::Off,
-        ..BuiltInOptions::new(folder.path())
+        ..BuiltInOptions::default()
     };
-    let tools = built_in_tools(&options).expect("they are there");
+    let tools = built_in_tools(folder.path(), &options).expect("they are there");
     let definitions: Vec<_> = tools.iter().map(|tool| tool.definition()).collect();
 
     insta::assert_json_snapshot!(definitions);

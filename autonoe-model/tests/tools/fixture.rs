@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 use autonoe_core::time::SessionKey;
 use autonoe_core::tool::{ToolErrorCode, Toolbox};
 use autonoe_core::{RunId, Tool, ToolContext, ToolError, ToolOutput};
-use autonoe_model::built_in_tools;
-use autonoe_model::tools::BuiltInOptions;
+use autonoe_model::{BuiltInOptions, built_in_tools};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -35,9 +34,10 @@ impl Fixture {
             fs::create_dir_all(folder.path().join(name)).expect("writable");
         }
         fs::write(folder.path().join("neighbour/key"), "secret\n").expect("writable");
-        let mut options = BuiltInOptions::new(folder.path().join("project"));
+        let mut options = BuiltInOptions::default();
         change(&mut options);
-        let tools = built_in_tools(&options).expect("these tests need bubblewrap");
+        let tools = built_in_tools(&folder.path().join("project"), &options)
+            .expect("these tests need bubblewrap");
         let name = folder.path().file_name().expect("it has one");
         Self {
             run: format!("run{}", name.to_string_lossy()),
@@ -150,9 +150,9 @@ pub(crate) fn eventually(condition: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Returns the tool `name` of `options`.
-pub(crate) fn tool(options: &BuiltInOptions, name: &str) -> Arc<dyn Tool> {
-    let mut tools = built_in_tools(options)
+/// Returns the tool `name` in the workspace `root`.
+pub(crate) fn tool(root: &Path, options: &BuiltInOptions, name: &str) -> Arc<dyn Tool> {
+    let mut tools = built_in_tools(root, options)
         .expect("these tests need bubblewrap")
         .into_iter();
     let found = tools.find(|tool| tool.definition().name == name);

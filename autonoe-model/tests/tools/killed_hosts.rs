@@ -10,7 +10,7 @@ use autonoe_core::gate::{Gate, Grants, ProjectPaths};
 use autonoe_core::time::SessionKey;
 use autonoe_core::tool::Toolbox;
 use autonoe_core::{RunId, SessionSpec, ToolContext};
-use autonoe_model::BuiltInTools;
+use autonoe_model::BuiltInOptions;
 use serde_json::{Value, json};
 
 use crate::tools::fixture::{Fixture, eventually};
@@ -38,7 +38,7 @@ async fn play_host() -> bool {
     if order["sandbox"] == false {
         spec.sandbox = Sandbox::Off;
     }
-    let tools = BuiltInTools::new().for_session(&spec).expect("tools");
+    let tools = BuiltInOptions::default().for_session(&spec).expect("tools");
     let context = ToolContext::new(spec.key.clone());
     let input = json!({"command": text("command"), "timeout": 500_000});
     let _ = Toolbox::new(tools).call("Bash", input, context).await;

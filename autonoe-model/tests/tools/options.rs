@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use autonoe_core::agent::Sandbox;
-use autonoe_model::built_in_tools;
-use autonoe_model::tools::{BuiltInOptions, BuiltInToolsError};
+use autonoe_model::tools::BuiltInToolsError;
+use autonoe_model::{BuiltInOptions, built_in_tools};
 use tempfile::TempDir;
 
 fn project() -> TempDir {
@@ -17,12 +17,12 @@ fn without_a_sandbox_there_are_no_tools_unless_it_is_switched_off() {
     let project = project();
     let mut options = BuiltInOptions {
         bubblewrap: "/opt/nowhere/bwrap".into(),
-        ..BuiltInOptions::new(project.path())
+        ..BuiltInOptions::default()
     };
 
-    let refused = built_in_tools(&options);
+    let refused = built_in_tools(project.path(), &options);
     options.sandbox = Sandbox::Off;
-    let without = built_in_tools(&options);
+    let without = built_in_tools(project.path(), &options);
 
     let error = refused.expect_err("there is no sandbox");
     assert!(matches!(error, BuiltInToolsError::Sandbox(_)), "{error:?}");
@@ -43,16 +43,17 @@ fn missing_workspace_or_shell_is_an_error() {
         project.path().join("file"),
         ".".into(),
     ] {
-        let refused = built_in_tools(&BuiltInOptions::new(workspace));
+        let refused = built_in_tools(&workspace, &BuiltInOptions::default());
         assert!(
             matches!(refused, Err(BuiltInToolsError::Workspace(_))),
             "{refused:?}"
         );
     }
-    let refused = built_in_tools(&BuiltInOptions {
+    let without_bash = BuiltInOptions {
         shell: "/no/bash".into(),
-        ..BuiltInOptions::new(project.path())
-    });
+        ..BuiltInOptions::default()
+    };
+    let refused = built_in_tools(project.path(), &without_bash);
     assert!(
         matches!(refused, Err(BuiltInToolsError::Shell { .. })),
         "{refused:?}"
@@ -64,12 +65,13 @@ fn unguardable_paths_are_refused() {
     let project = project();
     fs::create_dir_all(project.path().join("a/b")).expect("writable");
     let guarded = |hidden: &[&Path], read_only: &[&str]| {
-        built_in_tools(&BuiltInOptions {
+        let options = BuiltInOptions {
             sandbox: Sandbox::Off,
             hidden: hidden.iter().map(Into::into).collect(),
             read_only: read_only.iter().map(Into::into).collect(),
-            ..BuiltInOptions::new(project.path())
-        })
+            ..BuiltInOptions::default()
+        };
+        built_in_tools(project.path(), &options)
     };
 
     for refused in [

@@ -8,7 +8,7 @@ use autonoe_core::time::SessionKey;
 use autonoe_core::tool::Toolbox;
 use autonoe_core::{AgentClientFactory, RunId, SessionSpec, ToolContext};
 use autonoe_model::provider::provider_spec;
-use autonoe_model::{BuiltInTools, ModelBackend, ModelSpec};
+use autonoe_model::{BuiltInOptions, ModelBackend, ModelSpec};
 use serde_json::json;
 
 fn session(root: &std::path::Path) -> SessionSpec {
@@ -20,7 +20,7 @@ fn session(root: &std::path::Path) -> SessionSpec {
     SessionSpec::new(key, root, gate, Toolbox::new([]))
 }
 
-async fn bash_output(tools: &BuiltInTools, spec: &SessionSpec, command: &str) -> String {
+async fn bash_output(tools: &BuiltInOptions, spec: &SessionSpec, command: &str) -> String {
     let toolbox = Toolbox::new(
         tools
             .for_session(spec)
@@ -42,10 +42,10 @@ async fn commands_work_in_the_directory_of_the_session_with_its_variables_and_no
         set("SHORT", "sk"),
     ]
     .into();
-    let tools = BuiltInTools::new()
-        .env("OURS", "too")
-        .env("KEY", "sk-1")
-        .secret("sk-1");
+    let mut tools = BuiltInOptions::default();
+    tools.env.insert("OURS".into(), "too".into());
+    tools.env.insert("KEY".into(), "sk-1".into());
+    tools.secrets.add("sk-1");
 
     for sandbox in [Sandbox::Required, Sandbox::Off] {
         spec.sandbox = sandbox;
@@ -108,7 +108,7 @@ async fn a_command_belongs_to_the_trace_of_its_session() {
     for sandbox in [Sandbox::Required, Sandbox::Off] {
         spec.sandbox = sandbox;
         let command = "echo $TRACEPARENT $TRACESTATE";
-        let output = bash_output(&BuiltInTools::new(), &spec, command).await;
+        let output = bash_output(&BuiltInOptions::default(), &spec, command).await;
 
         assert_eq!(output, format!("{trace} vendor=1\n"));
     }
@@ -121,7 +121,7 @@ async fn the_state_of_a_project_cannot_be_written_by_a_command() {
     let spec = session(folder.path());
 
     let output = bash_output(
-        &BuiltInTools::new(),
+        &BuiltInOptions::default(),
         &spec,
         "echo x > .autonoe/models.json; echo end",
     )
@@ -163,7 +163,10 @@ async fn probe_reports_sandbox_support_and_remedy() {
     let context = SpecContext::new(ProjectPaths::new(folder.path()));
     let options = backend.options(&context).expect("it is sound");
     let mut without = options.clone();
-    without.built_in = Some(BuiltInTools::new().bubblewrap("/nowhere/bwrap"));
+    without.built_in = Some(BuiltInOptions {
+        bubblewrap: "/nowhere/bwrap".into(),
+        ..BuiltInOptions::default()
+    });
 
     let able = ModelBackend::new(options)
         .probe()

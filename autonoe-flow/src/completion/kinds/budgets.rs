@@ -3,10 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::completion::dependencies::CompletionDependencies;
-use crate::completion::kind::{CompletionKind, Mistake, Needs, Rule, RuleHandler, Unreachable};
+use super::{CompletionKind, CompletionNeeds, Mistake, Rule, RuleHandler, Unreachable};
+use crate::completion::{CompletionDependencies, CompletionHandler};
 use crate::error::FlowError;
-use crate::port::CompletionHandler;
 use crate::progress::FlowProgress;
 use crate::walk::Formula;
 
@@ -20,7 +19,7 @@ pub struct IterationBudget {
 
 impl CompletionKind for IterationBudget {
     fn build(&self, _: &CompletionDependencies) -> Result<Box<dyn CompletionHandler>, FlowError> {
-        Ok(Box::new(RuleHandler::new(*self)))
+        Ok(Box::new(RuleHandler(*self)))
     }
 
     fn mistakes(&self) -> Vec<Mistake> {
@@ -44,8 +43,8 @@ impl CompletionKind for IterationBudget {
         })
     }
 
-    fn needs(&self) -> Needs {
-        Needs::default()
+    fn needs(&self) -> CompletionNeeds {
+        CompletionNeeds::default()
     }
 }
 
@@ -68,7 +67,7 @@ pub struct CheckBudget {
 
 impl CompletionKind for CheckBudget {
     fn build(&self, _: &CompletionDependencies) -> Result<Box<dyn CompletionHandler>, FlowError> {
-        Ok(Box::new(RuleHandler::new(*self)))
+        Ok(Box::new(RuleHandler(*self)))
     }
 
     fn mistakes(&self) -> Vec<Mistake> {
@@ -92,8 +91,8 @@ impl CompletionKind for CheckBudget {
         })
     }
 
-    fn needs(&self) -> Needs {
-        Needs::default()
+    fn needs(&self) -> CompletionNeeds {
+        CompletionNeeds::default()
     }
 }
 

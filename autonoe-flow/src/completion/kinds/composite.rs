@@ -7,13 +7,15 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Completion, CompletionType};
-use crate::completion::dependencies::CompletionDependencies;
-use crate::completion::kind::{CompletionKind, LastResult, Mistake, Needs, Unreachable};
-use crate::completion::{CompletionParts, completion_schema};
+use super::{
+    Completion, CompletionKind, CompletionNeeds, CompletionParts, CompletionType, Mistake,
+    Unreachable, completion_schema,
+};
+use crate::completion::{
+    CompletionContext, CompletionDependencies, CompletionHandler, CompletionResult, ConditionStates,
+};
 use crate::definition::written_value;
 use crate::error::FlowError;
-use crate::port::{CompletionContext, CompletionHandler, CompletionResult, ConditionStates};
 use crate::walk::Formula;
 
 /// Several conditions, of which one or all must hold.
@@ -34,22 +36,26 @@ impl CompletionKind for Composite {
         &self,
         needed: &CompletionDependencies,
     ) -> Result<Box<dyn CompletionHandler>, FlowError> {
-        let parts = self.conditions.iter().map(|condition| {
+        let build = |condition: &CompletionCondition| {
             Ok(Part {
                 name: condition.name.clone(),
                 handler: condition.completion.kind().build(needed)?,
+                holds: false,
             })
-        });
-        let parts: Result<Vec<Part>, FlowError> = parts.collect();
-        Ok(Box::new(CompositeHandler::new(self.mode, parts?)))
+        };
+        let parts: Result<_, FlowError> = self.conditions.iter().map(build).collect();
+        Ok(Box::new(CompositeHandler {
+            mode: self.mode,
+            parts: parts?,
+        }))
     }
 
     fn mistakes(&self) -> Vec<Mistake> {
-        let mut found = Vec::new();
+        let mut mistakes = Vec::new();
         if self.conditions.is_empty() {
             let message = "the list of conditions is empty";
             let hint = "add one or more conditions";
-            found.push(Mistake::new("/conditions", message, hint));
+            mistakes.push(Mistake::new("/conditions", message, hint));
         }
         let mut names = BTreeSet::new();
         for (index, part) in self.conditions.iter().enumerate() {
@@ -57,28 +63,28 @@ impl CompletionKind for Composite {
             if part.name.trim().is_empty() {
                 let message = "the name of the condition is blank";
                 let hint = "write a name, or remove it";
-                found.push(Mistake::new(format!("{at}/name"), message, hint));
+                mistakes.push(Mistake::new(format!("{at}/name"), message, hint));
             } else if !names.insert(&part.name) {
                 let message = format!("two conditions are named `{}`", part.name);
                 let hint = "give each condition its own `name`, under which its state is reported";
-                found.push(Mistake::new(at.clone(), message, hint));
+                mistakes.push(Mistake::new(at.clone(), message, hint));
             }
-            let of_part = part.completion.kind().mistakes().into_iter();
-            found.extend(of_part.map(|mistake| mistake.below(&format!("{at}/config"))));
+            let inner = part.completion.kind().mistakes().into_iter();
+            mistakes.extend(inner.map(|mistake| mistake.below(&format!("{at}/config"))));
         }
-        found
+        mistakes
     }
 
     fn formula(&self) -> Formula {
         let conditions = self.conditions.iter();
-        let parts: Vec<Formula> = conditions
+        let parts = conditions
             .map(|condition| condition.completion.kind().formula())
             .collect();
-        match (self.mode, parts.is_empty()) {
+        match self.mode {
             // The definition is rejected for another reason.
-            (_, true) => Formula::Free,
-            (CompositeMode::Any, false) => Formula::Any(parts),
-            (CompositeMode::All, false) => Formula::All(parts),
+            _ if self.conditions.is_empty() => Formula::Free,
+            CompositeMode::Any => Formula::Any(parts),
+            CompositeMode::All => Formula::All(parts),
         }
     }
 
@@ -87,8 +93,8 @@ impl CompletionKind for Composite {
         None
     }
 
-    fn needs(&self) -> Needs {
-        let mut needs = Needs::default();
+    fn needs(&self) -> CompletionNeeds {
+        let mut needs = CompletionNeeds::default();
         for condition in &self.conditions {
             needs.merge(condition.completion.kind().needs());
         }
@@ -190,73 +196,43 @@ impl JsonSchema for CompletionCondition {
 struct CompositeHandler {
     mode: CompositeMode,
     parts: Vec<Part>,
-    last: LastResult,
 }
 
 struct Part {
     name: String,
     handler: Box<dyn CompletionHandler>,
-}
-
-impl CompositeHandler {
-    fn new(mode: CompositeMode, parts: Vec<Part>) -> Self {
-        Self {
-            mode,
-            parts,
-            last: LastResult::default(),
-        }
-    }
-
-    /// Returns the reason if all conditions hold.
-    fn all(&self) -> Option<String> {
-        let mut parts = self.parts.iter();
-        let hold = !self.parts.is_empty() && parts.all(|part| part.handler.is_complete());
-        hold.then(|| {
-            let reasons: Vec<String> = self.parts.iter().map(Part::reason).collect();
-            reasons.join("; ")
-        })
-    }
-}
-
-impl Part {
-    fn reason(&self) -> String {
-        format!("{}: {}", self.name, self.handler.reason())
-    }
+    /// The last result.
+    holds: bool,
 }
 
 #[async_trait]
 impl CompletionHandler for CompositeHandler {
     async fn check(&mut self, now: &CompletionContext<'_>) -> Result<CompletionResult, FlowError> {
-        self.last.reset();
-        let mut first = None;
+        let mut reasons = Vec::new();
         for part in &mut self.parts {
-            part.handler.check(now).await?;
-            if self.mode == CompositeMode::Any && part.handler.is_complete() {
-                first = Some(part.reason());
-                break;
+            part.holds = false;
+            if let CompletionResult::Complete { reason } = part.handler.check(now).await? {
+                part.holds = true;
+                reasons.push(format!("{}: {reason}", part.name));
+                if self.mode == CompositeMode::Any {
+                    break;
+                }
             }
         }
-        let reason = match self.mode {
-            CompositeMode::Any => first,
-            CompositeMode::All => self.all(),
+        let least = match self.mode {
+            CompositeMode::Any => 1,
+            CompositeMode::All => self.parts.len().max(1),
         };
-        Ok(self.last.set(reason))
-    }
-
-    fn is_complete(&self) -> bool {
-        self.last.is_complete()
-    }
-
-    fn reason(&self) -> &str {
-        self.last.reason()
+        let reason = (reasons.len() >= least).then(|| reasons.join("; "));
+        Ok(reason.into())
     }
 
     fn condition_states(&self) -> ConditionStates {
         let mut states = ConditionStates::new();
-        for Part { name, handler } in &self.parts {
-            states.insert(name.clone(), handler.is_complete());
-            for (inner, holds) in handler.condition_states() {
-                states.insert(format!("{name}/{inner}"), holds);
+        for part in &self.parts {
+            states.insert(part.name.clone(), part.holds);
+            for (inner, holds) in part.handler.condition_states() {
+                states.insert(format!("{}/{inner}", part.name), holds);
             }
         }
         states

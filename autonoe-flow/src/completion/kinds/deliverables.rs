@@ -8,10 +8,12 @@ use autonoe_core::ledger::{DeliverableId, Ledger};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::completion::dependencies::{CompletionDependencies, LedgerSource, unresolved};
-use crate::completion::kind::{CompletionKind, LastResult, Mistake, Needs, Unreachable};
+use super::{CompletionKind, CompletionNeeds, Mistake, Unreachable};
+use crate::completion::dependencies::unresolved;
+use crate::completion::{
+    CompletionContext, CompletionDependencies, CompletionHandler, CompletionResult, LedgerSource,
+};
 use crate::error::{FlowError, FlowErrorKind};
-use crate::port::{CompletionContext, CompletionHandler, CompletionResult};
 use crate::walk::Formula;
 
 /// Complete when the deliverables of the ledger have passed.
@@ -28,10 +30,14 @@ impl CompletionKind for Deliverables {
         &self,
         needed: &CompletionDependencies,
     ) -> Result<Box<dyn CompletionHandler>, FlowError> {
-        let source = needed.ledger.clone();
-        let source =
-            source.ok_or_else(|| unresolved("the project has no ledger of deliverables"))?;
-        Ok(Box::new(DeliverablesPassed::new(self.clone(), source)))
+        let source = needed
+            .ledger
+            .clone()
+            .ok_or_else(|| unresolved("the project has no ledger of deliverables"))?;
+        Ok(Box::new(DeliverablesPassed {
+            required: self.clone(),
+            source,
+        }))
     }
 
     fn mistakes(&self) -> Vec<Mistake> {
@@ -46,10 +52,10 @@ impl CompletionKind for Deliverables {
         None
     }
 
-    fn needs(&self) -> Needs {
-        Needs {
+    fn needs(&self) -> CompletionNeeds {
+        CompletionNeeds {
             reads_ledger: true,
-            ..Needs::default()
+            ..CompletionNeeds::default()
         }
     }
 }
@@ -58,37 +64,17 @@ impl CompletionKind for Deliverables {
 struct DeliverablesPassed {
     required: Deliverables,
     source: Arc<dyn LedgerSource>,
-    last: LastResult,
-}
-
-impl DeliverablesPassed {
-    fn new(required: Deliverables, source: Arc<dyn LedgerSource>) -> Self {
-        Self {
-            required,
-            source,
-            last: LastResult::default(),
-        }
-    }
 }
 
 #[async_trait]
 impl CompletionHandler for DeliverablesPassed {
     async fn check(&mut self, _: &CompletionContext<'_>) -> Result<CompletionResult, FlowError> {
-        self.last.reset();
         let ledger = self.source.ledger().await.map_err(|error| {
             let message = "cannot read the ledger";
             FlowError::new(FlowErrorKind::CompletionCheck, message).with_cause(error)
         })?;
         let reason = ledger.and_then(|ledger| passed(&self.required, &ledger));
-        Ok(self.last.set(reason))
-    }
-
-    fn is_complete(&self) -> bool {
-        self.last.is_complete()
-    }
-
-    fn reason(&self) -> &str {
-        self.last.reason()
+        Ok(reason.into())
     }
 }
 

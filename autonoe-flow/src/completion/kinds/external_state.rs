@@ -7,12 +7,14 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::command::{CommandOutcome, CommandRunner};
-use crate::completion::dependencies::{CompletionDependencies, StateProbe, unresolved};
-use crate::completion::kind::{CompletionKind, LastResult, Mistake, Needs, Unreachable};
+use super::{CompletionKind, CompletionNeeds, Mistake, Unreachable};
+use crate::check::{CommandOutcome, CommandRunner};
+use crate::completion::dependencies::unresolved;
+use crate::completion::{
+    CompletionContext, CompletionDependencies, CompletionHandler, CompletionResult, StateProbe,
+};
 use crate::definition::{read_by_type, ten_minutes};
 use crate::error::{FlowError, FlowErrorKind};
-use crate::port::{CompletionContext, CompletionHandler, CompletionResult};
 use crate::walk::Formula;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -64,13 +66,20 @@ impl CompletionKind for ExternalState {
         &self,
         needed: &CompletionDependencies,
     ) -> Result<Box<dyn CompletionHandler>, FlowError> {
-        let handler = match &self.source {
+        let (name, probe): (String, Arc<dyn StateProbe>) = match &self.source {
             ExternalStateSource::Command(command) => {
                 needed.commands.resolve(&command.command)?;
-                ExternalStateHandler::command(command, Arc::clone(&needed.commands))
+                let program = command.command.first().map_or("", String::as_str);
+                let probe = CommandProbe {
+                    command: command.clone(),
+                    runner: Arc::clone(&needed.commands),
+                };
+                (
+                    format!("the state that the command `{program}` reports"),
+                    Arc::new(probe),
+                )
             }
-            ExternalStateSource::Named(state) => {
-                let name = &state.name;
+            ExternalStateSource::Named(NamedState { name }) => {
                 let probe = needed.states.get(name).ok_or_else(|| {
                     let known: Vec<&str> = needed.states.names().collect();
                     let known = if known.is_empty() {
@@ -80,14 +89,14 @@ impl CompletionKind for ExternalState {
                     };
                     unresolved(format!("the state `{name}` is not registered; {known}"))
                 })?;
-                ExternalStateHandler::named(name, Arc::clone(probe))
+                (format!("the state `{name}`"), Arc::clone(probe))
             }
         };
-        Ok(Box::new(handler))
+        Ok(Box::new(ExternalStateHandler { name, probe }))
     }
 
     fn mistakes(&self) -> Vec<Mistake> {
-        let mut found = Vec::new();
+        let mut mistakes = Vec::new();
         match &self.source {
             ExternalStateSource::Command(StateCommand {
                 command,
@@ -96,22 +105,22 @@ impl CompletionKind for ExternalState {
                 if command.first().is_none_or(|it| it.trim().is_empty()) {
                     let hint = "write a program with its arguments, like [\"./is-done.sh\"]";
                     let message = "the command is empty";
-                    found.push(Mistake::new("/source/command", message, hint));
+                    mistakes.push(Mistake::new("/source/command", message, hint));
                 }
                 if *timeout_seconds == 0 {
                     let message = "the timeout of the command is 0";
                     let pointer = "/source/timeoutSeconds";
-                    found.push(Mistake::new(pointer, message, "write 1 or more"));
+                    mistakes.push(Mistake::new(pointer, message, "write 1 or more"));
                 }
             }
             ExternalStateSource::Named(state) => {
                 if state.name.trim().is_empty() {
                     let hint = "write the name under which the program registers it";
-                    found.push(Mistake::new("/source/name", "the name is blank", hint));
+                    mistakes.push(Mistake::new("/source/name", "the name is blank", hint));
                 }
             }
         }
-        found
+        mistakes
     }
 
     fn formula(&self) -> Formula {
@@ -122,13 +131,10 @@ impl CompletionKind for ExternalState {
         None
     }
 
-    fn needs(&self) -> Needs {
-        Needs {
-            runs_command: match self.source {
-                ExternalStateSource::Command(_) => true,
-                ExternalStateSource::Named(_) => false,
-            },
-            ..Needs::default()
+    fn needs(&self) -> CompletionNeeds {
+        CompletionNeeds {
+            runs_command: matches!(self.source, ExternalStateSource::Command(_)),
+            ..CompletionNeeds::default()
         }
     }
 }
@@ -138,60 +144,28 @@ struct ExternalStateHandler {
     /// Its description in reasons and errors.
     name: String,
     probe: Arc<dyn StateProbe>,
-    last: LastResult,
-}
-
-impl ExternalStateHandler {
-    fn named(name: &str, probe: Arc<dyn StateProbe>) -> Self {
-        Self {
-            name: format!("the state `{name}`"),
-            probe,
-            last: LastResult::default(),
-        }
-    }
-
-    fn command(command: &StateCommand, runner: Arc<dyn CommandRunner>) -> Self {
-        let program = command.command.first().map_or("", String::as_str);
-        Self {
-            name: format!("the state that the command `{program}` reports"),
-            probe: Arc::new(Command {
-                command: command.clone(),
-                runner,
-            }),
-            last: LastResult::default(),
-        }
-    }
 }
 
 #[async_trait]
 impl CompletionHandler for ExternalStateHandler {
     async fn check(&mut self, _: &CompletionContext<'_>) -> Result<CompletionResult, FlowError> {
-        self.last.reset();
         let is_reached = self.probe.is_reached().await.map_err(|error| {
             let message = format!("cannot determine {}", self.name);
             FlowError::new(FlowErrorKind::CompletionCheck, message).with_cause(error)
         })?;
         let reason = is_reached.then(|| format!("{} is reached", self.name));
-        Ok(self.last.set(reason))
-    }
-
-    fn is_complete(&self) -> bool {
-        self.last.is_complete()
-    }
-
-    fn reason(&self) -> &str {
-        self.last.reason()
+        Ok(reason.into())
     }
 }
 
 /// A command that exits with 0 when a state is reached, and with 1 while it is not.
-struct Command {
+struct CommandProbe {
     command: StateCommand,
     runner: Arc<dyn CommandRunner>,
 }
 
 #[async_trait]
-impl StateProbe for Command {
+impl StateProbe for CommandProbe {
     async fn is_reached(&self) -> Result<bool, BoxError> {
         let time = Duration::from_secs(self.command.timeout_seconds);
         match self.runner.run(&self.command.command, time).await? {

@@ -7,6 +7,9 @@ mod external_state;
 mod signals;
 mod steps;
 
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
 use autonoe_core::project::config_parts::{below, inside, read_part};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -20,9 +23,12 @@ pub use self::signals::{KeywordSignal, StructuredSignal};
 pub use self::steps::{PhaseCompletion, StepMachine};
 
 use super::dependencies::{CompletionDependencies, unresolved};
-use super::kind::{CompletionKind, Mistake, Needs, Unreachable};
+use super::handler::{
+    CompletionContext, CompletionHandler, CompletionResult, CompletionSpec, known_completions,
+    read_custom,
+};
 use crate::error::FlowError;
-use crate::port::{CompletionHandler, CompletionSpec, known_completions, read_custom};
+use crate::progress::FlowProgress;
 use crate::walk::Formula;
 
 /// Defines the kinds in one table: variant and struct, name in files, need of settings.
@@ -141,14 +147,129 @@ completion_kinds! {
 }
 
 impl Completion {
-    /// Returns whether the condition, or a part of it, reads the ledger.
-    pub fn reads_ledger(&self) -> bool {
-        self.kind().needs().reads_ledger
+    /// Returns what the condition and its parts need.
+    pub fn needs(&self) -> CompletionNeeds {
+        self.kind().needs()
+    }
+}
+
+/// A kind of completion condition.
+///
+/// No function has a default: each kind decides about each of them.
+pub(crate) trait CompletionKind {
+    /// Builds the handler that decides whether the condition holds.
+    ///
+    /// # Errors
+    ///
+    /// A dependency is missing. The message names it.
+    fn build(
+        &self,
+        needed: &CompletionDependencies,
+    ) -> Result<Box<dyn CompletionHandler>, FlowError>;
+
+    /// Returns the mistakes in its settings.
+    fn mistakes(&self) -> Vec<Mistake>;
+
+    /// Returns the condition as far as the graph determines it.
+    fn formula(&self) -> Formula;
+
+    /// Describes that no path reaches the condition; `None` if this is not reported.
+    fn unreachable(&self) -> Option<Unreachable>;
+
+    /// Returns what it needs from the flow and the project.
+    fn needs(&self) -> CompletionNeeds;
+}
+
+/// A mistake in the settings of a condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    /// The place, as a JSON pointer into the settings.
+    pub(crate) pointer: String,
+    pub(crate) message: String,
+    pub(crate) hint: &'static str,
+}
+
+impl Mistake {
+    pub(crate) fn new(
+        pointer: impl Into<String>,
+        message: impl Into<String>,
+        hint: &'static str,
+    ) -> Self {
+        Self {
+            pointer: pointer.into(),
+            message: message.into(),
+            hint,
+        }
     }
 
-    /// Returns whether the condition, or a part of it, runs a command.
-    pub fn runs_command(&self) -> bool {
-        self.kind().needs().runs_command
+    /// Returns the mistake with `at` in front of its pointer.
+    pub(crate) fn below(mut self, at: &str) -> Self {
+        self.pointer.insert_str(0, at);
+        self
+    }
+}
+
+/// A condition that no path through the steps reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unreachable {
+    pub(crate) message: String,
+    pub(crate) hint: &'static str,
+}
+
+/// The parts of the flow and the project that completion conditions need.
+///
+/// ```
+/// use autonoe_flow::definition::Behavior;
+///
+/// let behavior: Behavior = serde_json::from_str(
+///     r#"{"completionType": "keywordSignal", "completionConfig": {"keywords": ["DONE"]}}"#,
+/// )?;
+///
+/// let needs = behavior.completion.needs();
+///
+/// assert!(needs.keywords.contains("DONE") && !needs.reads_ledger);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CompletionNeeds {
+    /// Whether a condition reads the ledger.
+    pub reads_ledger: bool,
+    /// Whether a condition runs a command.
+    pub runs_command: bool,
+    /// The awaited keywords.
+    pub keywords: BTreeSet<String>,
+    /// The awaited signals, without duplicates. If there are none, agents have no tool `signal`.
+    pub signals: Vec<StructuredSignal>,
+}
+
+impl CompletionNeeds {
+    /// Adds the needs of another condition.
+    fn merge(&mut self, other: Self) {
+        self.reads_ledger |= other.reads_ledger;
+        self.runs_command |= other.runs_command;
+        self.keywords.extend(other.keywords);
+        for signal in other.signals {
+            if !self.signals.contains(&signal) {
+                self.signals.push(signal);
+            }
+        }
+    }
+}
+
+/// Decides whether a condition holds. Returns the reason, or `None` while it does not hold.
+trait Rule: Send + Sync {
+    fn reason(&self, progress: &FlowProgress) -> Option<String>;
+}
+
+/// A condition that follows a [`Rule`].
+#[derive(Debug)]
+struct RuleHandler<R>(R);
+
+#[async_trait]
+impl<R: Rule> CompletionHandler for RuleHandler<R> {
+    async fn check(&mut self, now: &CompletionContext<'_>) -> Result<CompletionResult, FlowError> {
+        Ok(self.0.reason(now.progress).into())
     }
 }
 
@@ -176,8 +297,8 @@ impl CompletionKind for Box<dyn CompletionSpec> {
         None
     }
 
-    fn needs(&self) -> Needs {
-        Needs::default()
+    fn needs(&self) -> CompletionNeeds {
+        CompletionNeeds::default()
     }
 }
 

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::completion::dependencies::CompletionDependencies;
-use crate::completion::kind::{CompletionKind, Mistake, Needs, Rule, RuleHandler, Unreachable};
+use super::{CompletionKind, CompletionNeeds, Mistake, Rule, RuleHandler, Unreachable};
+use crate::completion::{CompletionDependencies, CompletionHandler};
 use crate::definition::KeywordMode;
+use crate::definition::quoted;
 use crate::error::FlowError;
-use crate::port::CompletionHandler;
 use crate::progress::{AgentSignal, FlowProgress};
 use crate::walk::Formula;
 
@@ -25,24 +25,24 @@ pub struct KeywordSignal {
 
 impl CompletionKind for KeywordSignal {
     fn build(&self, _: &CompletionDependencies) -> Result<Box<dyn CompletionHandler>, FlowError> {
-        Ok(Box::new(RuleHandler::new(self.clone())))
+        Ok(Box::new(RuleHandler(self.clone())))
     }
 
     fn mistakes(&self) -> Vec<Mistake> {
-        let mut found = Vec::new();
+        let mut mistakes = Vec::new();
         if self.keywords.is_empty() {
             let message = "the list of words is empty, so the condition could never hold";
             let hint = "add a word that the agent writes";
-            found.push(Mistake::new("/keywords", message, hint));
+            mistakes.push(Mistake::new("/keywords", message, hint));
         }
         for (index, word) in self.keywords.iter().enumerate() {
             if word.trim().is_empty() {
                 let message = "a blank word is in every text";
                 let pointer = format!("/keywords/{index}");
-                found.push(Mistake::new(pointer, message, "write a word"));
+                mistakes.push(Mistake::new(pointer, message, "write a word"));
             }
         }
-        found
+        mistakes
     }
 
     fn formula(&self) -> Formula {
@@ -53,8 +53,11 @@ impl CompletionKind for KeywordSignal {
         None
     }
 
-    fn needs(&self) -> Needs {
-        Needs::keywords(&self.keywords)
+    fn needs(&self) -> CompletionNeeds {
+        CompletionNeeds {
+            keywords: self.keywords.iter().cloned().collect(),
+            ..CompletionNeeds::default()
+        }
     }
 }
 
@@ -64,9 +67,8 @@ impl Rule for KeywordSignal {
         if !self.mode.holds(&self.keywords, is_seen) {
             return None;
         }
-        let seen = self.keywords.iter().filter(|word| is_seen(word));
-        let seen: Vec<String> = seen.map(|word| format!("`{word}`")).collect();
-        Some(format!("the agent said {}", seen.join(", ")))
+        let keywords = self.keywords.iter().filter(|word| is_seen(word));
+        Some(format!("the agent said {}", quoted(keywords)))
     }
 }
 
@@ -99,7 +101,7 @@ impl StructuredSignal {
 
 impl CompletionKind for StructuredSignal {
     fn build(&self, _: &CompletionDependencies) -> Result<Box<dyn CompletionHandler>, FlowError> {
-        Ok(Box::new(RuleHandler::new(self.clone())))
+        Ok(Box::new(RuleHandler(self.clone())))
     }
 
     fn mistakes(&self) -> Vec<Mistake> {
@@ -119,10 +121,11 @@ impl CompletionKind for StructuredSignal {
         None
     }
 
-    fn needs(&self) -> Needs {
-        let mut needs = Needs::default();
-        needs.triggers.signals.push(self.clone());
-        needs
+    fn needs(&self) -> CompletionNeeds {
+        CompletionNeeds {
+            signals: vec![self.clone()],
+            ..CompletionNeeds::default()
+        }
     }
 }
 

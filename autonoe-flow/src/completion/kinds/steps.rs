@@ -3,10 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::completion::dependencies::CompletionDependencies;
-use crate::completion::kind::{CompletionKind, Mistake, Needs, Rule, RuleHandler, Unreachable};
+use super::{CompletionKind, CompletionNeeds, Mistake, Rule, RuleHandler, Unreachable};
+use crate::completion::{CompletionDependencies, CompletionHandler};
 use crate::error::FlowError;
-use crate::port::CompletionHandler;
 use crate::progress::FlowProgress;
 use crate::walk::Formula;
 
@@ -17,7 +16,7 @@ pub struct StepMachine {}
 
 impl CompletionKind for StepMachine {
     fn build(&self, _: &CompletionDependencies) -> Result<Box<dyn CompletionHandler>, FlowError> {
-        Ok(Box::new(RuleHandler::new(*self)))
+        Ok(Box::new(RuleHandler(*self)))
     }
 
     fn mistakes(&self) -> Vec<Mistake> {
@@ -33,8 +32,8 @@ impl CompletionKind for StepMachine {
         None
     }
 
-    fn needs(&self) -> Needs {
-        Needs::default()
+    fn needs(&self) -> CompletionNeeds {
+        CompletionNeeds::default()
     }
 }
 
@@ -56,7 +55,7 @@ pub struct PhaseCompletion {
 
 impl CompletionKind for PhaseCompletion {
     fn build(&self, _: &CompletionDependencies) -> Result<Box<dyn CompletionHandler>, FlowError> {
-        Ok(Box::new(RuleHandler::new(self.clone())))
+        Ok(Box::new(RuleHandler(self.clone())))
     }
 
     fn mistakes(&self) -> Vec<Mistake> {
@@ -83,8 +82,8 @@ impl CompletionKind for PhaseCompletion {
         })
     }
 
-    fn needs(&self) -> Needs {
-        Needs::default()
+    fn needs(&self) -> CompletionNeeds {
+        CompletionNeeds::default()
     }
 }
 

@@ -202,13 +202,9 @@ struct SilentHandler;
 #[async_trait::async_trait]
 impl CompletionHandler for SilentHandler {
     async fn check(&mut self, _: &CompletionContext<'_>) -> Result<CompletionResult, FlowError> {
-        Ok(self.result())
-    }
-    fn is_complete(&self) -> bool {
-        true
-    }
-    fn reason(&self) -> &str {
-        " "
+        Ok(CompletionResult::Complete {
+            reason: " ".to_owned(),
+        })
     }
 }
 

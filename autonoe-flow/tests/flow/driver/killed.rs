@@ -77,7 +77,8 @@ fn run(
 ) -> FlowResult {
     let project = Project::find(dir, None).expect("it is there");
     let agents = ScriptedBackend::resuming_at(first, scripts).unverified();
-    let flow = FlowRun::new(project.clone(), review(&project), Arc::new(agents)).observer(observer);
+    let flow = FlowRun::new(project.clone(), review(&project), Arc::new(agents))
+        .options(|options| options.observer(observer));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

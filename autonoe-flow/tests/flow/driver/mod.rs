@@ -68,7 +68,10 @@ impl Fixture {
     }
 
     pub(crate) fn start(&self) -> StartOptions {
-        StartOptions::new(ParameterValues::default()).control(&self.control)
+        StartOptions {
+            control: self.control.clone(),
+            ..StartOptions::new(ParameterValues::default())
+        }
     }
 
     /// Runs a flow to its end.

@@ -46,6 +46,15 @@ fn flow_run(project: &TempProject, agents: ScriptedBackend) -> FlowRun {
     )
 }
 
+fn observed(run: FlowRun, observer: &Arc<RecordedEvents>) -> FlowRun {
+    let observer = observer.clone();
+    run.options(|options| options.observer(observer))
+}
+
+fn limited(run: FlowRun, limits: FlowLimits) -> FlowRun {
+    run.options(move |options| options.limits(limits))
+}
+
 async fn start(run: FlowRun) -> Result<FlowResult, FlowRunError> {
     run.run(&RunControl::new()).await
 }
@@ -115,7 +124,7 @@ async fn an_interrupted_flow_resumes_at_its_step_with_visits_and_retries_intact(
         ],
     );
 
-    let result = start(flow_run(&project, agents).observer(events.clone()))
+    let result = start(observed(flow_run(&project, agents), &events))
         .await
         .expect("it goes on");
 
@@ -293,12 +302,12 @@ async fn a_resumed_flow_keeps_its_limits_or_uses_new_ones() {
         let project = project(&steps());
         let lost = [costs("one"), SessionScript::new("lost").hangs()];
         let agents = ScriptedBackend::new(lost).unverified();
-        hang(flow_run(&project, agents).limits(limits(15))).await;
+        hang(limited(flow_run(&project, agents), limits(15))).await;
         let rest = [costs("one"), costs("no"), costs("OK")];
         let agents = ScriptedBackend::resuming_at(2, rest).unverified();
         let run = flow_run(&project, agents);
         let run = match new_limits {
-            Some(limits) => run.limits(limits),
+            Some(limits) => limited(run, limits),
             None => run,
         };
 
@@ -324,7 +333,7 @@ async fn a_rejected_budget_leaves_an_interrupted_flow_unchanged() {
         budget,
         ..FlowLimits::default()
     };
-    let refused = flow_run(&project, agents.with_capabilities(silent)).limits(limits);
+    let refused = limited(flow_run(&project, agents.with_capabilities(silent)), limits);
 
     let error = start(refused).await.expect_err("it cannot be kept");
     let untouched = project.journal_text();
@@ -448,9 +457,9 @@ async fn run_with(
     limits: Option<FlowLimits>,
 ) -> (FlowResult, Vec<String>) {
     let events = Arc::new(RecordedEvents::default());
-    let run = flow_run(project, agents).observer(events.clone());
+    let run = observed(flow_run(project, agents), &events);
     let run = match limits {
-        Some(limits) => run.limits(limits),
+        Some(limits) => limited(run, limits),
         None => run,
     };
     let result = start(run).await.expect("it begins");
@@ -553,7 +562,7 @@ async fn a_flow_that_was_stopped_before_it_ran_starts_when_it_is_resumed() {
     let seen = control.clone();
     let run = flow_run(&project, ScriptedBackend::new([]));
     // It is cancelled between its start and its first prompt.
-    let run = run.observer(move |_: &FlowEvent<'_>| seen.cancel());
+    let run = run.options(|options| options.observer(move |_: &FlowEvent<'_>| seen.cancel()));
 
     let stopped = run.run(&control).await.expect("it begins");
     let agents = ScriptedBackend::new([text_session("one"), text_session("OK")]);
@@ -590,7 +599,7 @@ async fn a_flow_has_a_directory_for_conversations_until_it_cannot_be_resumed() {
     keep();
     let second = ScriptedBackend::resuming_at(2, [text_session(""), text_session("OK")]);
     let events = Arc::new(RecordedEvents::default());
-    let run = flow_run(&project, keeping_conversations(second)).observer(events.clone());
+    let run = observed(flow_run(&project, keeping_conversations(second)), &events);
     let run = run.configure({
         let conversation = conversation.clone();
         move |builder| {
@@ -621,9 +630,8 @@ async fn conversations_of_an_interrupted_flow_stay_when_a_new_flow_cannot_start(
         budget: Budget::default().with_cost(CostUsd::from_cents(100)),
         ..FlowLimits::default()
     };
-    let refused = flow_run(&project, agents.with_capabilities(without_cost))
-        .limits(limits)
-        .on_interrupted(OnInterrupted::StartNew);
+    let run = flow_run(&project, agents.with_capabilities(without_cost));
+    let refused = limited(run, limits).on_interrupted(OnInterrupted::StartNew);
 
     start(refused).await.expect_err("its budget cannot be kept");
 

@@ -11,7 +11,7 @@ use autonoe_core::{ToolContext, ToolError};
 use autonoe_process::{Launch, Marker, Network, OsSandbox, ShutdownPolicy};
 
 use super::repository::{self, Repository};
-use crate::tools::ToolWorkspace;
+use crate::tools::workspace::ToolWorkspace;
 
 /// Environment variable that marks the processes of commands.
 const MARKER: &str = "AUTONOE_TOOL_CALL";
@@ -69,8 +69,8 @@ impl Shell {
     /// read-only.
     pub(super) fn repository(&self) -> Option<Repository> {
         let name = OsStr::new(repository::NAME);
-        let is_configured = self.workspace.read_only_names().contains(name)
-            || self.workspace.hidden_names().contains(name);
+        let is_configured =
+            self.workspace.read_only.contains(name) || self.workspace.hidden.contains(name);
         (self.is_sandboxed() && !is_configured).then(|| Repository::inspect(self.workspace.root()))
     }
 
@@ -86,13 +86,13 @@ impl Shell {
         if let Some(repository) = repository {
             sandbox = repository.guard(sandbox);
         }
-        for name in self.workspace.read_only_names() {
+        for name in &self.workspace.read_only {
             let path = root.join(name);
             if path.symlink_metadata().is_ok() {
                 sandbox = sandbox.read_only(path);
             }
         }
-        for name in self.workspace.hidden_names() {
+        for name in &self.workspace.hidden {
             sandbox = sandbox.hidden(root.join(name));
         }
         Some(sandbox)

@@ -12,7 +12,7 @@ use rustix::fs::{Mode, OFlags, mkdirat, openat, readlinkat};
 use rustix::io::Errno;
 
 use super::ToolWorkspace;
-use crate::tools::failure::{denied, invalid, not_found, system};
+use crate::tools::file_tool::{denied, invalid, not_found, system};
 
 /// Maximum number of links in a path, equal to the system's limit.
 const MAX_LINKS: usize = 40;

@@ -19,7 +19,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::tools::failure::{denied, invalid, not_found, system};
+use crate::tools::file_tool::{denied, invalid, not_found, system};
 
 pub(super) use locate::{Entry, Located, Purpose};
 
@@ -31,24 +31,17 @@ pub(super) use locate::{Entry, Located, Purpose};
 ///
 /// Entries of the root can be hidden from the tools, or read-only. Writes are serialized, so
 /// concurrent edits do not lose changes.
-///
-/// ```
-/// use autonoe_model::tools::ToolWorkspace;
-///
-/// # let folder = tempfile::tempdir()?;
-/// let workspace = ToolWorkspace::open(folder.path())?.hidden(".env").read_only(".autonoe");
-///
-/// assert!(workspace.root().is_absolute());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
-pub struct ToolWorkspace {
+pub(super) struct ToolWorkspace {
     root: PathBuf,
-    /// Other paths of the root that an agent may use: the path given by the caller, and symlinks.
-    aliases: Vec<PathBuf>,
+    /// Other paths of the root that an agent may use: the path given by the caller, and symlinks to
+    /// the root. The links themselves are never followed.
+    pub(super) aliases: Vec<PathBuf>,
     directory: OwnedFd,
-    hidden: BTreeSet<OsString>,
-    read_only: BTreeSet<OsString>,
+    /// Hidden entries of the root, even if they are created later.
+    pub(super) hidden: BTreeSet<OsString>,
+    /// Entries of the root that are read-only, including their content.
+    pub(super) read_only: BTreeSet<OsString>,
     writing: Mutex<()>,
 }
 
@@ -68,8 +61,8 @@ impl ToolWorkspace {
     /// # Errors
     ///
     /// The path does not exist, is not a directory, or is not absolute.
-    pub fn open(root: impl AsRef<Path>) -> Result<Self, WorkspaceError> {
-        let path = root.as_ref().to_owned();
+    pub(super) fn open(root: &Path) -> Result<Self, WorkspaceError> {
+        let path = root.to_owned();
         let refused = |source| WorkspaceError {
             path: path.clone(),
             source,
@@ -91,42 +84,9 @@ impl ToolWorkspace {
         })
     }
 
-    /// Adds a symlink to the root. Paths through it count as paths of the root.
-    ///
-    /// The link itself is never followed.
-    #[must_use]
-    pub fn alias(mut self, link: impl Into<PathBuf>) -> Self {
-        self.aliases.push(link.into());
-        self
-    }
-
-    /// Hides the entry `name` of the root, even if it is created later.
-    #[must_use]
-    pub fn hidden(mut self, name: impl Into<OsString>) -> Self {
-        self.hidden.insert(name.into());
-        self
-    }
-
-    /// Makes the entry `name` of the root, including its content, read-only.
-    #[must_use]
-    pub fn read_only(mut self, name: impl Into<OsString>) -> Self {
-        self.read_only.insert(name.into());
-        self
-    }
-
     /// Returns the root: absolute and without links.
-    pub fn root(&self) -> &Path {
+    pub(super) fn root(&self) -> &Path {
         &self.root
-    }
-
-    /// Returns the hidden entries of the root.
-    pub(super) fn hidden_names(&self) -> &BTreeSet<OsString> {
-        &self.hidden
-    }
-
-    /// Returns the read-only entries of the root.
-    pub(super) fn read_only_names(&self) -> &BTreeSet<OsString> {
-        &self.read_only
     }
 
     /// Acquires the lock for writes.

@@ -1,43 +1,23 @@
 //! Encoding of conversations for the Messages API.
 
-use std::borrow::Cow;
-
 use autonoe_core::tool::Attachment;
 use serde_json::{Value, json};
 
 use super::PROTOCOL;
 use crate::contract::{Message, MessagePart, PartKind, ToolResult};
-use crate::wire::attachment;
+use crate::wire::{base64, merged_turns, object_input};
 
 const IMAGES: [&str; 4] = ["image/gif", "image/jpeg", "image/png", "image/webp"];
 
 /// Returns the messages: alternating roles, none empty, and results first.
 pub(super) fn messages(conversation: &[Message]) -> Vec<Value> {
-    let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
-    for message in conversation {
-        let (role, blocks): (_, Vec<Value>) = match message {
-            Message::User { text } => ("user", text_block(text).into_iter().collect()),
-            Message::Assistant(answer) => {
-                ("assistant", answer.parts.iter().filter_map(part).collect())
-            }
-            Message::Results { results } => ("user", results.iter().map(result).collect()),
-        };
-        // Removed before turns are merged: an empty message between two others would leave them
-        // with the same role.
-        if blocks.is_empty() {
-            continue;
-        }
-        match turns.last_mut() {
-            Some((last, content)) if *last == role => content.extend(blocks),
-            _ => turns.push((role, blocks)),
-        }
-    }
-    let turn = |(role, mut content): (&str, Vec<Value>)| {
-        if role == "user" {
-            content.sort_by_key(|block| block["type"] != "tool_result");
-        }
-        json!({"role": role, "content": content})
-    };
+    let messages = conversation.iter().map(|message| match message {
+        Message::User { text } => ("user", text_block(text).into_iter().collect()),
+        Message::Assistant(answer) => ("assistant", answer.parts.iter().filter_map(part).collect()),
+        Message::Results { results } => ("user", results.iter().map(result).collect()),
+    });
+    let turns = merged_turns(messages, |block| block["type"] == "tool_result");
+    let turn = |(role, content)| json!({"role": role, "content": content});
     turns.into_iter().map(turn).collect()
 }
 
@@ -53,7 +33,7 @@ fn part(part: &MessagePart) -> Option<Value> {
             "type": "tool_use",
             "id": legal_id(id),
             "name": name,
-            "input": *object(input),
+            "input": object_input(input),
         })),
         PartKind::Thinking { .. } | PartKind::Opaque => None,
     }
@@ -66,20 +46,10 @@ fn sendable(item: &Value) -> Option<Value> {
         Some("text") if is_blank(item["text"].as_str().unwrap_or_default()) => None,
         Some("tool_use" | "server_tool_use") if !item["input"].is_object() => {
             let mut item = item.clone();
-            item["input"] = object(&item["input"]).into_owned();
+            item["input"] = object_input(&item["input"]);
             Some(item)
         }
         _ => Some(item.clone()),
-    }
-}
-
-/// Returns the input of a call, which must be an object. Invalid JSON is sent in the field that the
-/// documentation defines for it.
-fn object(input: &Value) -> Cow<'_, Value> {
-    match input {
-        Value::Object(_) => Cow::Borrowed(input),
-        Value::String(text) => Cow::Owned(json!({"INVALID_JSON": text})),
-        other => Cow::Owned(json!({"INVALID_JSON": other.to_string()})),
     }
 }
 
@@ -115,7 +85,7 @@ fn file_block(file: &Attachment) -> Value {
         "application/pdf" => "document",
         _ => return json!({"type": "text", "text": file.to_text()}),
     };
-    let data = attachment::base64(file);
+    let data = base64(file);
     json!({"type": block, "source": {"type": "base64", "media_type": kind, "data": data}})
 }
 

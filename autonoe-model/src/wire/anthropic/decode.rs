@@ -10,10 +10,9 @@ use serde_json::{Map, Value};
 
 use super::{PROTOCOL, error};
 use crate::contract::{
-    AssistantMessage, CallUsage, MessagePart, ModelError, ModelErrorCode, ModelEvent, ModelReply,
-    StopReason,
+    AssistantMessage, CallUsage, MessagePart, ModelError, ModelEvent, ModelReply, StopReason,
 };
-use crate::wire::{Decoder, ServerEvent};
+use crate::wire::{Decoder, ServerEvent, incomplete_answer, invalid_response, parse_event};
 
 /// Decodes one message.
 #[derive(Debug, Default)]
@@ -77,10 +76,6 @@ impl MessageDecoder {
         self.is_whole = self.stop.is_some() && self.blocks.values().all(|block| !block.is_open);
         self.is_whole.then_some(())
     }
-
-    fn invalid_response(&self, message: String) -> ModelError {
-        ModelError::new(ModelErrorCode::InvalidResponse, message).with_usage(self.usage.tokens())
-    }
 }
 
 impl Decoder for MessageDecoder {
@@ -89,11 +84,7 @@ impl Decoder for MessageDecoder {
         event: &ServerEvent,
         new_events: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
-        let data: Value = serde_json::from_str(&event.data).map_err(|error| {
-            self.invalid_response(format!(
-                "the provider sent an event that is not valid JSON: {error}"
-            ))
-        })?;
+        let data = parse_event(event, self.usage.tokens())?;
         let kind = data["type"].as_str().unwrap_or(&event.name);
         let understood = match kind {
             "error" => {
@@ -119,9 +110,8 @@ impl Decoder for MessageDecoder {
             // Keep-alive messages and unknown events.
             _ => Some(()),
         };
-        understood.ok_or_else(|| {
-            self.invalid_response(format!("the provider sent an unexpected `{kind}`"))
-        })
+        let problem = || format!("an unexpected `{kind}`");
+        understood.ok_or_else(|| invalid_response(&problem(), self.usage.tokens()))
     }
 
     fn is_complete(&self) -> bool {
@@ -137,11 +127,7 @@ impl Decoder for MessageDecoder {
         };
         let stop = match self.stop {
             Some(stop) if self.is_whole => stop,
-            _ => {
-                let message = "the answer ended before it was complete";
-                let error = ModelError::new(ModelErrorCode::NetworkError, message);
-                return Err(error.with_usage(tokens));
-            }
+            _ => return Err(incomplete_answer(tokens)),
         };
         if matches!(stop, StopReason::MaxTokens | StopReason::ContextFull)
             && let Some(mut last) = self.blocks.last_entry()

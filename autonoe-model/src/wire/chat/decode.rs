@@ -9,10 +9,8 @@ use crate::contract::{
     AssistantMessage, CallUsage, MessagePart, ModelError, ModelErrorCode, ModelEvent, ModelReply,
     StopReason,
 };
-use crate::wire::openai::{
-    ApiError, Counts, Frame, incomplete_answer, invalid_response, read_arguments,
-};
-use crate::wire::{Decoder, ServerEvent};
+use crate::wire::openai::{ApiError, Counts, Frame, read_arguments};
+use crate::wire::{Decoder, ServerEvent, incomplete_answer, invalid_response};
 
 /// Decodes one answer.
 ///

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::PROTOCOL;
 use crate::contract::{Message, MessagePart, PartKind, ToolResult};
-use crate::wire::attachment;
+use crate::wire::{base64, merged_turns, object_input};
 
 /// Documented placeholder for the signature of other models' calls.
 const UNSIGNED: &str = "skip_thought_signature_validator";
@@ -19,36 +19,20 @@ type WireIds<'a> = BTreeMap<&'a str, Option<&'a str>>;
 /// Returns the contents: alternating roles, none empty, and results first.
 pub(super) fn contents(model: &str, conversation: &[Message]) -> Vec<Value> {
     let mut ids = WireIds::new();
-    let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
-    for message in conversation {
-        let (role, parts): (_, Vec<Value>) = match message {
-            Message::User { text } => ("user", text_part(text).into_iter().collect()),
-            Message::Assistant(answer) => {
-                ids.extend(answer.parts.iter().filter_map(wire_id));
-                let parts = answer.parts.iter();
-                ("model", parts.filter_map(|it| part(model, it)).collect())
-            }
-            Message::Results { results } => {
-                let parts = results.iter().flat_map(|it| result(it, &ids));
-                ("user", parts.collect())
-            }
-        };
-        // Removed before turns are merged: an empty message between two others would leave them
-        // with the same role.
-        if parts.is_empty() {
-            continue;
+    let messages = conversation.iter().map(|message| match message {
+        Message::User { text } => ("user", text_part(text).into_iter().collect()),
+        Message::Assistant(answer) => {
+            ids.extend(answer.parts.iter().filter_map(wire_id));
+            let parts = answer.parts.iter();
+            ("model", parts.filter_map(|it| part(model, it)).collect())
         }
-        match turns.last_mut() {
-            Some((last, all)) if *last == role => all.extend(parts),
-            _ => turns.push((role, parts)),
+        Message::Results { results } => {
+            let parts = results.iter().flat_map(|it| result(it, &ids));
+            ("user", parts.collect())
         }
-    }
-    let turn = |(role, mut parts): (&str, Vec<Value>)| {
-        if role == "user" {
-            parts.sort_by_key(|part| part.get("functionResponse").is_none());
-        }
-        json!({"role": role, "parts": parts})
-    };
+    });
+    let turns = merged_turns(messages, |part| part.get("functionResponse").is_some());
+    let turn = |(role, parts)| json!({"role": role, "parts": parts});
     turns.into_iter().map(turn).collect()
 }
 
@@ -71,13 +55,7 @@ fn part(model: &str, part: &MessagePart) -> Option<Value> {
     match &part.kind {
         PartKind::Text { text } => text_part(text),
         PartKind::ToolCall { name, input, .. } => {
-            let args = match input {
-                Value::Object(_) => input.clone(),
-                // The model reads this, so it should see what it wrote.
-                other => {
-                    json!({"INVALID_JSON": other.as_str().map_or(other.to_string(), str::to_owned)})
-                }
-            };
+            let args = object_input(input);
             let mut call = json!({"functionCall": {"name": name, "args": args}});
             if wants_signatures(model) {
                 call["thoughtSignature"] = UNSIGNED.into();
@@ -124,7 +102,7 @@ fn supports_file(kind: &str) -> bool {
 }
 
 fn file_part(file: &Attachment) -> Value {
-    let data = attachment::base64(file);
+    let data = base64(file);
     json!({"inlineData": {"mimeType": file.media_type, "data": data}})
 }
 

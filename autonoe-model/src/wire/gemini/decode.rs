@@ -11,10 +11,9 @@ use serde_json::Value;
 
 use super::{PROTOCOL, error};
 use crate::contract::{
-    AssistantMessage, CallUsage, MessagePart, ModelError, ModelErrorCode, ModelEvent, ModelReply,
-    StopReason,
+    AssistantMessage, CallUsage, MessagePart, ModelError, ModelEvent, ModelReply, StopReason,
 };
-use crate::wire::{Decoder, ServerEvent};
+use crate::wire::{Decoder, ServerEvent, incomplete_answer, invalid_response, parse_event};
 
 /// Decodes one answer.
 #[derive(Debug)]
@@ -88,10 +87,6 @@ impl ContentDecoder {
         }
         Some(())
     }
-
-    fn invalid_response(&self, message: String) -> ModelError {
-        ModelError::new(ModelErrorCode::InvalidResponse, message).with_usage(self.usage.tokens())
-    }
 }
 
 /// Returns the prefix of generated call IDs, because the API assigns none.
@@ -108,16 +103,12 @@ impl Decoder for ContentDecoder {
         event: &ServerEvent,
         new_events: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
-        let chunk: Value = serde_json::from_str(&event.data).map_err(|error| {
-            self.invalid_response(format!(
-                "the provider sent an event that is not valid JSON: {error}"
-            ))
-        })?;
+        let chunk = parse_event(event, self.usage.tokens())?;
         if let Some(error) = error::from_event(&chunk) {
             return Err(error.with_usage(self.usage.tokens()));
         }
         self.take_chunk(&chunk, new_events).ok_or_else(|| {
-            self.invalid_response("the provider sent an answer part that is not valid".to_owned())
+            invalid_response("an answer part that is not valid", self.usage.tokens())
         })
     }
 
@@ -135,11 +126,7 @@ impl Decoder for ContentDecoder {
         let stop = match self.end {
             Some(End::Finished(word)) => finish_reason(&word, self.parts.calls() > 0),
             Some(End::Blocked) => StopReason::Refused,
-            None => {
-                let message = "the answer ended before it was complete";
-                let error = ModelError::new(ModelErrorCode::NetworkError, message);
-                return Err(error.with_usage(tokens));
-            }
+            None => return Err(incomplete_answer(tokens)),
         };
         Ok(
             ModelReply::new(AssistantMessage::new(self.parts.into_parts()))

@@ -3,7 +3,6 @@
 use autonoe_core::agent::TokenUsage;
 use serde_json::Value;
 
-use crate::contract::{ModelError, ModelErrorCode};
 use crate::wire::ServerEvent;
 
 /// Content of a streamed event.
@@ -31,24 +30,6 @@ impl Frame {
             },
         }
     }
-}
-
-/// Returns the error for an invalid event.
-pub(in crate::wire) fn invalid_response(problem: &str, usage: TokenUsage) -> ModelError {
-    ModelError::new(
-        ModelErrorCode::InvalidResponse,
-        format!("the provider sent {problem}"),
-    )
-    .with_usage(usage)
-}
-
-/// Returns the error for an answer that ended before it was complete.
-pub(in crate::wire) fn incomplete_answer(usage: TokenUsage) -> ModelError {
-    ModelError::new(
-        ModelErrorCode::NetworkError,
-        "the answer ended before it was complete",
-    )
-    .with_usage(usage)
 }
 
 /// Token counts of these protocols: the prompt includes cached tokens, and the completion includes

@@ -5,7 +5,7 @@ use autonoe_core::tool::Attachment;
 use serde_json::{Value, json};
 
 use crate::contract::ToolResult;
-use crate::wire::attachment::base64;
+use crate::wire::base64;
 
 /// Parses the arguments of a finished call: a text if the model wrote invalid JSON.
 ///

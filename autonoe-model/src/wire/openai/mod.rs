@@ -7,7 +7,7 @@ mod encode;
 pub(super) mod testing;
 
 pub(super) use api_error::{ApiError, refusal_error};
-pub(super) use decode::{Counts, Frame, incomplete_answer, invalid_response};
+pub(super) use decode::{Counts, Frame};
 pub(super) use encode::{
     FileContent, effort, file_content, parameters, read_arguments, result_text, write_arguments,
 };

@@ -9,8 +9,8 @@ use super::item::{AnswerEnd, OpenItem};
 use crate::contract::{
     AssistantMessage, CallUsage, ModelError, ModelErrorCode, ModelEvent, ModelReply, StopReason,
 };
-use crate::wire::openai::{ApiError, Counts, Frame, incomplete_answer, invalid_response};
-use crate::wire::{Decoder, ServerEvent};
+use crate::wire::openai::{ApiError, Counts, Frame};
+use crate::wire::{Decoder, ServerEvent, incomplete_answer, invalid_response};
 
 /// Decodes one answer.
 #[derive(Debug, Default)]

@@ -108,23 +108,28 @@ fn run_flow(
         .sandbox(switch)
         .destructive(args.destructive())
         .config(config);
-    let mut run = FlowRun::new(options, flow, built.agents)
+    let flow_lines = run_ui.flow_lines();
+    let run = FlowRun::new(options, flow, built.agents)
         .parameters(values)
         .on_interrupted(if args.restart {
             OnInterrupted::StartNew
         } else {
             OnInterrupted::Resume
         })
-        .commands(Arc::new(commands))
-        .notifiers(notifiers)
-        .observer(run_ui.flow_lines())
+        .options(move |options| {
+            let mut options = options
+                .commands(commands)
+                .notifiers(notifiers)
+                .observer(flow_lines);
+            if let Some(limits) = limits {
+                options = options.limits(limits);
+            }
+            match alerts {
+                Some(alerts) => options.observer(alerts),
+                None => options,
+            }
+        })
         .configure(run_ui.configuration(&agent, built.outer_sandbox, built.missing_server, env));
-    if let Some(limits) = limits {
-        run = run.limits(limits);
-    }
-    if let Some(alerts) = alerts {
-        run = run.observer(alerts);
-    }
 
     let result = run_ui
         .run_interruptible(&control, run.run(&control))?

@@ -30,7 +30,7 @@ impl Fixture {
         ] {
             fs::write(folder.path().join(name), name).expect("writable");
         }
-        let workspace = ToolWorkspace::open(folder.path().join("project")).expect("it is there");
+        let workspace = ToolWorkspace::open(&folder.path().join("project")).expect("it is there");
         Self { folder, workspace }
     }
 
@@ -76,7 +76,7 @@ fn paths_inside_are_followed() {
 #[test]
 fn paths_through_a_link_to_the_root_are_paths_of_the_root() {
     let mut fixture = Fixture::new();
-    fixture.workspace = fixture.workspace.alias("/home/ada/link");
+    fixture.workspace.aliases.push("/home/ada/link".into());
     fixture.link("out", "../neighbour");
 
     for (path, expected) in [
@@ -156,7 +156,8 @@ fn hidden_and_read_only_entries_are_guarded_on_every_path() {
     }
     fixture.link("by-link", ".autonoe");
     fixture.link("src/by-link", "../.env");
-    fixture.workspace = fixture.workspace.hidden(".env").read_only(".autonoe");
+    fixture.workspace.hidden.insert(".env".into());
+    fixture.workspace.read_only.insert(".autonoe".into());
     let code = |path: &str, purpose| {
         let located = fixture.workspace.locate(path, purpose);
         located.err().map(|error| error.code)

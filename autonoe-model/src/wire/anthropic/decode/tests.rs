@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::contract::{MessagePart, PartKind};
+use crate::contract::{MessagePart, ModelErrorCode, PartKind};
 use crate::wire::anthropic::PROTOCOL;
 
 fn start() -> Value {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::contract::MessagePart;
+use crate::contract::{MessagePart, ModelErrorCode};
 use crate::wire::gemini::PROTOCOL;
 
 fn chunk(parts: impl Into<Vec<Value>>) -> Value {

@@ -21,7 +21,7 @@ pub(in crate::wire) struct ApiError {
     /// Status of the HTTP response, or the one in a streamed error.
     status: Option<u16>,
     /// Message, if there is one.
-    words: Option<String>,
+    message: Option<String>,
 }
 
 impl ApiError {
@@ -31,8 +31,8 @@ impl ApiError {
             Value::Null => value,
             inner => inner,
         };
-        let words = match error {
-            Value::String(words) => words.as_str().into(),
+        let message = match error {
+            Value::String(message) => message.as_str().into(),
             _ => error["message"].as_str(),
         };
         let names: Vec<String> = [&error["code"], &error["type"]]
@@ -45,14 +45,14 @@ impl ApiError {
         let fault = Self {
             names,
             status,
-            words: words.map(Into::into),
+            message: message.map(Into::into),
         };
         (fault != Self::default()).then_some(fault)
     }
 
     /// Converts an error in the middle of an answer.
     pub(in crate::wire) fn into_stream_error(self, usage: TokenUsage) -> ModelError {
-        let delay = self.words.as_deref().and_then(delay_in_text);
+        let delay = self.message.as_deref().and_then(delay_in_text);
         let mut error = self.into_error().with_usage(usage);
         if error.is_retryable() {
             error.retry_after = delay;
@@ -77,8 +77,9 @@ pub(in crate::wire) fn refusal_error(refusal: &Refusal) -> ModelError {
     if refusal.status >= 400 {
         fault.status = Some(refusal.status);
     }
-    let delay = requested_delay(refusal, fault.words.as_deref());
+    let in_text = fault.message.as_deref().and_then(delay_in_text);
     let error = fault.into_error();
+    let delay = refusal.retry_after.or(in_text);
     let delay = delay.filter(|_| error.is_retryable());
     error
         .with_retry_after(delay)
@@ -128,37 +129,37 @@ pub(super) fn classify(fault: &ApiError) -> ModelErrorCode {
         .iter()
         .find(|(name, _)| fault.names.iter().any(|has| has == name))
         .map(|(_, code)| *code);
-    let words = fault.words.as_deref().unwrap_or_default();
+    let message = fault.message.as_deref().unwrap_or_default();
     match (known, fault.status) {
         // A single request above the limit per minute: waiting does not help, only a shorter
         // prompt.
-        (Some(RateLimited), _) | (None, Some(429)) if words.starts_with("Request too large") => {
+        (Some(RateLimited), _) | (None, Some(429)) if message.starts_with("Request too large") => {
             ContextLengthExceeded
         }
         // Ollama names every error `api_error`; the status is more specific.
-        (Some(NetworkError) | None, Some(status)) => by_status(status, words),
+        (Some(NetworkError) | None, Some(status)) => by_status(status, message),
         (Some(code), _) => code,
-        (None, None) if too_long(words) => ContextLengthExceeded,
+        (None, None) if too_long(message) => ContextLengthExceeded,
         // The service started to answer and then failed without a name: its own failure.
         (None, None) if fault.names.is_empty() => NetworkError,
         (None, None) => Unknown,
     }
 }
 
-fn by_status(status: u16, words: &str) -> ModelErrorCode {
+fn by_status(status: u16, message: &str) -> ModelErrorCode {
     match status {
-        400 | 422 | 500 if too_long(words) => ContextLengthExceeded,
+        400 | 422 | 500 if too_long(message) => ContextLengthExceeded,
         // Without a message, or with this one, the URL was not found.
-        404 if words.is_empty() || words.starts_with("Invalid URL") => ProviderNotConfigured,
+        404 if message.is_empty() || message.starts_with("Invalid URL") => ProviderNotConfigured,
         // Statuses of CDNs in front of services.
         522 | 524 => Timeout,
         status => status_code_of(status),
     }
 }
 
-fn too_long(words: &str) -> bool {
-    let words = words.to_ascii_lowercase();
-    TOO_LONG.iter().any(|hint| words.contains(hint))
+fn too_long(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    TOO_LONG.iter().any(|hint| message.contains(hint))
 }
 
 /// Returns a sentence for humans.
@@ -178,10 +179,16 @@ pub(super) fn sentence(code: ModelErrorCode, fault: &ApiError) -> String {
         sentence += &format!(" (HTTP {status})");
     }
     // Messages about a key often contain a part of it.
-    let words = fault.words.as_deref().filter(|_| fault.status != Some(401));
-    if let Some(words) = words.map(without_keys).filter(|words| !words.is_empty()) {
+    let message = fault
+        .message
+        .as_deref()
+        .filter(|_| fault.status != Some(401));
+    if let Some(message) = message
+        .map(without_keys)
+        .filter(|message| !message.is_empty())
+    {
         sentence += ": ";
-        sentence += words.trim_end_matches('.');
+        sentence += message.trim_end_matches('.');
     }
     sentence
 }
@@ -201,9 +208,9 @@ fn may_pay(fault: &ApiError) -> bool {
 
 /// Removes words that look like a key, and line breaks. The text is not truncated here, because a
 /// truncated secret would not be found.
-fn without_keys(words: &str) -> String {
-    let line = words.replace(char::is_whitespace, " ");
-    let words: Vec<&str> = line
+fn without_keys(message: &str) -> String {
+    let line = message.replace(char::is_whitespace, " ");
+    let parts: Vec<&str> = line
         .split(' ')
         .map(|word| {
             if word.contains("sk-") || word.contains("***") {
@@ -213,29 +220,15 @@ fn without_keys(words: &str) -> String {
             }
         })
         .collect();
-    words.join(" ").trim().to_owned()
+    parts.join(" ").trim().to_owned()
 }
 
 /// Maximum plausible delay in seconds: a hundred days.
 const MAX_SECONDS: f64 = 8_640_000.0;
 
-/// Returns the delay that a service requests, from the most precise source.
-fn requested_delay(refusal: &Refusal, words: Option<&str>) -> Option<Duration> {
-    let millis = refusal
-        .headers
-        .iter()
-        .find(|(name, _)| name == "retry-after-ms")
-        .and_then(|(_, value)| value.trim().parse::<f64>().ok())
-        .and_then(|millis| seconds(millis / 1_000.0));
-    millis
-        .or(refusal.retry_after)
-        .or_else(|| words.and_then(delay_in_text))
-}
-
 /// Finds a delay in a text such as `Please try again in 1m2.5s.`
-fn delay_in_text(words: &str) -> Option<Duration> {
-    let (_, rest) = words.split_once("try again in ")?;
-    let mut rest = rest;
+fn delay_in_text(message: &str) -> Option<Duration> {
+    let (_, mut rest) = message.split_once("try again in ")?;
     let mut sum = None;
     while let Some((amount, unit, after)) = amount(rest) {
         let scale = match unit {

@@ -12,9 +12,8 @@ use jiff::Timestamp;
 use rustls::RootCertStore;
 use serde_json::{Value, json};
 
-use super::policy::DeliveryDecision;
-use super::post::{Attempt, WebhookRequest};
-use super::{DeliveryPolicy, SigningKey, SigningKeys};
+use super::delivery::{Attempt, DeliveryDecision, DeliveryPolicy, WebhookRequest};
+use super::{SigningKey, SigningKeys};
 use crate::definition::StepEscalation;
 use crate::error::{FlowError, FlowErrorKind};
 use crate::escalation::{Notice, Notifier, address_problem};
@@ -228,7 +227,7 @@ impl fmt::Debug for WebhookNotifier {
     }
 }
 
-/// An event for a [`WebhookNotifier`](super::WebhookNotifier): an escalation or any other event.
+/// An event for a [`WebhookNotifier`]: an escalation or any other event.
 ///
 /// ```
 /// use autonoe_flow::escalation::WebhookEvent;

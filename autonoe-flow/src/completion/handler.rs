@@ -1,4 +1,4 @@
-//! Extension points for embedders: custom completion conditions.
+//! [`CompletionSpec`] and [`CompletionHandler`]: custom completion conditions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -35,24 +35,18 @@ pub const COMPLETION_PORT: SpecPort = SpecPort::Other("completion");
 /// #[typetag::serde(name = "docs-third")]
 /// impl CompletionSpec for Third {
 ///     fn build(&self, _: &SpecContext) -> Result<Box<dyn CompletionHandler>, SpecError> {
-///         Ok(Box::new(Iterations(0)))
+///         Ok(Box::new(ThirdIteration))
 ///     }
 /// }
 /// autonoe_core::register_spec!(Other("completion"), Third, "docs-third", {});
 ///
-/// struct Iterations(u64);
+/// struct ThirdIteration;
 ///
 /// #[async_trait::async_trait]
-/// impl CompletionHandler for Iterations {
+/// impl CompletionHandler for ThirdIteration {
 ///     async fn check(&mut self, now: &CompletionContext<'_>) -> Result<CompletionResult, FlowError> {
-///         self.0 = now.iteration;
-///         Ok(self.result())
-///     }
-///     fn is_complete(&self) -> bool {
-///         self.0 >= 3
-///     }
-///     fn reason(&self) -> &str {
-///         "there were three iterations"
+///         let reason = (now.iteration >= 3).then(|| "there were three iterations".to_owned());
+///         Ok(reason.into())
 ///     }
 /// }
 ///
@@ -71,36 +65,15 @@ pub trait CompletionSpec: fmt::Debug + Send + Sync {
 }
 
 /// Decides whether a flow is complete.
-///
-/// [`check`](Self::check) evaluates the condition and stores the result. The other methods return
-/// the last result and change nothing.
 #[async_trait]
 pub trait CompletionHandler: Send {
     /// Checks whether the flow is complete. It is called after an iteration, never before the
     /// first.
     async fn check(&mut self, now: &CompletionContext<'_>) -> Result<CompletionResult, FlowError>;
 
-    /// Returns whether the last check found the flow complete; `false` before the first.
-    fn is_complete(&self) -> bool;
-
-    /// Returns why the flow is complete. It is not empty while [`is_complete`](Self::is_complete)
-    /// holds.
-    fn reason(&self) -> &str;
-
     /// Returns the last result of each part, by name; empty if there are no parts.
     fn condition_states(&self) -> ConditionStates {
         ConditionStates::new()
-    }
-
-    /// Returns the last result.
-    fn result(&self) -> CompletionResult {
-        if self.is_complete() {
-            CompletionResult::Complete {
-                reason: self.reason().to_owned(),
-            }
-        } else {
-            CompletionResult::Incomplete
-        }
     }
 }
 
@@ -121,6 +94,16 @@ pub enum CompletionResult {
     Incomplete,
 }
 
+impl From<Option<String>> for CompletionResult {
+    /// Converts the reason why the flow is complete, or `None` if it continues.
+    fn from(reason: Option<String>) -> Self {
+        match reason {
+            Some(reason) => Self::Complete { reason },
+            None => Self::Incomplete,
+        }
+    }
+}
+
 /// Input of a completion condition.
 ///
 /// ```
@@ -131,9 +114,10 @@ pub enum CompletionResult {
 /// let mut progress = FlowProgress::default();
 /// assert!(CompletionContext::new(&step, &progress).is_none());
 ///
-/// progress.record_iteration();
-/// let now = CompletionContext::new(&step, &progress).expect("there was an iteration");
-/// assert_eq!(now.with_text("DONE").iteration, 1);
+/// progress.iterations = 1;
+/// let mut now = CompletionContext::new(&step, &progress).expect("there was an iteration");
+/// now.text = "DONE";
+/// assert_eq!(now.iteration, 1);
 /// # Ok::<(), autonoe_flow::definition::InvalidName>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -147,12 +131,9 @@ pub struct CompletionContext<'a> {
     pub progress: &'a FlowProgress,
     /// The text parts of the last answer; empty if there was none.
     pub text: &'a str,
-    /// The data of the flow.
+    /// The data of the flow; `null` by default.
     pub data: &'a Value,
 }
-
-/// The default of [`CompletionContext::data`].
-static NO_DATA: Value = Value::Null;
 
 impl<'a> CompletionContext<'a> {
     /// Creates a context without text and data.
@@ -164,22 +145,8 @@ impl<'a> CompletionContext<'a> {
             step,
             progress,
             text: "",
-            data: &NO_DATA,
+            data: &Value::Null,
         })
-    }
-
-    /// Adds the text parts of the last answer.
-    #[must_use]
-    pub fn with_text(mut self, text: &'a str) -> Self {
-        self.text = text;
-        self
-    }
-
-    /// Adds the data of the flow.
-    #[must_use]
-    pub fn with_data(mut self, data: &'a Value) -> Self {
-        self.data = data;
-        self
     }
 }
 

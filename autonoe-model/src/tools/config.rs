@@ -1,10 +1,46 @@
-//! [`ToolLimits`]: limits of the built-in tools.
+//! [`ToolsConfig`]: settings of the built-in tools in a configuration file, with their [`ToolLimits`].
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use autonoe_core::time::millis;
+use autonoe_process::Network;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// Settings of the built-in tools in a configuration file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct ToolsConfig {
+    /// Network access of commands in the sandbox.
+    pub network: NetworkAccess,
+    /// Names of additional environment variables for commands.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub variables: BTreeSet<String>,
+    /// Limits of the tools.
+    pub limits: ToolLimits,
+}
+
+/// Network access of commands in the sandbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum NetworkAccess {
+    /// No network, not even loopback.
+    #[default]
+    Off,
+    /// Network of this machine, including its own servers.
+    Shared,
+}
+
+impl From<NetworkAccess> for Network {
+    fn from(access: NetworkAccess) -> Self {
+        match access {
+            NetworkAccess::Off => Self::Off,
+            NetworkAccess::Shared => Self::Shared,
+        }
+    }
+}
 
 /// Limits of the built-in tools.
 ///
