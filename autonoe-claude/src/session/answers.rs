@@ -180,14 +180,9 @@ impl Answers {
         denial: OutgoingLine,
         work: impl Future<Output = OutgoingLine> + Send + 'static,
     ) {
-        let (writer, writer_of_denial) = (self.writer.clone(), self.writer.clone());
-        let answer = async move {
-            let _ = writer.send(work.await);
-        };
-        let otherwise = move || {
-            let _ = writer_of_denial.send(denial);
-        };
-        self.open.spawn(id, answer, otherwise);
+        let writer = self.writer.clone();
+        let send = move |line| drop(writer.send(line));
+        self.open.spawn(id, work, denial, send);
     }
 }
 

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use autonoe_backend::{
-    AfterQuery, CommandQueue, PendingRequests, Program, ProgramOptions, Query, ready_within,
-    run_turn, shutdown_program, wait_for_exit,
+    PendingRequests, Program, ProgramOptions, ready_within, shutdown_program, wait_for_exit,
 };
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::tool::Toolbox;
@@ -61,6 +60,8 @@ pub(crate) struct Connection {
 
 impl Program for Connection {
     type Options = ClaudeOptions;
+
+    type Turn<'a> = ClaudeTurn<'a>;
 
     const NAME: &str = "Claude Code";
 
@@ -119,15 +120,14 @@ impl Program for Connection {
         ready_within(Self::NAME, limit, self.initialize(options, spec)).await
     }
 
-    async fn turn(
-        &mut self,
-        options: &ClaudeOptions,
-        _spec: &SessionSpec,
-        query: Query,
-        commands: &mut CommandQueue,
-    ) -> AfterQuery {
-        let turn = ClaudeTurn::start(self, options, &query.prompt);
-        run_turn(turn, query, commands).await
+    fn start_turn<'a>(
+        &'a mut self,
+        options: &'a ClaudeOptions,
+        _spec: &'a SessionSpec,
+        prompt: &str,
+        _events: &mut Vec<StreamEvent>,
+    ) -> Result<ClaudeTurn<'a>, AgentError> {
+        Ok(ClaudeTurn::start(self, options, prompt))
     }
 
     async fn end(self) {

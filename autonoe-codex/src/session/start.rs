@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use autonoe_backend::{
-    AfterQuery, CommandQueue, DeniedCall, PendingRequests, Program, ProgramOptions, Query,
-    ready_within, run_turn, shutdown_program, wait_for_exit,
+    DeniedCall, PendingRequests, Program, ProgramOptions, ready_within, shutdown_program,
+    wait_for_exit,
 };
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::run::ProjectMemory;
@@ -61,6 +61,8 @@ pub(super) struct Conversation {
 impl Program for Connection {
     type Options = CodexOptions;
 
+    type Turn<'a> = CodexTurn<'a>;
+
     const NAME: &str = "Codex";
 
     const FOLDER: &str = FOLDER;
@@ -105,26 +107,24 @@ impl Program for Connection {
         self.wait_for_servers(limit).await
     }
 
-    async fn turn(
-        &mut self,
-        options: &CodexOptions,
-        spec: &SessionSpec,
-        query: Query,
-        commands: &mut CommandQueue,
-    ) -> AfterQuery {
+    fn start_turn<'a>(
+        &'a mut self,
+        options: &'a CodexOptions,
+        spec: &'a SessionSpec,
+        prompt: &str,
+        events: &mut Vec<StreamEvent>,
+    ) -> Result<CodexTurn<'a>, AgentError> {
         if let Some(conversation) = &mut self.conversation
             && conversation.is_ephemeral
         {
             // A kept conversation is reported when its first turn starts: it cannot be resumed
             // before.
-            query.send([conversation.translator.report_start()]);
+            events.push(conversation.translator.report_start());
         }
-        let Some(turn) = CodexTurn::start(self, options, spec, &query.prompt) else {
+        CodexTurn::start(self, options, spec, prompt).ok_or_else(|| {
             let reason = "the conversation has not started";
-            query.end(Err(AgentError::new(AgentErrorKind::Protocol, reason)));
-            return AfterQuery::Ready;
-        };
-        run_turn(turn, query, commands).await
+            AgentError::new(AgentErrorKind::Protocol, reason)
+        })
     }
 
     async fn end(self) {

@@ -21,7 +21,7 @@ pub(super) struct Transport {
 
 /// The reason why no more messages arrive.
 #[derive(Debug)]
-pub(super) enum EndOfInput {
+pub(crate) enum EndOfInput {
     /// The program closed its output, or ended.
     Ended,
     /// A line is too long. It could have been a request, so the session cannot continue.

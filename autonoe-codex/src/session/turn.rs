@@ -18,9 +18,9 @@ use crate::wire::{Outgoing, RequestId, ThreadMessage, TurnRef};
 const CLEANUP_LIMIT: Duration = Duration::from_secs(30);
 
 /// A running turn.
-pub(super) struct CodexTurn<'l> {
-    connection: &'l mut Connection,
-    options: &'l CodexOptions,
+pub(crate) struct CodexTurn<'a> {
+    connection: &'a mut Connection,
+    options: &'a CodexOptions,
     max_turns: Option<u32>,
     thread: String,
     /// Whether an interrupt must still be sent to the program.
@@ -31,7 +31,7 @@ pub(super) struct CodexTurn<'l> {
 }
 
 /// The reason why a turn is over.
-pub(super) enum Ending {
+pub(crate) enum Ending {
     /// The program reported the end of the turn.
     Over,
     /// The program has ended.
@@ -42,11 +42,11 @@ pub(super) enum Ending {
     Failed(AgentError),
 }
 
-impl<'l> CodexTurn<'l> {
+impl<'a> CodexTurn<'a> {
     /// Sends `prompt`; `None` if there is no conversation.
     pub(super) fn start(
-        connection: &'l mut Connection,
-        options: &'l CodexOptions,
+        connection: &'a mut Connection,
+        options: &'a CodexOptions,
         spec: &SessionSpec,
         prompt: &str,
     ) -> Option<Self> {
