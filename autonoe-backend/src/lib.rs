@@ -18,7 +18,7 @@
 //! | --- | --- |
 //! | [`ProgramOptions`], [`ProgramFields`] | the options that all such backends have, and their fields in a configuration file |
 //! | [`program_claims`] | the capabilities that they have in common |
-//! | [`SandboxConfig`], [`SandboxSpec`] | settings of the outer sandbox: in code, and in a configuration file |
+//! | [`SandboxConfig`] | settings of the outer sandbox |
 //! | [`ProgramFile`] | the identity of one build of a program, for results that are kept while it stays the same |
 //! | [`SessionDirectory`] | the folder of a session, and the marker of its processes |
 //! | [`ProgramClient`], [`Program`] | the client of a session, whose task owns the program; the running program |
@@ -35,7 +35,7 @@ mod probe;
 mod session;
 
 pub use launch::{
-    ProgramFile, SandboxConfig, SandboxMounts, SandboxNetwork, SandboxSpec, SessionDirectory,
+    ProgramFile, SandboxConfig, SandboxMounts, SandboxNetwork, SessionDirectory,
     add_session_environment,
 };
 pub use options::{ProgramFields, ProgramOptions, check_limit, check_model};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_backend::{ProgramFields, SandboxSpec, check_limit, check_model, version_finding};
+use autonoe_backend::{ProgramFields, SandboxConfig, check_limit, check_model, version_finding};
 use autonoe_core::agent::{BackendProbe, Credentials, ProbeFinding, Sandbox, ThinkingBudget};
 use autonoe_core::gate::PermissionRule;
 use autonoe_core::spec::{BackendSpec, SpecContext, SpecError};
@@ -55,7 +55,7 @@ pub struct ClaudeSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_sandbox: Option<Sandbox>,
     /// The outer sandbox, for a run that has one.
-    pub sandbox: SandboxSpec,
+    pub sandbox: SandboxConfig,
     /// The built-in tools that a session offers. The default is the base tools and every tool that
     /// a permission rule names.
     #[serde(skip_serializing_if = "Option::is_none")]
