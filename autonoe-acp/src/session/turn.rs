@@ -19,7 +19,7 @@ use tokio::time::{Instant, timeout};
 
 use super::answers::Answers;
 use super::connection::{Incoming, PendingAnswer};
-use super::start::{RunningAgent, shutdown_ladder, within_start_limit};
+use super::start::{RunningAgent, shutdown_policy, within_start_limit};
 use crate::events::Translator;
 use crate::launch::{AcpOptions, FOLDER, launch};
 use crate::outcome::{Ending, decide};
@@ -138,7 +138,8 @@ impl<'a> AcpTurn<'a> {
             );
         }
         events.extend(self.agent.translator.end_turn());
-        if let Some(tokens) = answer.and_then(|answer| self.agent.spending.turn_usage(answer)) {
+        if let Some(tokens) = answer.and_then(|answer| self.agent.usage_tracker.turn_usage(answer))
+        {
             events.push(StreamEvent::usage(tokens, None));
         }
         let decided = decide(ending, self.is_stopped);
@@ -280,7 +281,7 @@ impl Program for RunningAgent {
     }
 
     async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
-        let servers = options.servers(&spec.mcp_servers).into_keys().collect();
+        let servers = spec.mcp_servers.keys().cloned().collect();
         let translator = Translator::new(options.preset.dialect(), servers);
         Self::start(options, launch(options, spec).await?, translator).await
     }
@@ -312,7 +313,7 @@ impl Program for RunningAgent {
     async fn end(self) {
         // Without answers, nothing is allowed any more.
         drop(self.connection);
-        shutdown_program(Self::NAME, self.process, shutdown_ladder()).await;
+        shutdown_program(Self::NAME, self.process, shutdown_policy()).await;
     }
 }
 
