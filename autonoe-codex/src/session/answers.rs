@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 use super::pending_calls::{PendingCalls, ungated_call};
 use crate::events::{SHELL, dynamic_name, tool_call};
 use crate::wire::{
-    CommandApproval, Decision, ElicitationRequest, FileChangeApproval, Item, Notification,
-    Outgoing, ProgramRequest, RequestId, ToolCallRequest, TurnRef, bash_script,
+    CommandApproval, Decision, ElicitationRequest, FileChangeApproval, Notification, Outgoing,
+    ProgramRequest, RequestId, ToolCallRequest, TurnRef, bash_script,
 };
 
 /// The reason to refuse a request that is not about a single call.
@@ -93,26 +93,22 @@ impl Answers {
 
     /// Observes the start and the end of calls that the program may request permission for. Returns
     /// a description of a call that ran without permission.
-    pub(super) fn observe(&mut self, notice: &Notification) -> Option<String> {
-        let ungated = match notice {
-            Notification::ItemCompleted(item) => ungated_call(item, &lock(&self.shared.allowed)),
-            _ => None,
-        };
-        match notice {
+    pub(super) fn observe(&mut self, notification: &Notification) -> Option<String> {
+        match notification {
             Notification::ItemStarted(item) => {
                 if let Some(call) = tool_call(item, &self.shared.spec) {
                     self.calls.start(call);
                 }
+                None
             }
-            Notification::ItemCompleted(
-                Item::Command(crate::wire::CommandItem { id, .. })
-                | Item::FileChange(crate::wire::FileChangeItem { id, .. })
-                | Item::McpTool(crate::wire::McpToolItem { id, .. })
-                | Item::DynamicTool(crate::wire::DynamicToolItem { id, .. }),
-            ) => self.calls.end(id),
-            _ => {}
+            Notification::ItemCompleted(item) => {
+                if let Some(id) = item.call_id() {
+                    self.calls.end(id);
+                }
+                ungated_call(item, &lock(&self.shared.allowed))
+            }
+            _ => None,
         }
-        ungated
     }
 
     /// Records that the program has answered one of our messages.
