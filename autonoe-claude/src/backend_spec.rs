@@ -156,6 +156,27 @@ autonoe_core::register_spec!(Backend, ClaudeSpec, "claude", {
     "config": "perSession"
 });
 
+/// Spec `{"type": "claude-code", ..}`, which is read as `{"type": "claude", ..}`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+struct FormerClaudeSpec(ClaudeSpec);
+
+#[typetag::serde(name = "claude-code")]
+#[async_trait]
+impl BackendSpec for FormerClaudeSpec {
+    fn build(&self, context: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
+        self.0.build(context)
+    }
+
+    async fn probe(&self, context: &SpecContext) -> BackendProbe {
+        self.0.probe(context).await
+    }
+
+    fn claims(&self) -> Option<Capabilities> {
+        self.0.claims()
+    }
+}
+
 const INSTALL: &str = "install it: npm install -g @anthropic-ai/claude-code";
 
 const LOG_IN: &str = "log in once with `claude`, or set CLAUDE_CODE_OAUTH_TOKEN \
@@ -370,5 +391,17 @@ mod tests {
         let spec: Box<dyn BackendSpec> = serde_json::from_value(example).expect("a spec");
 
         assert_eq!(spec.typetag_name(), "claude");
+    }
+
+    #[test]
+    fn the_former_name_is_understood_and_its_mistakes_are_too() {
+        for (text, is_fine) in [
+            (r#"{"type": "claude-code", "model": "opus"}"#, true),
+            (r#"{"type": "claude-code"}"#, true),
+            (r#"{"type": "claude-code", "modle": "opus"}"#, false),
+        ] {
+            let read = serde_json::from_str::<Box<dyn BackendSpec>>(text);
+            assert_eq!(read.is_ok(), is_fine, "{text}: {read:?}");
+        }
     }
 }
