@@ -40,6 +40,20 @@ fn end_of(id: &str) -> &str {
     &id[id.len().saturating_sub(4)..]
 }
 
+/// Parses a recorded line, in which halves of surrogate pairs are replaced if it has any.
+pub(crate) fn raw_value(line: &str) -> Value {
+    serde_json::from_str(line).unwrap_or_else(|_| {
+        let mut parts = line.split("\\ud");
+        let mut repaired = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            repaired.push_str("\\ufffd");
+            // The other three digits of the escape.
+            repaired.push_str(part.get(3..).unwrap_or_default());
+        }
+        serde_json::from_str(&repaired).unwrap_or_default()
+    })
+}
+
 pub(crate) fn answer(response: &Value) -> String {
     let body = &response["response"];
     let decision = &body["hookSpecificOutput"]["permissionDecision"];
@@ -59,7 +73,7 @@ pub(crate) fn describe(line: &Line, message: &Message<'_>) -> String {
         Some(subtype) => format!("{}/{subtype}", line.type_name()),
         None => line.type_name().to_owned(),
     };
-    let raw: Value = serde_json::from_slice(line.raw()).unwrap_or_default();
+    let raw = raw_value(&String::from_utf8_lossy(line.raw()));
     let detail = match message {
         Message::Init(init) => format!(
             "{} in {}, {} tools, servers {:?}",

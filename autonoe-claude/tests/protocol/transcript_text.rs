@@ -8,7 +8,7 @@ use autonoe_claude::wire::{LineReader, Message, RequestContent};
 use autonoe_core::StreamEvent;
 use serde_json::Value;
 
-use crate::descriptions::{answer, describe, event, short};
+use crate::descriptions::{answer, describe, event, raw_value, short};
 use crate::transcript::{Step, Transcript};
 
 /// One query of a conversation, from its prompt to its end.
@@ -147,7 +147,7 @@ impl Narrator {
         let Message::ControlRequest(request) = message else {
             return;
         };
-        let raw: Value = serde_json::from_str(text).unwrap_or_default();
+        let raw = raw_value(text);
         let call = match &request.content {
             RequestContent::Hook(_) => raw["request"]["input"]["tool_use_id"].as_str(),
             RequestContent::CanUseTool => raw["request"]["tool_use_id"].as_str(),
