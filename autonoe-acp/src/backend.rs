@@ -56,8 +56,9 @@ impl AgentClientFactory for AcpBackend {
         probe(&self.options).await
     }
 
-    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+    fn create(&self, mut spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
         self.options.program.check_values()?;
+        self.options.program.complete(&mut spec);
         check(&self.options, &spec)?;
         Ok(Box::new(ProgramClient::<RunningAgent>::new(
             self.options.clone(),
@@ -120,9 +121,9 @@ fn tested_gemini() -> Value {
 pub(crate) async fn start_and_probe(options: &AcpOptions) -> Result<Capabilities, AgentError> {
     let launch = probe_launch(options)?;
     let translator = Translator::new(options.preset.dialect(), Vec::new());
-    let mut live = RunningAgent::start(options, launch, translator).await?;
-    let answer = within_start_limit(options, live.initialize(options)).await;
-    live.end().await;
+    let mut agent = RunningAgent::start(options, launch, translator).await?;
+    let answer = within_start_limit(options, agent.initialize(options)).await;
+    agent.end().await;
     Ok(capabilities(options, &answer?).await)
 }
 

@@ -18,11 +18,11 @@
 //! | --- | --- |
 //! | [`ProgramOptions`], [`ProgramFields`] | the options that all such backends have, and their fields in a configuration file |
 //! | [`program_claims`] | the capabilities that they have in common |
-//! | [`SandboxConfig`], [`SandboxSpec`] | settings of the outer sandbox: in code, and in a configuration file |
+//! | [`SandboxConfig`] | settings of the outer sandbox |
 //! | [`ProgramFile`] | the identity of one build of a program, for results that are kept while it stays the same |
 //! | [`SessionDirectory`] | the folder of a session, and the marker of its processes |
 //! | [`ProgramClient`], [`Program`] | the client of a session, whose task owns the program; the running program |
-//! | [`ProgramTurn`], [`run_turn`] | one turn of a program, and the function that drives it |
+//! | [`ProgramTurn`] | one turn of a program |
 //! | [`decide_call`] | requests the decision of the gate about a call |
 //! | [`AnswerTasks`], [`spawn_answer`] | runs the tasks that reply to the program's permission and tool requests |
 //! | [`PendingRequests`], [`line_writer`] | requests to the program that have no answer yet; writes whole lines to the program |
@@ -35,7 +35,7 @@ mod probe;
 mod session;
 
 pub use launch::{
-    ProgramFile, SandboxConfig, SandboxMounts, SandboxNetwork, SandboxSpec, SessionDirectory,
+    ProgramFile, SandboxConfig, SandboxMounts, SandboxNetwork, SessionDirectory,
     add_session_environment,
 };
 pub use options::{ProgramFields, ProgramOptions, check_limit, check_model};
@@ -43,7 +43,7 @@ pub use probe::{
     AnswerEnd, OUTER_SANDBOX_REMEDY, ShortAnswer, program_claims, short_answer, version_finding,
 };
 pub use session::{
-    AfterQuery, AnswerTasks, CommandQueue, DeniedCall, FAILED_CHECK, PendingRequests, Program,
-    ProgramClient, ProgramCommand, ProgramTurn, Query, TurnEnd, TurnStep, decide_call, line_writer,
-    ready_within, run_turn, shutdown_program, spawn_answer, wait_for_exit,
+    AnswerTasks, DeniedCall, FAILED_CHECK, PendingRequests, Program, ProgramClient, ProgramTurn,
+    TurnEnd, TurnStep, decide_call, line_writer, ready_within, shutdown_program, spawn_answer,
+    wait_for_exit,
 };

@@ -14,8 +14,8 @@ use autonoe_core::tool::McpServer;
 use autonoe_core::{AgentError, SessionSpec};
 use autonoe_process::find_program;
 
+use crate::SandboxConfig;
 use crate::launch::remove_abandoned_sessions;
-use crate::{SandboxConfig, SandboxSpec};
 
 /// Options of a program that are the same for all sessions.
 ///
@@ -59,7 +59,7 @@ pub struct ProgramFields {
     /// The model of sessions that name none.
     pub model: Option<String>,
     /// The outer sandbox.
-    pub sandbox: SandboxSpec,
+    pub sandbox: SandboxConfig,
     /// MCP servers that every session has, by name.
     pub mcp_servers: BTreeMap<String, McpServer>,
     /// The directory for the temporary folders of sessions.
@@ -124,7 +124,9 @@ impl ProgramOptions {
     pub fn apply(&mut self, fields: ProgramFields) {
         self.model = fields.model;
         self.mcp_servers = fields.mcp_servers;
-        fields.sandbox.apply(&mut self.sandbox);
+        let found_on_path = self.sandbox.bubblewrap.take();
+        self.sandbox = fields.sandbox;
+        self.sandbox.bubblewrap = self.sandbox.bubblewrap.take().or(found_on_path);
         if let Some(temporary) = fields.temporary {
             self.temporary = temporary;
         }
@@ -258,6 +260,32 @@ mod tests {
 
             assert_eq!(error.call, name);
         }
+    }
+
+    #[test]
+    fn fields_override_the_values_that_they_set() {
+        let mut options = ProgramOptions::new("/usr/bin/agent", []);
+        options.sandbox = SandboxConfig::new(Some("/usr/bin/bwrap".into()));
+        let (silence_limit, temporary) = (options.silence_limit, options.temporary.clone());
+
+        options.apply(ProgramFields::default());
+
+        let unchanged = SandboxConfig::new(Some("/usr/bin/bwrap".into()));
+        assert_eq!(options.sandbox, unchanged);
+        assert_eq!(
+            (options.silence_limit, &options.temporary),
+            (silence_limit, &temporary)
+        );
+
+        let sandbox = SandboxConfig::new(Some("/opt/bwrap".into()));
+        options.apply(ProgramFields {
+            sandbox: sandbox.clone(),
+            silence_seconds: Some(60),
+            ..ProgramFields::default()
+        });
+
+        assert_eq!(options.sandbox, sandbox);
+        assert_eq!(options.silence_limit, Duration::from_secs(60));
     }
 
     #[test]

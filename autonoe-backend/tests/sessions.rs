@@ -3,16 +3,13 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use autonoe_backend::{
-    AfterQuery, CommandQueue, Program, ProgramClient, ProgramCommand, ProgramOptions, ProgramTurn,
-    Query, TurnEnd, TurnStep, run_turn,
-};
+use autonoe_backend::{Program, ProgramClient, ProgramOptions, ProgramTurn, TurnEnd, TurnStep};
 use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
 use autonoe_core::gate::{Gate, Grants, ProjectPaths};
 use autonoe_core::time::SessionKey;
 use autonoe_core::tool::Toolbox;
 use autonoe_core::{AgentClient, AgentError, RunId, SessionSpec, StreamEvent};
-use futures::{FutureExt, StreamExt};
+use futures::StreamExt;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -56,12 +53,14 @@ impl Behaviour {
     }
 }
 
-/// Repeats its prompt. `wait` waits to be stopped, `linger` takes a while to stop, `break` breaks,
-/// and `obey` runs until it is disposed of.
+/// Repeats its prompt. `wait` waits to be stopped, `linger` takes a while to stop, and `break`
+/// breaks.
 struct Parrot(Arc<Behaviour>);
 
 impl Program for Parrot {
     type Options = Arc<Behaviour>;
+
+    type Turn<'a> = ParrotTurn;
 
     const NAME: &str = "the parrot";
 
@@ -92,42 +91,23 @@ impl Program for Parrot {
         }
     }
 
-    async fn turn(
+    fn start_turn(
         &mut self,
         _behaviour: &Arc<Behaviour>,
         _spec: &SessionSpec,
-        query: Query,
-        commands: &mut CommandQueue,
-    ) -> AfterQuery {
+        prompt: &str,
+        events: &mut Vec<StreamEvent>,
+    ) -> Result<ParrotTurn, AgentError> {
         self.0.record("turn");
-        query.send([StreamEvent::text(query.prompt.clone())]);
-        match query.prompt.as_str() {
-            "wait" => run_turn(Waiting::new(&self.0), query, commands).await,
-            "linger" => {
-                query.dropped.cancelled().await;
-                for _ in 0..50 {
-                    if let Some(Some(ProgramCommand::Query(other))) = commands.recv().now_or_never()
-                    {
-                        other.refuse();
-                    }
-                    tokio::task::yield_now().await;
-                }
-                AfterQuery::Ready
-            }
-            "obey" => loop {
-                if let Some(ProgramCommand::Dispose(done)) = commands.recv().await {
-                    return AfterQuery::Disposed(done);
-                }
-            },
-            "break" => {
-                query.end(Err(failure("it broke")));
-                AfterQuery::Unusable
-            }
-            _ => {
-                query.end(Ok(end(SessionOutcome::Completed)));
-                AfterQuery::Ready
-            }
+        events.push(StreamEvent::text(prompt));
+        let mut turn = ParrotTurn::new(&self.0);
+        match prompt {
+            "wait" => {}
+            "linger" => turn.yields_before_stop = 50,
+            "break" => return Err(failure("it broke")),
+            _ => turn.send(Input::Done),
         }
+        Ok(turn)
     }
 
     async fn end(self) {
@@ -137,19 +117,22 @@ impl Program for Parrot {
 
 /// A turn in which the program is silent until it is stopped. After the steering message "deaf", it
 /// does not stop.
-struct Waiting {
+struct ParrotTurn {
     behaviour: Arc<Behaviour>,
     inputs: mpsc::UnboundedReceiver<Input>,
     sender: mpsc::UnboundedSender<Input>,
     is_deaf: bool,
+    is_stopping: bool,
+    yields_before_stop: u32,
 }
 
 enum Input {
     Text(String),
     Stopped,
+    Done,
 }
 
-impl Waiting {
+impl ParrotTurn {
     fn new(behaviour: &Arc<Behaviour>) -> Self {
         let (sender, inputs) = mpsc::unbounded_channel();
         Self {
@@ -157,15 +140,25 @@ impl Waiting {
             inputs,
             sender,
             is_deaf: false,
+            is_stopping: false,
+            yields_before_stop: 0,
         }
+    }
+
+    fn send(&self, input: Input) {
+        self.sender.send(input).expect("it is read");
     }
 }
 
-impl ProgramTurn for Waiting {
+impl ProgramTurn for ParrotTurn {
     type Input = Input;
     type Ending = Result<SessionOutcome, AgentError>;
 
     async fn recv(&mut self) -> Input {
+        while self.is_stopping && self.yields_before_stop > 0 {
+            self.yields_before_stop -= 1;
+            tokio::task::yield_now().await;
+        }
         self.inputs.recv().await.unwrap_or(Input::Stopped)
     }
 
@@ -176,6 +169,7 @@ impl ProgramTurn for Waiting {
                 TurnStep::Continue
             }
             Input::Stopped => TurnStep::End(Ok(SessionOutcome::Interrupted)),
+            Input::Done => TurnStep::End(Ok(SessionOutcome::Completed)),
         }
     }
 
@@ -193,14 +187,15 @@ impl ProgramTurn for Waiting {
 
     fn interrupt(&mut self) {
         self.behaviour.record("interrupt");
+        self.is_stopping = true;
         if !self.is_deaf {
-            self.sender.send(Input::Stopped).expect("it is read");
+            self.send(Input::Stopped);
         }
     }
 
     fn steer(&mut self, text: String, reply: oneshot::Sender<Result<(), AgentError>>) {
         self.is_deaf |= text == "deaf";
-        self.sender.send(Input::Text(text)).expect("it is read");
+        self.send(Input::Text(text));
         let _ = reply.send(Ok(()));
     }
 
@@ -339,7 +334,7 @@ async fn a_turn_is_steered_and_interrupted_and_the_next_one_runs() {
 
     let turn = run_prompt(&mut client, "wait");
     let requests = async {
-        control.steer("faster").await.expect("it hears");
+        control.steer("faster").await.expect("it is steered");
         control.interrupt().await.expect("it stops");
     };
     let ((texts, ended), ()) = tokio::join!(turn, requests);
@@ -458,7 +453,7 @@ async fn a_silent_turn_fails_and_its_program_is_ended() {
     let turn = run_prompt(&mut client, "wait");
     let requests = async {
         tokio::time::sleep(Duration::from_secs(50)).await;
-        control.steer("louder").await.expect("it hears");
+        control.steer("louder").await.expect("it is steered");
     };
     let ((_, ended), ()) = tokio::join!(turn, requests);
 
@@ -475,9 +470,9 @@ async fn a_turn_that_does_not_stop_is_interrupted_once_and_then_abandoned() {
 
     let turn = run_prompt(&mut client, "wait");
     let requests = async {
-        control.steer("deaf").await.expect("it hears");
+        control.steer("deaf").await.expect("it is steered");
         for _ in 0..2 {
-            control.interrupt().await.expect("it is told");
+            control.interrupt().await.expect("it is interrupted");
         }
     };
     let ((_, ended), ()) = tokio::join!(turn, requests);
@@ -497,7 +492,7 @@ async fn a_turn_is_abandoned_when_its_session_is_disposed_of() {
         .await
         .expect("it sends an event")
         .expect("no error");
-    control.steer("deaf").await.expect("it hears");
+    control.steer("deaf").await.expect("it is steered");
     drop(stream);
 
     client.dispose().await.expect("it ends");

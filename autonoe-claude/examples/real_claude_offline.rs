@@ -87,7 +87,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for request in model.log().main_requests() {
         // Each request has the whole conversation; the last result is new.
         if let Some(result) = request.tool_results().last() {
-            println!("the model was told: {}", result.text);
+            println!("the model received: {}", result.text);
         }
     }
     assert!(!root.join("notes").exists(), "the hook has let it through");

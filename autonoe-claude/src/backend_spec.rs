@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_backend::{ProgramFields, SandboxSpec, check_limit, check_model, version_finding};
+use autonoe_backend::{ProgramFields, SandboxConfig, check_limit, check_model, version_finding};
 use autonoe_core::agent::{BackendProbe, Credentials, ProbeFinding, Sandbox, ThinkingBudget};
 use autonoe_core::gate::PermissionRule;
 use autonoe_core::spec::{BackendSpec, SpecContext, SpecError};
@@ -55,7 +55,7 @@ pub struct ClaudeSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_sandbox: Option<Sandbox>,
     /// The outer sandbox, for a run that has one.
-    pub sandbox: SandboxSpec,
+    pub sandbox: SandboxConfig,
     /// The built-in tools that a session offers. The default is the base tools and every tool that
     /// a permission rule names.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,6 +155,27 @@ autonoe_core::register_spec!(Backend, ClaudeSpec, "claude", {
     "deny": ["Read(~/.ssh/**)"],
     "config": "perSession"
 });
+
+/// Spec `{"type": "claude-code", ..}`, which is read as `{"type": "claude", ..}`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+struct FormerClaudeSpec(ClaudeSpec);
+
+#[typetag::serde(name = "claude-code")]
+#[async_trait]
+impl BackendSpec for FormerClaudeSpec {
+    fn build(&self, context: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
+        self.0.build(context)
+    }
+
+    async fn probe(&self, context: &SpecContext) -> BackendProbe {
+        self.0.probe(context).await
+    }
+
+    fn claims(&self) -> Option<Capabilities> {
+        self.0.claims()
+    }
+}
 
 const INSTALL: &str = "install it: npm install -g @anthropic-ai/claude-code";
 
@@ -370,5 +391,17 @@ mod tests {
         let spec: Box<dyn BackendSpec> = serde_json::from_value(example).expect("a spec");
 
         assert_eq!(spec.typetag_name(), "claude");
+    }
+
+    #[test]
+    fn the_former_name_is_understood_and_its_mistakes_are_too() {
+        for (text, is_fine) in [
+            (r#"{"type": "claude-code", "model": "opus"}"#, true),
+            (r#"{"type": "claude-code"}"#, true),
+            (r#"{"type": "claude-code", "modle": "opus"}"#, false),
+        ] {
+            let read = serde_json::from_str::<Box<dyn BackendSpec>>(text);
+            assert_eq!(read.is_ok(), is_fine, "{text}: {read:?}");
+        }
     }
 }

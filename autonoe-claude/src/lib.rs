@@ -49,8 +49,7 @@ mod backend_spec;
 #[doc(hidden)]
 pub mod events;
 mod launch;
-mod legacy_spec;
-mod mcp;
+mod mcp_server;
 // Public for the tests of this project only.
 #[doc(hidden)]
 pub mod outcome;

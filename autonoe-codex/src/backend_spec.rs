@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_backend::{ProgramFields, SandboxSpec, check_limit, check_model, version_finding};
+use autonoe_backend::{ProgramFields, SandboxConfig, check_limit, check_model, version_finding};
 use autonoe_core::agent::{BackendProbe, Credentials, OuterSandbox, ProbeFinding, ThinkingBudget};
 use autonoe_core::spec::{BackendSpec, SpecContext, SpecError};
 use autonoe_core::tool::McpServer;
@@ -51,7 +51,7 @@ pub struct CodexSpec {
     /// The source of the program's login and conversations.
     pub home: CodexHome,
     /// The outer sandbox, for a run that has one.
-    pub sandbox: SandboxSpec,
+    pub sandbox: SandboxConfig,
     /// MCP servers that every session has, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub mcp_servers: BTreeMap<String, McpServer>,
@@ -269,7 +269,7 @@ impl From<ThinkingBudget> for Effort {
 mod tests {
     use std::time::Duration;
 
-    use autonoe_backend::{SandboxConfig, SandboxNetwork};
+    use autonoe_backend::SandboxNetwork;
     use autonoe_core::gate::ProjectPaths;
     use autonoe_core::spec::{SpecPort, registered_specs};
     use serde_json::json;

@@ -23,9 +23,9 @@ const LIMIT: Duration = Duration::from_secs(60);
 ///
 /// The program cannot be started, or is not Codex.
 pub(crate) async fn version(options: &CodexOptions) -> Result<String, AgentError> {
-    let place = create_session_directory(options, &options.program.temporary, None)?;
-    let environment = bare_environment(options, &place);
-    let launch = place
+    let session_dir = create_session_directory(options, &options.program.temporary, None)?;
+    let environment = bare_environment(options, &session_dir);
+    let launch = session_dir
         .launch(&options.program.path, &options.program.temporary)
         .arg("--version")
         .envs(environment);
@@ -70,12 +70,12 @@ async fn create_state(options: &CodexOptions) -> Result<(), AgentError> {
         AgentError::new(AgentErrorKind::Other, message).with_source(error)
     };
     let temporary = &options.program.temporary;
-    let place = create_session_directory(options, temporary, None)?;
+    let session_dir = create_session_directory(options, temporary, None)?;
     // It is not in the folder of the program, which is removed when the program exits.
     let state = SessionFolder::create_in(temporary, FOLDER).map_err(failed)?;
-    let mut environment = bare_environment(options, &place);
+    let mut environment = bare_environment(options, &session_dir);
     environment.insert("CODEX_SQLITE_HOME".into(), state.path().into());
-    let launch = place
+    let launch = session_dir
         .launch(&options.program.path, temporary)
         .arg("app-server")
         .envs(environment);

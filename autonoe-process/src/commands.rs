@@ -139,7 +139,7 @@ impl ProcessRunner {
         command: &[String],
         time: Duration,
     ) -> Result<CommandOutcome, CommandError> {
-        Ok(self.run_and_capture(command, time, 0).await?.end)
+        Ok(self.output(command, time, 0).await?.end)
     }
 
     /// Runs `command` like [`run`](Self::run), and captures its output.
@@ -167,15 +167,6 @@ impl ProcessRunner {
     /// # }
     /// ```
     pub async fn output(
-        &self,
-        command: &[String],
-        time: Duration,
-        limit: usize,
-    ) -> Result<CommandOutput, CommandError> {
-        self.run_and_capture(command, time, limit).await
-    }
-
-    async fn run_and_capture(
         &self,
         command: &[String],
         time: Duration,

@@ -72,13 +72,13 @@ impl ProcessIdentity {
     ///
     /// If the process ID was reused, the new process is left alone. It blocks the thread.
     pub fn kill_tree(&self, marker: &Marker, limit: Duration) -> KillReport {
-        let mut family = ProcessTree::from_marker(marker.clone());
+        let mut process_tree = ProcessTree::from_marker(marker.clone());
         if self.is_alive()
             && let Some(row) = table::read_row(self.pid)
         {
-            family.add(row.identity());
+            process_tree.add(row.identity());
         }
-        family.kill_all(limit)
+        process_tree.kill_all(limit)
     }
 }
 

@@ -54,8 +54,7 @@ pub struct Launch {
     pub(crate) directory: PathBuf,
     pub(crate) marker: Marker,
     pub(crate) inherited: Vec<Arc<File>>,
-    pub(crate) stderr_limit: usize,
-    pub(crate) ladder: ShutdownPolicy,
+    pub(crate) policy: ShutdownPolicy,
     pub(crate) folder: Option<SessionFolder>,
     pub(crate) sandbox: Option<OsSandbox>,
     args: Vec<OsString>,
@@ -67,9 +66,6 @@ impl Launch {
     /// The maximum length of a [secret](Self::secret) in bytes, which fits into an empty pipe.
     pub const SECRET_LIMIT: usize = 4096;
 
-    /// Default limit of the standard error that is kept: 64 KiB.
-    pub const STDERR_LIMIT: usize = 64 * 1024;
-
     /// Creates a launch of `program`, an absolute path, in `directory`.
     pub fn new(program: impl Into<PathBuf>, directory: impl Into<PathBuf>, marker: Marker) -> Self {
         Self {
@@ -77,8 +73,7 @@ impl Launch {
             directory: directory.into(),
             marker,
             inherited: Vec::new(),
-            stderr_limit: Self::STDERR_LIMIT,
-            ladder: ShutdownPolicy::interrupt_first(),
+            policy: ShutdownPolicy::interrupt_first(),
             folder: None,
             sandbox: None,
             args: Vec::new(),
@@ -154,18 +149,11 @@ impl Launch {
         Ok(descriptors)
     }
 
-    /// Sets how many bytes of the end of the standard error are kept.
+    /// Sets the policy for a handle that is dropped without a shutdown. The default is
+    /// [`ShutdownPolicy::interrupt_first`].
     #[must_use]
-    pub fn stderr_limit(mut self, bytes: usize) -> Self {
-        self.stderr_limit = bytes;
-        self
-    }
-
-    /// Sets the ladder for a handle that is dropped without a shutdown. The default is
-    /// `Ladder::interrupt_first`.
-    #[must_use]
-    pub fn on_drop(mut self, ladder: ShutdownPolicy) -> Self {
-        self.ladder = ladder;
+    pub fn on_drop(mut self, policy: ShutdownPolicy) -> Self {
+        self.policy = policy;
         self
     }
 
@@ -179,11 +167,9 @@ impl Launch {
     /// Executes the program in `sandbox`, or not at all.
     ///
     /// The child is then bubblewrap, which exits like the program. If a signal ended the program,
-    /// the exit code is 128 plus the number of the signal. [`Process::signal`] and the steps of a
-    /// `Ladder` reach the program. When the child is killed or dies, everything in the sandbox
-    /// dies too. When this program dies, the sandbox is killed at once, without an interrupt first.
-    ///
-    /// [`Process::signal`]: crate::Process::signal
+    /// the exit code is 128 plus the number of the signal. The steps of a [`ShutdownPolicy`] reach
+    /// the program. When the child is killed or dies, everything in the sandbox dies too. When this
+    /// program dies, the sandbox is killed at once, without an interrupt first.
     #[must_use]
     pub fn sandbox(mut self, sandbox: OsSandbox) -> Self {
         self.sandbox = Some(sandbox);

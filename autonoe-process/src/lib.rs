@@ -89,12 +89,11 @@ pub use identity::{ProcessIdentity, kill_all_children};
 pub use launch::{Launch, LaunchError};
 pub use marker::{InvalidMarker, Marker};
 pub use process::{DetachedProcess, Process};
-pub use sandbox::{NestedSandboxes, Network, Obstacle, OsSandbox, SandboxError};
+pub use sandbox::{Network, Obstacle, OsSandbox, SandboxError};
 pub use session_folder::SessionFolder;
 pub use session_parent::SessionParent;
 pub use shutdown_policy::{
-    EndedBy, KillReport, ProcessInfo, ShutdownAction, ShutdownPolicy, ShutdownReport, ShutdownStep,
-    Signal,
+    EndedBy, KillReport, ProcessInfo, ShutdownAction, ShutdownPolicy, ShutdownReport, Signal,
 };
 pub use start::StartedProcess;
 pub use stdio::{Stdin, Stdout};

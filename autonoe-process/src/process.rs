@@ -5,23 +5,20 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::{io, thread};
 
-use rustix::io::Errno;
 use rustix::process::Pid;
 use tokio::sync::{oneshot, watch};
 
 use crate::before_exec::{self, LifetimePolicy};
 use crate::keeper::{Lifeline, Shared};
-use crate::process_tree::ProcessTree;
 use crate::{
-    EndedBy, Exit, Launch, LaunchError, Marker, ProcessInfo, ShutdownPolicy, ShutdownReport,
-    Signal, inherited,
+    EndedBy, Exit, Launch, LaunchError, Marker, ShutdownPolicy, ShutdownReport, inherited,
 };
 
 /// A child process, created by [`Launch::start`](crate::Launch::start).
 ///
-/// End it with `shut_down`. If it is dropped instead, also in a panic or after
-/// the runtime has ended, a thread of its own shuts the process down with the ladder of the launch;
-/// see `wait_for_shutdowns`.
+/// End it with [`shutdown`](Self::shutdown). If it is dropped instead, also in a panic or after the
+/// runtime has ended, a thread of its own shuts the process down with the policy of the launch; see
+/// [`wait_for_shutdowns`](crate::wait_for_shutdowns).
 ///
 /// Until then the system does not reuse the process ID of the child, even after its exit: no signal
 /// reaches another process by mistake.
@@ -71,46 +68,16 @@ impl Process {
 
     /// Returns the end of the standard error that the process wrote so far.
     ///
-    /// Standard error is read continuously; the last 64 KiB are kept, unless
-    /// [`Launch::stderr_limit`](crate::Launch::stderr_limit) sets another limit.
+    /// Standard error is read continuously; the last 64 KiB are kept.
     pub fn stderr_tail(&self) -> String {
         self.shared.stderr().text()
     }
 
-    /// Sends `signal` to the process only, not to its descendants.
-    ///
-    /// # Errors
-    ///
-    /// The process has ended, or runs as another user now.
-    pub fn signal(&self, signal: Signal) -> io::Result<()> {
-        if self.try_exit().is_some() {
-            return Err(Errno::SRCH.into());
-        }
-        let family = ProcessTree::new(self.pid, self.marker.clone());
-        Ok(family.signal(self.shared.signal_target, signal.to_system())?)
-    }
-
-    /// Returns the living descendants of the process.
-    ///
-    /// As long as the process is alive, the list is complete: it includes processes that have
-    /// created their own session or lost their parent. Only on Linux; on other systems it finds
-    /// nothing.
-    pub fn descendants(&self) -> Vec<ProcessInfo> {
-        ProcessTree::new(self.pid, self.marker.clone()).descendants()
-    }
-
-    /// Returns the living processes with the marker, except this one and its child.
-    ///
-    /// Only on Linux; on other systems it finds nothing.
-    pub fn leftovers(&self) -> Vec<ProcessInfo> {
-        ProcessTree::new(self.pid, self.marker.clone()).marked_processes()
-    }
-
-    /// Ends the process by the steps of `ladder`, and kills the remaining processes.
+    /// Ends the process by the steps of `policy`, and kills the remaining processes.
     ///
     /// The shutdown continues if the future is dropped.
-    pub async fn shutdown(self, ladder: ShutdownPolicy) -> ShutdownReport {
-        let report = self.lifeline.end(ladder).await;
+    pub async fn shutdown(self, policy: ShutdownPolicy) -> ShutdownReport {
+        let report = self.lifeline.end(policy).await;
         // Only a bug ends the keeper without a report, and that is not a success.
         report.unwrap_or_else(|_| ShutdownReport {
             exit: None,

@@ -89,13 +89,13 @@ impl ProcessTree {
     ///
     /// The child itself is excluded.
     pub(crate) fn scan(&mut self) -> Vec<Row> {
-        let kin = TreeMembers {
+        let members = TreeMembers {
             host: std::process::id(),
             child: self.child.map(raw_pid),
             supervisor: self.supervisor.map(raw_pid),
             known: &self.known,
         };
-        let mut alive = table::members(&table::read(&self.marker), &kin);
+        let mut alive = table::members(&table::read(&self.marker), &members);
         self.known.extend(alive.iter().map(Row::identity));
         let child = self.child.map(raw_pid);
         alive.retain(|row| Some(row.pid) != child);
@@ -110,16 +110,6 @@ impl ProcessTree {
         rows.iter().map(Row::info).collect()
     }
 
-    /// Returns the living descendants of the child.
-    pub(crate) fn descendants(&self) -> Vec<ProcessInfo> {
-        let Some(child) = self.child.map(raw_pid) else {
-            return Vec::new();
-        };
-        let table = table::read(&self.marker);
-        let found = table::descendants(&table, child, std::process::id());
-        found.iter().map(Row::info).collect()
-    }
-
     /// Kills `alive`, each with its whole process group.
     pub(crate) fn kill(&mut self, alive: &[Row]) {
         for row in alive {
@@ -131,10 +121,10 @@ impl ProcessTree {
     /// Sends `signal` to the child, or to the program that the child runs in a sandbox.
     ///
     /// The child must not have been reaped, so that its process ID is not reused.
-    pub(crate) fn signal(&self, addressee: SignalTarget, signal: Signal) -> Result<(), Errno> {
+    pub(crate) fn signal(&self, signal_target: SignalTarget, signal: Signal) -> Result<(), Errno> {
         let child = self.child.ok_or(Errno::SRCH)?;
         // A kill is for the whole sandbox, and bubblewrap takes its processes along.
-        if addressee == SignalTarget::InSandbox && signal != Signal::KILL {
+        if signal_target == SignalTarget::InSandbox && signal != Signal::KILL {
             let rows = table::read(&self.marker);
             if let Some(program) = table::program_in_sandbox(&rows, raw_pid(child)) {
                 return send(program, signal);

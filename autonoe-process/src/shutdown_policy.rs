@@ -1,6 +1,5 @@
 //! [`ShutdownPolicy`], its signals and steps, and the report of a shutdown.
 
-use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::{Exit, Launch};
@@ -14,7 +13,7 @@ use crate::{Exit, Launch};
 ///
 /// The default is made for idle agents: closing their input ends them, `SIGINT` makes them end
 /// their tools, and `SIGTERM` is for those that ignore it. Protocol messages (an interrupt, the end
-/// of a session) come before the ladder and are up to the caller: an agent at work may take the end
+/// of a session) come before the policy and are up to the caller: an agent at work may take the end
 /// of its input for the end of its supervision, and continue without. If no connection to the agent
 /// is left, [`interrupt_first`](Self::interrupt_first) is the safe choice.
 ///
@@ -30,7 +29,6 @@ use crate::{Exit, Launch};
 ///     .kill_within(Duration::from_secs(5));
 ///
 /// assert_eq!(policy, ShutdownPolicy::default());
-/// assert_eq!(policy.longest(), Duration::from_secs(14));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShutdownPolicy {
@@ -38,16 +36,16 @@ pub struct ShutdownPolicy {
     kill_limit: Duration,
 }
 
-/// One step of a `Ladder`.
+/// One step of a [`ShutdownPolicy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShutdownStep {
+pub(crate) struct ShutdownStep {
     /// The action.
-    pub action: ShutdownAction,
+    pub(crate) action: ShutdownAction,
     /// The time that the process then has to exit.
-    pub wait: Duration,
+    pub(crate) wait: Duration,
 }
 
-/// The action of a step of a `Ladder`.
+/// The action of a step of a [`ShutdownPolicy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ShutdownAction {
     /// Closes its standard input, even if it is still being written to.
@@ -57,7 +55,7 @@ pub enum ShutdownAction {
 }
 
 impl ShutdownPolicy {
-    /// Creates a ladder without steps: everything is killed at once, for at most five seconds.
+    /// Creates a policy without steps: everything is killed at once, for at most five seconds.
     pub fn kill_at_once() -> Self {
         Self {
             steps: Vec::new(),
@@ -65,7 +63,7 @@ impl ShutdownPolicy {
         }
     }
 
-    /// Creates the ladder for an agent that may be at work without a connection: `SIGINT` for five
+    /// Creates the policy for an agent that may be at work without a connection: `SIGINT` for five
     /// seconds and `SIGTERM` for two, with its input open, before the kill.
     pub fn interrupt_first() -> Self {
         Self::kill_at_once()
@@ -94,19 +92,13 @@ impl ShutdownPolicy {
     }
 
     /// Returns the steps before the kill.
-    pub fn steps(&self) -> &[ShutdownStep] {
+    pub(crate) fn steps(&self) -> &[ShutdownStep] {
         &self.steps
     }
 
     /// Returns the time limit for killing what is left.
-    pub fn kill_limit(&self) -> Duration {
+    pub(crate) fn kill_limit(&self) -> Duration {
         self.kill_limit
-    }
-
-    /// Returns the maximum duration of the whole shutdown.
-    pub fn longest(&self) -> Duration {
-        let steps = self.steps.iter().map(|step| step.wait);
-        steps.fold(self.kill_limit, Duration::saturating_add)
     }
 }
 
@@ -153,9 +145,9 @@ impl ShutdownReport {
 pub enum EndedBy {
     /// It had ended before the shutdown.
     Itself,
-    /// A step of the ladder.
+    /// A step of the policy.
     Step(ShutdownAction),
-    /// The kill at the end of the ladder.
+    /// The kill at the end of the policy.
     Kill,
     /// Nothing: as far as known, it is alive.
     Nothing,
@@ -219,8 +211,6 @@ pub enum Signal {
     Interrupt,
     /// `SIGTERM`. Some agents leave their tools running on it.
     Terminate,
-    /// `SIGKILL`. Nothing is cleaned up.
-    Kill,
 }
 
 impl Signal {
@@ -228,18 +218,7 @@ impl Signal {
         match self {
             Self::Interrupt => rustix::process::Signal::INT,
             Self::Terminate => rustix::process::Signal::TERM,
-            Self::Kill => rustix::process::Signal::KILL,
         }
-    }
-}
-
-impl fmt::Display for Signal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Interrupt => "SIGINT",
-            Self::Terminate => "SIGTERM",
-            Self::Kill => "SIGKILL",
-        })
     }
 }
 

@@ -120,14 +120,13 @@ fn fork(
     let (mut exit, writer) = io::pipe().map_err(failed)?;
     let (lifetime_policy, exit_pipe) = new_lifetime_policy(writer);
     before_exec::prepare(&mut command, inherited.map_err(failed)?, lifetime_policy);
-    let addressee = SignalTarget::for_launch(&launch);
-    let shared = Shared::new(launch.stderr_limit, addressee);
-    let (lifeline, hang_up) = Lifeline::new().map_err(failed)?;
+    let shared = Shared::new(SignalTarget::for_launch(&launch));
+    let (lifeline, lifeline_receiver) = Lifeline::new().map_err(failed)?;
     // If the start fails, the folder is removed before the error is reported.
     let folder = launch.folder.take();
     // The keeper starts before the child, which must not be without one if the system is out of
     // threads.
-    let spawned_tx = Keeper::start(launch, shared.clone(), hang_up).map_err(failed)?;
+    let spawned_tx = Keeper::start(launch, shared.clone(), lifeline_receiver).map_err(failed)?;
 
     let spawned = command.spawn();
     // The command holds the supervisor's end of the pipe.

@@ -1,7 +1,7 @@
 //! [`Stdin`] and [`Stdout`], the caller's ends of a child's pipes, and the tail of its standard error.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, IoSlice};
+use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,14 +16,14 @@ use tokio::net::unix::pipe;
 /// approval before it acts may take the end of its input for consent, so a dropped or panicked task
 /// must not close it.
 ///
-/// The shutdown ladder closes the input even while this exists. A pending or later write then fails
+/// The shutdown policy closes the input even while this exists. A pending or later write then fails
 /// with [`ErrorKind::BrokenPipe`], as it does when the child has closed its input.
 #[derive(Debug)]
 pub struct Stdin {
     slot: Arc<StdinSlot>,
 }
 
-/// Holds the pipe to a child's input, so that both a writer and the ladder can close it.
+/// Holds the pipe to a child's input, so that both a writer and the policy can close it.
 #[derive(Debug, Default)]
 pub(crate) struct StdinSlot {
     state: Mutex<SlotState>,
@@ -79,19 +79,6 @@ impl AsyncWrite for Stdin {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         self.slot.poll(cx, |pipe, cx| pipe.poll_write(cx, bytes))
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        self.slot
-            .poll(cx, |pipe, cx| pipe.poll_write_vectored(cx, slices))
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_backend::{ProgramFields, SandboxSpec, check_limit, check_model};
+use autonoe_backend::{ProgramFields, SandboxConfig, check_limit, check_model};
 use autonoe_core::agent::{BackendProbe, OuterSandbox};
 use autonoe_core::spec::{BackendSpec, SpecContext, SpecError};
 use autonoe_core::tool::McpServer;
@@ -60,7 +60,7 @@ pub struct AcpSpec {
     pub home: HomeFolder,
     /// The outer sandbox, for a run that has one.
     #[serde(default)]
-    pub sandbox: SandboxSpec,
+    pub sandbox: SandboxConfig,
     /// The directory for the temporary folders of sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temporary: Option<PathBuf>,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_backend::{ProgramFields, SandboxSpec, check_limit, check_model};
+use autonoe_backend::{ProgramFields, SandboxConfig, check_limit, check_model};
 use autonoe_core::agent::{BackendProbe, OuterSandbox};
 use autonoe_core::spec::{BackendSpec, SpecContext, SpecError};
 use autonoe_core::tool::McpServer;
@@ -48,7 +48,7 @@ pub struct GeminiSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub home: Option<HomeFolder>,
     /// The outer sandbox, for a run that has one.
-    pub sandbox: SandboxSpec,
+    pub sandbox: SandboxConfig,
     /// The directory for the temporary folders of sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temporary: Option<PathBuf>,

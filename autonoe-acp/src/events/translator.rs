@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn recorded_lines_are_translated_to_events() {
         let mut translator = Translator::new(Dialect::Gemini, vec!["autonoe".to_owned()]);
-        let (mut stream_events, mut spending) = (Vec::new(), UsageTracker::new());
+        let (mut stream_events, mut usage_tracker) = (Vec::new(), UsageTracker::new());
         for line in RECORDED.lines() {
             let message: Value = serde_json::from_str(line).expect("JSON");
             match message["method"].as_str() {
@@ -213,7 +213,7 @@ mod tests {
                 }
                 None => {
                     assert!(!translator.ends_without_text(&message["result"]));
-                    let tokens = spending.turn_usage(&message["result"]);
+                    let tokens = usage_tracker.turn_usage(&message["result"]);
                     stream_events.push(StreamEvent::usage(tokens.expect("they are told"), None));
                     stream_events.extend(translator.end_turn());
                     translator.start_turn();

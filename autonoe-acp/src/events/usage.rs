@@ -198,9 +198,9 @@ mod tests {
             answer["_meta"]["quota"]["token_count"] = json!({"inputTokens": tokens});
             answer
         };
-        let mut spending = UsageTracker::new();
+        let mut usage_tracker = UsageTracker::new();
 
-        let turns = [1000, 500, 1200].map(|tokens| spending.turn_usage(&answer(tokens)));
+        let turns = [1000, 500, 1200].map(|tokens| usage_tracker.turn_usage(&answer(tokens)));
 
         let input = |turn: &Option<TokenUsage>| turn.map(|used| used.input);
         assert_eq!(
@@ -211,9 +211,9 @@ mod tests {
 
     #[test]
     fn a_decreased_count_is_per_turn() {
-        let mut spending = UsageTracker::new();
+        let mut usage_tracker = UsageTracker::new();
 
-        let turns = [1000, 500, 700].map(|tokens| spending.turn_usage(&reported(tokens)));
+        let turns = [1000, 500, 700].map(|tokens| usage_tracker.turn_usage(&reported(tokens)));
 
         let input = |turn: &Option<TokenUsage>| turn.map(|used| used.input);
         assert_eq!(
@@ -224,11 +224,13 @@ mod tests {
 
     #[test]
     fn the_first_sum_of_a_resumed_conversation_is_not_the_usage_of_a_turn() {
-        let mut spending = UsageTracker::UnknownStart;
+        let mut usage_tracker = UsageTracker::UnknownStart;
 
-        assert_eq!(spending.turn_usage(&reported(9000)), None);
+        assert_eq!(usage_tracker.turn_usage(&reported(9000)), None);
         assert_eq!(
-            spending.turn_usage(&reported(9500)).map(|used| used.input),
+            usage_tracker
+                .turn_usage(&reported(9500))
+                .map(|used| used.input),
             Some(500)
         );
     }
@@ -236,11 +238,11 @@ mod tests {
     proptest! {
         #[test]
         fn sums_become_turns_that_add_up(turns in proptest::collection::vec(0_u64..1000, 1..9)) {
-            let (mut spending, mut sum, mut reported) = (UsageTracker::new(), 0, 0);
+            let (mut usage_tracker, mut sum, mut reported) = (UsageTracker::new(), 0, 0);
             for turn in &turns {
                 sum += turn;
                 let answer = json!({"usage": {"inputTokens": sum, "outputTokens": 0}});
-                reported += spending.turn_usage(&answer).unwrap_or_default().input;
+                reported += usage_tracker.turn_usage(&answer).unwrap_or_default().input;
             }
             prop_assert_eq!(reported, sum);
         }

@@ -1,6 +1,5 @@
 //! [`AcpOptions`] of an agent, the same for all sessions.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,7 +7,6 @@ use std::time::Duration;
 
 use autonoe_backend::ProgramOptions;
 use autonoe_core::AgentError;
-use autonoe_core::tool::McpServer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -170,16 +168,6 @@ impl AcpOptions {
         };
         let package = script.and_then(Path::parent).and_then(Path::parent);
         package.map(Path::to_owned)
-    }
-
-    /// Returns the MCP servers of a session with `others`.
-    pub(crate) fn servers(
-        &self,
-        others: &BTreeMap<String, McpServer>,
-    ) -> BTreeMap<String, McpServer> {
-        let mut servers = self.program.mcp_servers.clone();
-        servers.extend(others.clone());
-        servers
     }
 }
 

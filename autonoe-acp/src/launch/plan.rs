@@ -36,19 +36,14 @@ const FRESH_HOME: &str =
 pub(crate) fn check(options: &AcpOptions, spec: &SessionSpec) -> Result<(), AgentError> {
     spec.refuse_unclaimed(&claims(options))?;
     let is_sandboxed = options.program.sandbox.is_needed(spec)?;
-    let servers = options.servers(&spec.mcp_servers);
     let is_far = |server: &McpServer| matches!(server, McpServer::Remote { .. });
     if is_sandboxed
         && options.program.sandbox.network == SandboxNetwork::Off
-        && servers.values().any(is_far)
+        && spec.mcp_servers.values().any(is_far)
     {
         let message = "an agent without a network cannot reach an MCP server by its address";
         let remedy = "set `network` of its sandbox to \"shared\", or start the server by a command";
         return Err(AgentError::new(AgentErrorKind::Unsupported, message).with_remedy(remedy));
-    }
-    if options.program.model.is_some() {
-        // The backend's own model is set like that of a session.
-        claims(options).require([SessionField::Model])?;
     }
     Ok(())
 }
@@ -135,14 +130,14 @@ pub(crate) fn answered_claims(options: &AcpOptions, answer: &Value) -> Capabilit
 /// The folder of the session cannot be created, or the required sandbox is not available.
 pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Launch, AgentError> {
     let is_sandboxed = options.program.sandbox.is_needed(spec)?;
-    let place = create_session_directory(options, Some(spec))?;
+    let session_dir = create_session_directory(options, Some(spec))?;
     let mut environment = session_variables(options, spec);
-    environment.extend(own_folders(options, &place));
+    environment.extend(own_folders(options, &session_dir));
     let mut sandbox_config = options.program.sandbox.clone();
-    let mut inside = SandboxMounts {
+    let mut mounts = SandboxMounts {
         program: options.program.path.clone(),
         readable: readable(options, spec),
-        writable: home(options, place.path()).into_iter().collect(),
+        writable: home(options, session_dir.path()).into_iter().collect(),
         read_only: Vec::new(),
         hidden: Vec::new(),
     };
@@ -151,19 +146,19 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
         if !spec.project_memory {
             memory_files::refuse(&spec.cwd).await?;
         }
-        let home = home(options, place.path());
-        gemini::set_environment(&mut environment, place.path(), home.as_deref());
+        let home = home(options, session_dir.path());
+        gemini::set_environment(&mut environment, session_dir.path(), home.as_deref());
         if let Some(prompt) = &spec.system_prompt {
-            let file = place.write("system.md", prompt)?;
+            let file = session_dir.write("system.md", prompt)?;
             sandbox_config.readable.push(file.clone());
             environment.insert("GEMINI_SYSTEM_MD".into(), file.into());
         }
         sandbox_config
             .readable
-            .push(place.path().join(gemini::SYSTEM_SETTINGS));
+            .push(session_dir.path().join(gemini::SYSTEM_SETTINGS));
         if let HomeFolder::Persistent(home) = &options.home {
             // Its entries are protected from being moved only if the folder itself is writable.
-            inside.writable.push(home.join(gemini::SETTINGS));
+            mounts.writable.push(home.join(gemini::SETTINGS));
             let fixed =
                 gemini_settings::read_only_paths(home).map_err(|error| home_error(home, error))?;
             sandbox_config.readable.extend(fixed);
@@ -175,15 +170,15 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
         ) {
             gemini_chats::backdate(&chats, session);
         }
-        inside.writable.extend(conversation_dir);
-        inside.hidden.push(spec.cwd.join(gemini::SETTINGS));
+        mounts.writable.extend(conversation_dir);
+        mounts.hidden.push(spec.cwd.join(gemini::SETTINGS));
     }
     let launch = sandbox_config
-        .launch(spec, &claims(options), place, &inside)
+        .launch(spec, &claims(options), session_dir, &mounts)
         .await?
         .args(options.args.clone())
         .envs(environment);
-    Ok(match (&options.model_argument, model(options, spec)) {
+    Ok(match (&options.model_argument, &spec.model) {
         (Some(argument), Some(model)) => launch.arg(argument).arg(model),
         _ => launch,
     })
@@ -211,7 +206,7 @@ fn session_variables(options: &AcpOptions, spec: &SessionSpec) -> BTreeMap<OsStr
 /// Returns the paths of an agent beside its program: its package, and the programs of its MCP
 /// servers, which it starts.
 fn readable(options: &AcpOptions, spec: &SessionSpec) -> Vec<PathBuf> {
-    let servers = options.servers(&spec.mcp_servers).into_values();
+    let servers = spec.mcp_servers.values();
     let commands = servers
         .filter_map(|server| match server {
             McpServer::Stdio { command, .. } => Some(PathBuf::from(command)),
@@ -227,22 +222,18 @@ fn readable(options: &AcpOptions, spec: &SessionSpec) -> Vec<PathBuf> {
 ///
 /// The folder of the session cannot be created.
 pub(crate) fn probe_launch(options: &AcpOptions) -> Result<Launch, AgentError> {
-    let place = create_session_directory(options, None)?;
-    let folder = place.path().to_owned();
+    let session_dir = create_session_directory(options, None)?;
+    let folder = session_dir.path().to_owned();
     let mut environment = options.program.environment.clone();
-    environment.extend(own_folders(options, &place));
+    environment.extend(own_folders(options, &session_dir));
     if options.preset == Preset::Gemini {
         let home = home(options, &folder);
         gemini::set_environment(&mut environment, &folder, home.as_deref());
     }
-    Ok(place
+    Ok(session_dir
         .launch(&options.program.path, &folder)
         .args(options.args.clone())
         .envs(environment))
-}
-
-fn model<'a>(options: &'a AcpOptions, spec: &'a SessionSpec) -> Option<&'a String> {
-    spec.model.as_ref().or(options.program.model.as_ref())
 }
 
 /// Creates a folder with all files that the environment of the program refers to, for a session or,
@@ -292,12 +283,15 @@ fn home(options: &AcpOptions, folder: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Returns the variables with the paths of the program's own files, which are in `place`. They
+/// Returns the variables with the paths of the program's own files, which are in `session_dir`. They
 /// override all others: otherwise files would be left in other places, and the sandbox would deny
 /// the writes.
-fn own_folders(options: &AcpOptions, place: &SessionDirectory) -> BTreeMap<OsString, OsString> {
-    let temporary = ("TMPDIR".into(), place.temporary().into());
-    let home = home(options, place.path()).map(|home| ("HOME".into(), home.into()));
+fn own_folders(
+    options: &AcpOptions,
+    session_dir: &SessionDirectory,
+) -> BTreeMap<OsString, OsString> {
+    let temporary = ("TMPDIR".into(), session_dir.temporary().into());
+    let home = home(options, session_dir.path()).map(|home| ("HOME".into(), home.into()));
     [temporary].into_iter().chain(home).collect()
 }
 
@@ -330,14 +324,15 @@ fn home_error(home: &Path, error: io::Error) -> AgentError {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::RunId;
     use autonoe_core::agent::Sandbox;
     use autonoe_core::gate::{Gate, Grants, ProjectPaths};
     use autonoe_core::time::{AgentSessionId, SessionKey};
     use autonoe_core::tool::Toolbox;
+    use autonoe_core::{AgentClientFactory, RunId};
     use serde_json::json;
 
     use super::*;
+    use crate::AcpBackend;
 
     fn plain() -> AcpOptions {
         AcpOptions::new("goose", "/usr/bin/goose", [])
@@ -437,10 +432,9 @@ mod tests {
     fn a_model_of_the_backend_needs_the_argument_too() {
         let mut options = plain();
         options.program.model = Some("large".to_owned());
-        let spec = spec(Path::new("/srv/project"));
+        let created = AcpBackend::new(options).create(spec(Path::new("/srv/project")));
 
-        let refused = check(&options, &spec).expect_err("it has none");
-
+        let refused = created.expect_err("it has none");
         let unclaimed = AgentErrorKind::Unclaimed(SessionField::Model);
         assert_eq!(refused.kind(), unclaimed, "{refused}");
     }

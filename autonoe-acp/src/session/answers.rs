@@ -1,6 +1,5 @@
 //! [`Answers`] to the permission requests of an agent.
 
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agent_client_protocol::v1::Responder;
@@ -44,29 +43,19 @@ impl Answers {
         call: ToolCall,
         responder: Responder<RequestPermissionResponse>,
     ) {
-        let (gate, denials, limit) = (self.gate.clone(), self.denials.clone(), self.limit);
-        let stopped = self.stopped.clone();
-        let responder = Arc::new(Mutex::new(Some(responder)));
-        let (respond, deny) = (responder.clone(), responder);
-        let (denied_call, rejection) = (call.id.clone(), request.response(Answer::Reject));
-        let on_panic = {
-            let denials = denials.clone();
-            move || {
-                let denied = DeniedCall {
-                    call: denied_call,
-                    reason: FAILED_CHECK.to_owned(),
-                };
-                let _ = denials.send(denied);
-                send_response(&deny, rejection);
-            }
-        };
+        let (gate, limit, stopped) = (self.gate.clone(), self.limit, self.stopped.clone());
+        let (denials, call_id) = (self.denials.clone(), call.id.clone());
+        let failed = (
+            request.response(Answer::Reject),
+            Some(FAILED_CHECK.to_owned()),
+        );
         let answer = async move {
             let decided = tokio::select! {
                 biased;
                 () = stopped.cancelled() => None,
                 decided = decide_call(&gate, &call, limit) => Some(decided),
             };
-            let (response, reason) = match decided {
+            match decided {
                 None => (cancelled(), Some("the turn was stopped".to_owned())),
                 Some(Ok(())) if request.can_allow_once() => (request.response(Answer::Allow), None),
                 Some(Ok(())) => {
@@ -74,17 +63,16 @@ impl Answers {
                     (request.response(Answer::Reject), Some(reason.to_owned()))
                 }
                 Some(Err(reason)) => (request.response(Answer::Reject), Some(reason)),
-            };
+            }
+        };
+        spawn_answer(answer, failed, move |(response, reason)| {
             // The denial is sent before the answer, so that it precedes the agent's next messages.
             if let Some(reason) = reason {
-                let _ = denials.send(DeniedCall {
-                    call: call.id,
-                    reason,
-                });
+                let call = call_id;
+                let _ = denials.send(DeniedCall { call, reason });
             }
-            send_response(&respond, response);
-        };
-        spawn_answer(answer, on_panic);
+            let _ = responder.respond(response);
+        });
     }
 
     /// Refuses a permission request without a decision of the gate.
@@ -114,17 +102,6 @@ impl Answers {
 impl Drop for Answers {
     fn drop(&mut self) {
         self.stopped.cancel();
-    }
-}
-
-/// Sends the response, unless the request is answered already.
-fn send_response(
-    responder: &Mutex<Option<Responder<RequestPermissionResponse>>>,
-    response: RequestPermissionResponse,
-) {
-    let mut responder = responder.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(responder) = responder.take() {
-        let _ = responder.respond(response);
     }
 }
 

@@ -23,7 +23,7 @@ use crate::wire::{PermissionRequest, SessionUpdate};
 const LONGEST_LINE: usize = 64 * 1024 * 1024;
 
 /// A message of the agent that is not an answer.
-pub(super) enum Incoming {
+pub(crate) enum Incoming {
     /// A progress update.
     Update(Value),
     /// A permission request for a tool call.

@@ -27,7 +27,7 @@ pub(crate) struct RunningAgent {
     pub(super) process: Process,
     pub(super) connection: Connection,
     pub(super) translator: Translator,
-    pub(super) spending: UsageTracker,
+    pub(super) usage_tracker: UsageTracker,
     pub(super) session: Option<AgentSessionId>,
     pub(super) model: Option<String>,
 }
@@ -62,7 +62,7 @@ impl RunningAgent {
             process,
             connection,
             translator,
-            spending: UsageTracker::new(),
+            usage_tracker: UsageTracker::new(),
             session: None,
             model: None,
         })
@@ -111,11 +111,10 @@ impl RunningAgent {
         spec: &SessionSpec,
         initialized: &Value,
     ) -> Result<(), AgentError> {
-        let servers =
-            mcp_servers(&options.servers(&spec.mcp_servers), initialized).map_err(|error| {
-                AgentError::new(AgentErrorKind::Unsupported, error.to_string())
-                    .with_remedy("configure the server with a command: every agent can start one")
-            })?;
+        let servers = mcp_servers(&spec.mcp_servers, initialized).map_err(|error| {
+            AgentError::new(AgentErrorKind::Unsupported, error.to_string())
+                .with_remedy("configure the server with a command: every agent can start one")
+        })?;
         let answer = match &spec.resume {
             None => {
                 let new = NewSessionRequest::new(&spec.cwd).mcp_servers(servers);
@@ -139,16 +138,10 @@ impl RunningAgent {
         };
         if spec.resume.is_some() {
             self.discard_history(options.history_limit).await;
-            self.spending = UsageTracker::UnknownStart;
+            self.usage_tracker = UsageTracker::UnknownStart;
         }
         let model = answered["models"]["currentModelId"].as_str();
-        let requested_model = || {
-            spec.model
-                .as_ref()
-                .or(options.program.model.as_ref())
-                .cloned()
-        };
-        self.model = model.map(str::to_owned).or_else(requested_model);
+        self.model = model.map(str::to_owned).or_else(|| spec.model.clone());
         self.session = Some(id);
         Ok(())
     }
@@ -215,7 +208,7 @@ impl RunningAgent {
 }
 
 /// Returns the shutdown policy of an agent. Closing its input ends most agents, but not always.
-pub(super) fn shutdown_ladder() -> ShutdownPolicy {
+pub(super) fn shutdown_policy() -> ShutdownPolicy {
     ShutdownPolicy::kill_at_once()
         .then(ShutdownAction::CloseStdin, Duration::from_secs(3))
         .then(

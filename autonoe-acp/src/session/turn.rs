@@ -8,8 +8,7 @@ use agent_client_protocol::v1::schema::{
     CancelNotification, ContentBlock, PromptRequest, TextContent,
 };
 use autonoe_backend::{
-    AfterQuery, CommandQueue, DeniedCall, Program, ProgramOptions, ProgramTurn, Query, TurnEnd,
-    TurnStep, run_turn, shutdown_program,
+    DeniedCall, Program, ProgramOptions, ProgramTurn, TurnEnd, TurnStep, shutdown_program,
 };
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::time::AgentSessionId;
@@ -20,7 +19,7 @@ use tokio::time::{Instant, timeout};
 
 use super::answers::Answers;
 use super::connection::{Incoming, PendingAnswer};
-use super::start::{RunningAgent, shutdown_ladder, within_start_limit};
+use super::start::{RunningAgent, shutdown_policy, within_start_limit};
 use crate::events::Translator;
 use crate::launch::{AcpOptions, FOLDER, launch};
 use crate::outcome::{Ending, decide};
@@ -33,10 +32,10 @@ const TOOL_END_LIMIT: Duration = Duration::from_secs(2);
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 
 /// A running turn.
-pub(super) struct AcpTurn<'l> {
-    live: &'l mut RunningAgent,
-    options: &'l AcpOptions,
-    spec: &'l SessionSpec,
+pub(crate) struct AcpTurn<'a> {
+    agent: &'a mut RunningAgent,
+    options: &'a AcpOptions,
+    spec: &'a SessionSpec,
     session: AgentSessionId,
     answers: Answers,
     /// The answer to the prompt.
@@ -49,14 +48,14 @@ pub(super) struct AcpTurn<'l> {
 }
 
 /// An input of a turn.
-pub(super) enum Input {
+pub(crate) enum Input {
     Sent(Option<Incoming>),
     Denied(DeniedCall),
     Answered(Result<Value, Error>),
 }
 
 /// The reason why a turn is over.
-pub(super) enum TurnEnding {
+pub(crate) enum TurnEnding {
     Answered(Result<Value, Error>),
     /// The agent closed its output.
     Closed,
@@ -65,22 +64,22 @@ pub(super) enum TurnEnding {
     Silent,
 }
 
-impl<'l> AcpTurn<'l> {
+impl<'a> AcpTurn<'a> {
     /// Sends `prompt` to `session`.
     pub(super) fn start(
-        live: &'l mut RunningAgent,
-        options: &'l AcpOptions,
-        spec: &'l SessionSpec,
+        agent: &'a mut RunningAgent,
+        options: &'a AcpOptions,
+        spec: &'a SessionSpec,
         session: AgentSessionId,
         prompt: &str,
     ) -> Self {
-        discard_history(live);
-        live.translator.start_turn();
+        discard_history(agent);
+        agent.translator.start_turn();
         let text = ContentBlock::Text(TextContent::new(escape_command(prompt)));
         let prompt = PromptRequest::new(session.as_str().to_owned(), vec![text]);
-        let answer = live.connection.request("session/prompt", prompt);
+        let answer = agent.connection.request("session/prompt", prompt);
         Self {
-            live,
+            agent,
             options,
             spec,
             session,
@@ -98,7 +97,7 @@ impl<'l> AcpTurn<'l> {
             Incoming::Update(params) if is_about(&params, session) => {
                 tracing::trace!(%params, "update from the agent");
                 let update = Update::parse(&params);
-                events.extend(self.live.translator.observe(update));
+                events.extend(self.agent.translator.observe(update));
             }
             Incoming::Update(_) => tracing::debug!("ignored an update of another session"),
             Incoming::Permission(params, responder) => {
@@ -109,7 +108,7 @@ impl<'l> AcpTurn<'l> {
                     return;
                 };
                 let (described, new_events) =
-                    self.live.translator.permission_requested(call_update);
+                    self.agent.translator.permission_requested(call_update);
                 events.extend(new_events);
                 let described = described.with_directory(&self.spec.cwd);
                 let (name, input) = (described.name, described.input);
@@ -133,13 +132,14 @@ impl<'l> AcpTurn<'l> {
     ) -> Result<StreamEvent, AgentError> {
         while let Some(denied) = self.answers.try_denied() {
             events.extend(
-                self.live
+                self.agent
                     .translator
                     .call_denied(&denied.call, &denied.reason),
             );
         }
-        events.extend(self.live.translator.end_turn());
-        if let Some(tokens) = answer.and_then(|answer| self.live.spending.turn_usage(answer)) {
+        events.extend(self.agent.translator.end_turn());
+        if let Some(tokens) = answer.and_then(|answer| self.agent.usage_tracker.turn_usage(answer))
+        {
             events.push(StreamEvent::usage(tokens, None));
         }
         let decided = decide(ending, self.is_stopped);
@@ -156,7 +156,7 @@ impl ProgramTurn for AcpTurn<'_> {
             biased;
             denied = self.answers.denied() => Input::Denied(denied),
             // Messages from before the answer are handled before it.
-            incoming = self.live.connection.recv(), if !self.is_silent => Input::Sent(incoming),
+            incoming = self.agent.connection.recv(), if !self.is_silent => Input::Sent(incoming),
             answer = &mut self.answer => Input::Answered(answer),
         }
     }
@@ -170,7 +170,7 @@ impl ProgramTurn for AcpTurn<'_> {
             }
             Input::Sent(Some(incoming)) => self.handle_incoming(incoming, events),
             Input::Denied(DeniedCall { call, reason }) => {
-                events.extend(self.live.translator.call_denied(&call, &reason));
+                events.extend(self.agent.translator.call_denied(&call, &reason));
             }
             Input::Answered(answer) => return TurnStep::End(TurnEnding::Answered(answer)),
         }
@@ -194,7 +194,7 @@ impl ProgramTurn for AcpTurn<'_> {
     fn interrupt(&mut self) {
         self.is_stopped = true;
         let cancel = CancelNotification::new(self.session.as_str().to_owned());
-        self.live.connection.notify("session/cancel", cancel);
+        self.agent.connection.notify("session/cancel", cancel);
         self.answers.stop();
     }
 
@@ -207,25 +207,25 @@ impl ProgramTurn for AcpTurn<'_> {
             TurnEnding::Answered(Ok(answer)) => {
                 let ending = Ending::Stopped {
                     reason: answer["stopReason"].as_str().unwrap_or_default().to_owned(),
-                    ends_without_text: self.live.translator.ends_without_text(&answer),
+                    ends_without_text: self.agent.translator.ends_without_text(&answer),
                 };
                 (ending, Some(answer))
             }
-            TurnEnding::Answered(Err(error)) => (self.live.ending(error).await, None),
-            TurnEnding::Closed => (self.live.exited_ending().await, None),
+            TurnEnding::Answered(Err(error)) => (self.agent.ending(error).await, None),
+            TurnEnding::Closed => (self.agent.exited_ending().await, None),
             TurnEnding::NotStopped => {
                 let description = "the agent did not end its turn".to_owned();
                 (Ending::Exited { description }, None)
             }
             TurnEnding::Silent => {
                 let limit = self.options.program.silence_limit;
-                let doing = if self.live.translator.has_running_call() {
+                let doing = if self.agent.translator.has_running_call() {
                     "while one of its tools was running"
                 } else {
                     "while its model was working"
                 };
                 let message = format!("the agent sent nothing for {limit:?} {doing}");
-                events.extend(self.live.translator.end_turn());
+                events.extend(self.agent.translator.end_turn());
                 let error = AgentError::new(AgentErrorKind::Timeout, message);
                 return TurnEnd::unusable(Err(error));
             }
@@ -243,8 +243,8 @@ impl ProgramTurn for AcpTurn<'_> {
 }
 
 /// Discards updates from before the prompt, which are history, and refuses permission requests.
-fn discard_history(live: &mut RunningAgent) {
-    while let Some(incoming) = live.connection.try_recv() {
+fn discard_history(agent: &mut RunningAgent) {
+    while let Some(incoming) = agent.connection.try_recv() {
         match incoming {
             Incoming::Permission(request, responder) => {
                 Answers::refuse(&Permission::parse(&request), *responder);
@@ -267,6 +267,8 @@ fn escape_command(prompt: &str) -> Cow<'_, str> {
 impl Program for RunningAgent {
     type Options = AcpOptions;
 
+    type Turn<'a> = AcpTurn<'a>;
+
     const NAME: &str = "the agent";
 
     const NO_STEERING: Option<&str> =
@@ -279,7 +281,7 @@ impl Program for RunningAgent {
     }
 
     async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
-        let servers = options.servers(&spec.mcp_servers).into_keys().collect();
+        let servers = spec.mcp_servers.keys().cloned().collect();
         let translator = Translator::new(options.preset.dialect(), servers);
         Self::start(options, launch(options, spec).await?, translator).await
     }
@@ -293,28 +295,25 @@ impl Program for RunningAgent {
         .await
     }
 
-    async fn turn(
-        &mut self,
-        options: &AcpOptions,
-        spec: &SessionSpec,
-        query: Query,
-        commands: &mut CommandQueue,
-    ) -> AfterQuery {
+    fn start_turn<'a>(
+        &'a mut self,
+        options: &'a AcpOptions,
+        spec: &'a SessionSpec,
+        prompt: &str,
+        events: &mut Vec<StreamEvent>,
+    ) -> Result<AcpTurn<'a>, AgentError> {
         let Some(session) = self.session.clone() else {
             let message = "the agent has no session";
-            query.end(Err(AgentError::new(AgentErrorKind::Protocol, message)));
-            return AfterQuery::Unusable;
+            return Err(AgentError::new(AgentErrorKind::Protocol, message));
         };
-        let model = self.model.clone();
-        query.send([StreamEvent::started(session.clone(), model)]);
-        let turn = AcpTurn::start(self, options, spec, session, &query.prompt);
-        run_turn(turn, query, commands).await
+        events.push(StreamEvent::started(session.clone(), self.model.clone()));
+        Ok(AcpTurn::start(self, options, spec, session, prompt))
     }
 
     async fn end(self) {
         // Without answers, nothing is allowed any more.
         drop(self.connection);
-        shutdown_program(Self::NAME, self.process, shutdown_ladder()).await;
+        shutdown_program(Self::NAME, self.process, shutdown_policy()).await;
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct Fixture {
 
 /// The folders of sessions.
 ///
-/// It is separate from the setting because a process that a test starts uses it, too.
+/// It is separate from the fixture because a process that a test starts uses it, too.
 #[derive(Clone)]
 pub(crate) struct TestFolders {
     pub(crate) folder: PathBuf,

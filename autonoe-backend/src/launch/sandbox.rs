@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::sandbox_trial::SandboxTrial;
 use crate::probe::OUTER_SANDBOX_REMEDY;
 
-/// Configuration of the outer sandbox around a program, for runs that have one.
+/// Configuration of the outer sandbox around a program. All fields are optional.
 ///
 /// The sandbox is created only if the run sets [`OuterSandbox::bubblewrap`]. If it cannot be
 /// created, nothing is started. Inside, the project and the session's own files are writable, and
@@ -27,22 +27,33 @@ use crate::probe::OUTER_SANDBOX_REMEDY;
 /// sandbox_config.hidden.push("/home/ada/.ssh".into());
 ///
 /// assert_eq!(sandbox_config.network, SandboxNetwork::Shared);
+///
+/// let in_a_file: SandboxConfig = serde_json::from_str(r#"{"hidden": ["/home/ada/.ssh"]}"#)?;
+/// assert_eq!(in_a_file.hidden, sandbox_config.hidden);
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
 /// [`OuterSandbox::bubblewrap`]: autonoe_core::agent::OuterSandbox::bubblewrap
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+#[schemars(rename = "SandboxSpec")]
 #[non_exhaustive]
 pub struct SandboxConfig {
-    /// The path of bubblewrap; `None` if it is not installed.
+    /// The path of bubblewrap. The default is the `bwrap` on `PATH`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub bubblewrap: Option<PathBuf>,
-    /// Whether the program has network access.
+    /// The network access of the program.
     pub network: SandboxNetwork,
     /// Paths that are writable beside the project.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub writable: Vec<PathBuf>,
     /// Paths that stay readable although they are in `/tmp`, in `/run` or hidden.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub readable: Vec<PathBuf>,
     /// Paths that are hidden from the program.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<PathBuf>,
+    #[serde(skip)]
     pub(super) trial: SandboxTrial,
 }
 
@@ -78,11 +89,7 @@ impl SandboxConfig {
     pub fn new(bubblewrap: Option<PathBuf>) -> Self {
         Self {
             bubblewrap,
-            network: SandboxNetwork::default(),
-            writable: Vec::new(),
-            readable: Vec::new(),
-            hidden: Vec::new(),
-            trial: SandboxTrial::default(),
+            ..Self::default()
         }
     }
 
@@ -144,46 +151,6 @@ pub(super) fn sandbox_error(error: SandboxError) -> AgentError {
     let message = "the agent must run in bubblewrap, which does not work on this system";
     let failed = AgentError::new(AgentErrorKind::NotAvailable, message).with_source(error);
     failed.with_remedy(remedy)
-}
-
-/// Configuration of the outer sandbox around a program. All fields are optional.
-///
-/// ```
-/// use autonoe_backend::SandboxSpec;
-///
-/// let spec: SandboxSpec = serde_json::from_str(r#"{"hidden": ["/home/ada/.ssh"]}"#)?;
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-pub struct SandboxSpec {
-    /// The path of bubblewrap. The default is the `bwrap` on `PATH`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bubblewrap: Option<PathBuf>,
-    /// The network access of the program.
-    pub network: SandboxNetwork,
-    /// Paths that are writable beside the project.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub writable: Vec<PathBuf>,
-    /// Paths that stay readable although they are in `/tmp`, in `/run` or hidden.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub readable: Vec<PathBuf>,
-    /// Paths that are hidden from the program.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub hidden: Vec<PathBuf>,
-}
-
-impl SandboxSpec {
-    /// Applies the spec to `sandbox_config`.
-    pub fn apply(self, sandbox_config: &mut SandboxConfig) {
-        if self.bubblewrap.is_some() {
-            sandbox_config.bubblewrap = self.bubblewrap;
-        }
-        sandbox_config.network = self.network;
-        sandbox_config.writable.extend(self.writable);
-        sandbox_config.readable.extend(self.readable);
-        sandbox_config.hidden.extend(self.hidden);
-    }
 }
 
 #[cfg(test)]
@@ -252,31 +219,9 @@ mod tests {
     }
 
     #[test]
-    fn a_spec_overrides_the_values_that_it_sets() {
-        let spec = json!({
-            "network": "off", "writable": ["/w"], "readable": ["/r"], "hidden": ["/h"],
-        });
-        let spec: SandboxSpec = serde_json::from_value(spec).expect("a spec");
-        let mut sandbox_config = SandboxConfig::new(Some("/usr/bin/bwrap".into()));
-
-        spec.apply(&mut sandbox_config);
-
-        let mut expected = SandboxConfig::new(Some("/usr/bin/bwrap".into()));
-        expected.network = SandboxNetwork::Off;
-        expected.writable = vec!["/w".into()];
-        expected.readable = vec!["/r".into()];
-        expected.hidden = vec!["/h".into()];
-        assert_eq!(sandbox_config, expected);
-        let named: SandboxSpec =
-            serde_json::from_value(json!({"bubblewrap": "/opt/bwrap"})).expect("a spec");
-        named.apply(&mut sandbox_config);
-        assert_eq!(sandbox_config.bubblewrap, Some("/opt/bwrap".into()));
-    }
-
-    #[test]
     fn a_mistake_is_an_error() {
         for mistake in [json!({"network": "maybe"}), json!({"hide": []})] {
-            assert!(serde_json::from_value::<SandboxSpec>(mistake).is_err());
+            assert!(serde_json::from_value::<SandboxConfig>(mistake).is_err());
         }
     }
 }

@@ -48,18 +48,18 @@ impl SandboxConfig {
         &self,
         spec: &SessionSpec,
         claimed: &Capabilities,
-        place: SessionDirectory,
-        inside: &SandboxMounts,
+        session_dir: SessionDirectory,
+        mounts: &SandboxMounts,
     ) -> Result<Launch, AgentError> {
         spec.refuse_unclaimed(claimed)?;
         let mut launch = if self.is_needed(spec)? {
-            let own = [place.path(), place.temporary()];
-            let sandbox = self.build_sandbox(&spec.cwd, &own, inside)?;
+            let own = [session_dir.path(), session_dir.temporary()];
+            let sandbox = self.build_sandbox(&spec.cwd, &own, mounts)?;
             self.check_sandbox(sandbox.clone()).await?;
-            let program = self.path_inside(&inside.program);
-            place.launch(&program, &spec.cwd).sandbox(sandbox)
+            let program = self.path_inside(&mounts.program);
+            session_dir.launch(&program, &spec.cwd).sandbox(sandbox)
         } else {
-            place.launch(&inside.program, &spec.cwd)
+            session_dir.launch(&mounts.program, &spec.cwd)
         };
         if let Some(lock) = &spec.lock {
             launch = launch.inherit(lock.clone());
@@ -106,7 +106,7 @@ impl SandboxConfig {
         &self,
         project: &Path,
         own: &[&Path],
-        inside: &SandboxMounts,
+        mounts: &SandboxMounts,
     ) -> Result<OsSandbox, AgentError> {
         let mut sandbox = OsSandbox::new(self.bubblewrap()?).network(match self.network {
             SandboxNetwork::Shared => Network::Shared,
@@ -119,16 +119,16 @@ impl SandboxConfig {
             }
         }
         let own = [project].into_iter().chain(own.iter().copied());
-        let others = inside.writable.iter().chain(&self.writable);
+        let others = mounts.writable.iter().chain(&self.writable);
         let writable: Vec<_> = own.chain(others.map(PathBuf::as_path)).collect();
         // The agent controls programs in folders that it can write to anyway.
         let is_writable = |path: &PathBuf| writable.iter().any(|folder| is_in(path, folder));
-        let executed = [&inside.program].into_iter().chain(&inside.readable);
+        let executed = [&mounts.program].into_iter().chain(&mounts.readable);
         let executed = executed.filter(|path| !is_writable(path));
-        let readable = executed.chain(&self.readable).chain(&inside.read_only);
+        let readable = executed.chain(&self.readable).chain(&mounts.read_only);
         let sandbox = readable.fold(sandbox, OsSandbox::read_only);
         let sandbox = writable.into_iter().fold(sandbox, OsSandbox::writable);
-        let hidden = inside.hidden.iter().chain(&self.hidden);
+        let hidden = mounts.hidden.iter().chain(&self.hidden);
         Ok(hidden.fold(sandbox, OsSandbox::hidden))
     }
 
@@ -183,7 +183,7 @@ mod tests {
         sandbox_config.writable = vec!["/cache".into()];
         sandbox_config.readable = vec!["/tmp/data".into()];
         sandbox_config.hidden = vec!["/secret".into()];
-        let inside = SandboxMounts {
+        let mounts = SandboxMounts {
             program: "/tmp/program".into(),
             readable: vec!["/tmp/package".into(), project.join("tools/script")],
             writable: vec!["/kept".into()],
@@ -192,7 +192,7 @@ mod tests {
         };
 
         let own = ["/tmp/session", "/tmp/session-files"].map(Path::new);
-        let built = sandbox_config.build_sandbox(&project, &own, &inside);
+        let built = sandbox_config.build_sandbox(&project, &own, &mounts);
 
         let expected = OsSandbox::new("/usr/bin/bwrap")
             .network(Network::Off)
@@ -257,10 +257,11 @@ mod tests {
             ),
             (session(Sandbox::Off, None), &without, Ok(())),
         ] {
-            let place = SessionDirectory::create(folder.path(), "x-", |_| Ok(())).expect("a place");
+            let session_dir =
+                SessionDirectory::create(folder.path(), "x-", |_| Ok(())).expect("a session_dir");
 
             let launched = sandbox_config()
-                .launch(&spec, claimed, place, &SandboxMounts::default())
+                .launch(&spec, claimed, session_dir, &SandboxMounts::default())
                 .await;
 
             let launched = launched.map(drop).map_err(|error| error.kind());
@@ -273,11 +274,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let spec = session(Sandbox::Off, Some(OuterSandbox::bubblewrap()));
         let claimed = Capabilities::new("program").with_outer_sandbox(Support::Yes);
-        let place = SessionDirectory::create(folder.path(), "x-", |_| Ok(())).expect("a place");
+        let session_dir =
+            SessionDirectory::create(folder.path(), "x-", |_| Ok(())).expect("a session_dir");
         let sandbox_config = SandboxConfig::new(Some("/nowhere/bwrap".into()));
 
         let launched = sandbox_config
-            .launch(&spec, &claimed, place, &SandboxMounts::default())
+            .launch(&spec, &claimed, session_dir, &SandboxMounts::default())
             .await;
 
         let error = launched.expect_err("there is none");

@@ -26,13 +26,13 @@ const MARKER: &str = "AUTONOE_AGENT_SESSION";
 /// use autonoe_backend::SessionDirectory;
 ///
 /// # let temporary = tempfile::tempdir()?;
-/// let place = SessionDirectory::create(temporary.path(), "example-", |folder| {
+/// let session_dir = SessionDirectory::create(temporary.path(), "example-", |folder| {
 ///     fs::create_dir(folder.join("home"))
 /// })?;
-/// let prompt = place.write("prompt.md", "Be brief.")?;
+/// let prompt = session_dir.write("prompt.md", "Be brief.")?;
 ///
-/// assert!(prompt.starts_with(place.path()));
-/// assert!(!place.temporary().starts_with(place.path()));
+/// assert!(prompt.starts_with(session_dir.path()));
+/// assert!(!session_dir.temporary().starts_with(session_dir.path()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

@@ -36,16 +36,16 @@ pub async fn decide_call(gate: &Gate, call: &ToolCall, limit: Duration) -> Resul
     }
 }
 
-/// Starts a task that answers a request. If `answer` panics, the task runs `otherwise`, which sends
-/// a denial.
-pub fn spawn_answer(
-    answer: impl Future<Output = ()> + Send + 'static,
-    otherwise: impl FnOnce() + Send + 'static,
+/// Starts a task that passes the output of `answer` to `send`: `otherwise`, a denial, if `answer`
+/// panics.
+pub fn spawn_answer<T: Send + 'static>(
+    answer: impl Future<Output = T> + Send + 'static,
+    otherwise: T,
+    send: impl FnOnce(T) + Send + 'static,
 ) -> AbortHandle {
     let task = tokio::spawn(async move {
-        if AssertUnwindSafe(answer).catch_unwind().await.is_err() {
-            otherwise();
-        }
+        let answer = AssertUnwindSafe(answer).catch_unwind().await;
+        send(answer.unwrap_or(otherwise));
     });
     task.abort_handle()
 }
@@ -65,25 +65,7 @@ impl<K> Default for AnswerTasks<K> {
     }
 }
 
-impl<K: Eq + Hash> AnswerTasks<K> {
-    /// Starts a task that answers the request `id`. If `answer` panics, the task runs `otherwise`.
-    pub fn spawn(
-        &mut self,
-        id: K,
-        answer: impl Future<Output = ()> + Send + 'static,
-        otherwise: impl FnOnce() + Send + 'static,
-    ) {
-        self.tasks.retain(|_, task| !task.is_finished());
-        self.tasks.insert(id, spawn_answer(answer, otherwise));
-    }
-
-    /// Aborts the task of a request that the program has withdrawn.
-    pub fn abort(&mut self, id: &K) {
-        if let Some(task) = self.tasks.remove(id) {
-            task.abort();
-        }
-    }
-
+impl<K> AnswerTasks<K> {
     /// Aborts all tasks.
     pub fn abort_all(&mut self) {
         for (_, task) in self.tasks.drain() {
@@ -92,10 +74,29 @@ impl<K: Eq + Hash> AnswerTasks<K> {
     }
 }
 
-impl<K> Drop for AnswerTasks<K> {
-    fn drop(&mut self) {
-        for task in self.tasks.values() {
+impl<K: Eq + Hash> AnswerTasks<K> {
+    /// Starts a task that answers the request `id`, as [`spawn_answer`] does.
+    pub fn spawn<T: Send + 'static>(
+        &mut self,
+        id: K,
+        answer: impl Future<Output = T> + Send + 'static,
+        otherwise: T,
+        send: impl FnOnce(T) + Send + 'static,
+    ) {
+        self.tasks.retain(|_, task| !task.is_finished());
+        self.tasks.insert(id, spawn_answer(answer, otherwise, send));
+    }
+
+    /// Aborts the task of a request that the program has withdrawn.
+    pub fn abort(&mut self, id: &K) {
+        if let Some(task) = self.tasks.remove(id) {
             task.abort();
         }
+    }
+}
+
+impl<K> Drop for AnswerTasks<K> {
+    fn drop(&mut self) {
+        self.abort_all();
     }
 }

@@ -11,6 +11,7 @@ use futures::{StreamExt, stream};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::turn::run_turn;
 use super::{AfterQuery, CommandQueue, Program, ProgramCommand, Query};
 use crate::SandboxConfig;
 
@@ -247,8 +248,19 @@ impl<P: Program> Actor<P> {
             query.end(Err(AgentError::new(AgentErrorKind::Crashed, reason)));
             return None;
         };
-        let turn = live.turn(&self.options, &self.spec, query, &mut self.commands);
-        match turn.await {
+        let after = {
+            let mut events = Vec::new();
+            let turn = live.start_turn(&self.options, &self.spec, &query.prompt, &mut events);
+            query.send(events);
+            match turn {
+                Ok(turn) => run_turn(turn, query, &mut self.commands).await,
+                Err(error) => {
+                    query.end(Err(error));
+                    AfterQuery::Unusable
+                }
+            }
+        };
+        match after {
             AfterQuery::Ready => None,
             AfterQuery::Unusable => {
                 self.end().await;

@@ -8,6 +8,7 @@ mod turn;
 
 pub use answers::{AnswerTasks, DeniedCall, FAILED_CHECK, decide_call, spawn_answer};
 pub use client::ProgramClient;
-pub use program::{AfterQuery, CommandQueue, Program, ProgramCommand, Query};
+pub use program::Program;
+use program::{AfterQuery, CommandQueue, ProgramCommand, Query};
 pub use transport::{PendingRequests, line_writer, ready_within, shutdown_program, wait_for_exit};
-pub use turn::{ProgramTurn, TurnEnd, TurnStep, run_turn};
+pub use turn::{ProgramTurn, TurnEnd, TurnStep};

@@ -7,16 +7,20 @@ use autonoe_core::{AgentError, SessionSpec, StreamEvent};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::ProgramTurn;
 use crate::ProgramOptions;
 
 /// A running program, and the connection to it.
 ///
 /// A [`ProgramClient`](super::ProgramClient) starts it with the first query and owns it from then
-/// on. The methods are called in this order: `launch`, `ready`, any number of times `turn`, and
-/// finally `end`.
+/// on. The methods are called in this order: `launch`, `ready`, any number of times `start_turn`,
+/// and finally `end`.
 pub trait Program: Sized + Send + 'static {
     /// Its options, which are the same for all sessions.
     type Options: Send + Sync + 'static;
+
+    /// One turn, which borrows the program.
+    type Turn<'a>: ProgramTurn;
 
     /// Its name in errors.
     const NAME: &str;
@@ -53,17 +57,18 @@ pub trait Program: Sized + Send + 'static {
         spec: &SessionSpec,
     ) -> impl Future<Output = Result<(), AgentError>> + Send;
 
-    /// Runs `query` to its end, and handles `commands` meanwhile.
+    /// Sends `prompt`, and adds the first events of the turn to `events`.
     ///
-    /// It [ends](Query::end) the query, unless it returns [`AfterQuery::Disposed`] or the query was
-    /// [dropped](Query::dropped), which stops the turn.
-    fn turn(
-        &mut self,
-        options: &Self::Options,
-        spec: &SessionSpec,
-        query: Query,
-        commands: &mut CommandQueue,
-    ) -> impl Future<Output = AfterQuery> + Send;
+    /// # Errors
+    ///
+    /// It cannot run a turn, and must be ended.
+    fn start_turn<'a>(
+        &'a mut self,
+        options: &'a Self::Options,
+        spec: &'a SessionSpec,
+        prompt: &str,
+        events: &mut Vec<StreamEvent>,
+    ) -> Result<Self::Turn<'a>, AgentError>;
 
     /// Ends it, and everything that it started. From now on, calls are denied.
     fn end(self) -> impl Future<Output = ()> + Send;
@@ -71,7 +76,7 @@ pub trait Program: Sized + Send + 'static {
 
 /// The next step after a query.
 #[derive(Debug)]
-pub enum AfterQuery {
+pub(super) enum AfterQuery {
     /// Nothing: the program waits for the next prompt.
     Ready,
     /// The program must be ended.
@@ -82,7 +87,7 @@ pub enum AfterQuery {
 
 /// Receives the commands to the owner of a program.
 #[derive(Debug)]
-pub struct CommandQueue {
+pub(super) struct CommandQueue {
     queue: mpsc::Receiver<ProgramCommand>,
     /// Commands that arrived too early.
     deferred: VecDeque<ProgramCommand>,
@@ -98,7 +103,7 @@ impl CommandQueue {
 
     /// Waits for the next command; `None` if all senders are dropped. Dropping the future loses
     /// nothing.
-    pub async fn recv(&mut self) -> Option<ProgramCommand> {
+    pub(super) async fn recv(&mut self) -> Option<ProgramCommand> {
         match self.deferred.pop_front() {
             Some(command) => Some(command),
             None => self.queue.recv().await,
@@ -118,7 +123,7 @@ impl CommandQueue {
 
 /// A command to the owner of a program.
 #[derive(Debug)]
-pub enum ProgramCommand {
+pub(super) enum ProgramCommand {
     /// Runs a prompt.
     Query(Query),
     /// Stops the turn.
@@ -131,11 +136,11 @@ pub enum ProgramCommand {
 
 /// A prompt, and the channel for its events.
 #[derive(Debug)]
-pub struct Query {
+pub(super) struct Query {
     /// The prompt for the agent.
-    pub prompt: String,
+    pub(super) prompt: String,
     /// Cancelled when the stream of the query is dropped.
-    pub dropped: CancellationToken,
+    pub(super) dropped: CancellationToken,
     /// Batches of events; the last one ends with `End` or an error.
     pub(super) events: mpsc::UnboundedSender<Vec<Result<StreamEvent, AgentError>>>,
     /// Signals the end of the query, so that the next one can start.
@@ -144,7 +149,7 @@ pub struct Query {
 
 impl Query {
     /// Sends events to the stream, as one batch.
-    pub fn send(&self, events: impl IntoIterator<Item = StreamEvent>) {
+    pub(super) fn send(&self, events: impl IntoIterator<Item = StreamEvent>) {
         let events: Vec<_> = events.into_iter().map(Ok).collect();
         if !events.is_empty() {
             // If the receiver is gone, the query was dropped.
@@ -153,12 +158,12 @@ impl Query {
     }
 
     /// Sends the end of the query.
-    pub fn end(self, end: Result<StreamEvent, AgentError>) {
+    pub(super) fn end(self, end: Result<StreamEvent, AgentError>) {
         let _ = self.events.send(vec![end]);
     }
 
     /// Refuses the query because another one is running: a client runs one query at a time.
-    pub fn refuse(self) {
+    pub(super) fn refuse(self) {
         let reason = "a turn is still in progress";
         self.end(Err(AgentError::new(AgentErrorKind::Other, reason)));
     }

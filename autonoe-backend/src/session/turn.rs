@@ -11,7 +11,8 @@ use super::{AfterQuery, CommandQueue, ProgramCommand, Query};
 /// Time limit for the end of an interrupted turn.
 const INTERRUPT_LIMIT: Duration = Duration::from_secs(10);
 
-/// One turn of a program, from its prompt to its end. [`run_turn`] drives it.
+/// One turn of a program, from its prompt to its end. The [`ProgramClient`](super::ProgramClient)
+/// drives it.
 pub trait ProgramTurn: Send {
     /// A message of the program, or the end of its output.
     type Input: Send;
@@ -92,7 +93,7 @@ impl TurnEnd {
 /// Runs `turn` to its end, and handles `commands` meanwhile.
 ///
 /// The turn is interrupted when the query is dropped.
-pub async fn run_turn<T: ProgramTurn>(
+pub(super) async fn run_turn<T: ProgramTurn>(
     mut turn: T,
     query: Query,
     commands: &mut CommandQueue,

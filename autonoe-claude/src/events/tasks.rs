@@ -15,7 +15,6 @@ pub struct Tasks {
 
 /// A running task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Task {
     /// The type of the task, for example `local_bash` or `local_agent`.
     pub kind: Option<String>,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::turns::{OpenCalls, WasDenied};
 use super::{SessionPhase, Turns, UsageTracker};
-use crate::outcome::{Exit, HostAction, outcome};
+use crate::outcome::{Exit, HostAction, decide};
 use crate::wire::{
     ApiRetry, Assistant, Block, Message, RateLimitEvent, ResultMessage, ToolUse, User, UserBlock,
 };
@@ -47,14 +47,13 @@ use crate::wire::{
 pub struct Translator {
     turns: Turns,
     calls: OpenCalls,
-    spending: UsageTracker,
+    usage_tracker: UsageTracker,
     started: bool,
     session: Option<String>,
 }
 
 /// The end of a session.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct FinishedSession {
     /// The last events before the end.
     pub events: Vec<StreamEvent>,
@@ -80,7 +79,7 @@ impl Translator {
     /// Do not call it for a steering message, which belongs to the running turn.
     pub fn start_query(&mut self) {
         self.turns.start_query();
-        self.spending.start_query();
+        self.usage_tracker.start_query();
         self.started = false;
     }
 
@@ -126,8 +125,8 @@ impl Translator {
                 }
             }
             Message::Informational(remark) => {
-                let grave = matches!(remark.level.as_deref(), Some("warning" | "error"));
-                if let (true, Some(content)) = (grave, remark.content.as_deref()) {
+                let is_serious = matches!(remark.level.as_deref(), Some("warning" | "error"));
+                if let (true, Some(content)) = (is_serious, remark.content.as_deref()) {
                     self.warn(content, events);
                 }
             }
@@ -159,13 +158,13 @@ impl Translator {
             let response = StreamEvent::tool_response(call, UNANSWERED, ToolStatus::Error);
             self.emit(response, &mut events);
         }
-        let end = outcome(&evidence).into_core().map(|outcome| {
+        let end = decide(&evidence).map(|outcome| {
             self.start(None, &mut events);
             if more {
-                self.spending.add_unknown();
+                self.usage_tracker.add_unknown();
                 events.push(StreamEvent::usage(TokenUsage::default(), None));
             }
-            StreamEvent::end(outcome, self.spending.query())
+            StreamEvent::end(outcome, self.usage_tracker.query())
         });
         FinishedSession { events, end }
     }
@@ -261,17 +260,17 @@ impl Translator {
     fn turn_ended(&mut self, result: &ResultMessage<'_>, events: &mut Vec<StreamEvent>) {
         if !self.started && result.num_turns.unwrap_or_default() == 0 {
             // The turn could not even start, so the only event is the error.
-            self.spending.turn(result);
+            self.usage_tracker.turn(result);
             return;
         }
-        if let Some(odd) = odd_end(result) {
-            self.warn(odd, events);
+        if let Some(warning) = unusual_end(result) {
+            self.warn(warning, events);
         }
-        let spent = self.spending.turn(result);
+        let spent = self.usage_tracker.turn(result);
         self.emit(StreamEvent::usage(spent.tokens, spent.cost), events);
         if result.terminal_reason.as_deref() == Some("aborted_streaming") {
             // The interrupted answer has a cost too, which the program does not count.
-            self.spending.add_unknown();
+            self.usage_tracker.add_unknown();
             self.emit(StreamEvent::usage(TokenUsage::default(), None), events);
         }
     }
@@ -306,7 +305,7 @@ fn retry_text(retry: &ApiRetry<'_>) -> String {
 }
 
 /// Returns a warning about the unusual end of a successful turn.
-pub(super) fn odd_end(result: &ResultMessage<'_>) -> Option<&'static str> {
+pub(super) fn unusual_end(result: &ResultMessage<'_>) -> Option<&'static str> {
     let stopped = result.terminal_reason.as_deref() == Some("hook_stopped");
     stopped.then_some("a hook ended the turn before the agent was done")
 }

@@ -1,7 +1,6 @@
 //! [`Turns`] of a session and their open tool calls, which determine whether the session is over.
 
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -56,17 +55,13 @@ pub enum SessionPhase {
     Waiting,
     /// The program is expected to start a turn at once, but might not.
     ///
-    /// If none has started [in time](Turns::SETTLE_LIMIT), the session is over.
+    /// If none has started after 5 seconds, the session is over.
     Settling,
     /// The session is over.
     Over,
 }
 
 impl Turns {
-    /// Time limit for an expected turn that might not start. Its start takes some 50 ms on an idle
-    /// machine.
-    pub const SETTLE_LIMIT: Duration = Duration::from_secs(5);
-
     /// Resets the state: the host has sent a prompt, so a turn follows.
     pub(super) fn start_query(&mut self) {
         *self = Self {

@@ -60,7 +60,7 @@ impl UsageTracker {
             None => {
                 // Nothing was used since the start, or the program does not count by model.
                 self.tokens = TokenUsage::default();
-                result.usage.map(|usage| usage.0).unwrap_or_default()
+                result.usage.unwrap_or_default().tokens()
             }
         };
         self.query.add(cost);
@@ -148,7 +148,7 @@ impl ModelCalls {
     /// Observes `message`.
     pub fn observe(&mut self, message: &Message<'_>) {
         match message {
-            Message::Answer(piece) => self.piece(piece),
+            Message::Answer(chunk) => self.observe_chunk(chunk),
             Message::Result(result) => self.end_turn(result),
             _ => {}
         }
@@ -166,9 +166,9 @@ impl ModelCalls {
         }
     }
 
-    fn piece(&mut self, piece: &AnswerChunk<'_>) {
-        let agent = piece.parent_tool_use_id.as_deref().map(str::to_owned);
-        if let ChunkKind::Started { model, id, usage } = &piece.kind {
+    fn observe_chunk(&mut self, chunk: &AnswerChunk<'_>) {
+        let agent = chunk.parent_tool_use_id.as_deref().map(str::to_owned);
+        if let ChunkKind::Started { model, id, usage } = &chunk.kind {
             self.fail_unfinished(&agent);
             let mut call = self.begin(agent.as_deref(), model.as_deref());
             call.id = id.as_deref().map(str::to_owned);
@@ -176,7 +176,7 @@ impl ModelCalls {
             self.open.insert(agent, call);
             return;
         }
-        if piece.kind == ChunkKind::Ended {
+        if chunk.kind == ChunkKind::Ended {
             if let Some(open) = self.open.remove(&agent) {
                 open.end();
             }
@@ -185,7 +185,7 @@ impl ModelCalls {
         let Some(open) = self.open.get_mut(&agent) else {
             return;
         };
-        match &piece.kind {
+        match &chunk.kind {
             ChunkKind::Text(text) => {
                 open.text.push_str(text);
                 open.call.chunk(ModelPart::Text, text);
@@ -242,12 +242,12 @@ mod tests {
     use super::*;
     use crate::wire::{Line, Message};
 
-    fn turn(spending: &mut UsageTracker, text: &str) -> (u64, u64, u64, Option<String>) {
+    fn turn(usage_tracker: &mut UsageTracker, text: &str) -> (u64, u64, u64, Option<String>) {
         let line = Line::from_text(format!("{{\"type\":\"result\",{text}}}")).expect("a line");
         let Message::Result(result) = line.parse() else {
             panic!("{line:?}")
         };
-        let TurnCost { tokens, cost } = spending.turn(&result);
+        let TurnCost { tokens, cost } = usage_tracker.turn(&result);
         let cost = cost.map(|cost| cost.to_string());
         (tokens.input, tokens.output, tokens.reasoning, cost)
     }
@@ -258,28 +258,28 @@ mod tests {
 
     #[test]
     fn the_cost_of_a_turn_is_the_increase_since_the_last() {
-        let mut spending = UsageTracker::default();
+        let mut usage_tracker = UsageTracker::default();
 
         let first = turn(
-            &mut spending,
+            &mut usage_tracker,
             r#""total_cost_usd":0.0016,"modelUsage":{"a":{"inputTokens":200,"outputTokens":40}},"usage":{"input_tokens":100}"#,
         );
         let second = turn(
-            &mut spending,
+            &mut usage_tracker,
             r#""total_cost_usd":0.0024000000000000002,"modelUsage":{"a":{"inputTokens":200,"outputTokens":40},"b":{"inputTokens":7,"outputTokens":9,"thinkingTokens":4}}"#,
         );
 
         assert_eq!(first, (200, 40, 0, cost("$0.0016")));
         assert_eq!(second, (7, 5, 4, cost("$0.0008")));
         assert_eq!(
-            spending.query().map(|cost| cost.to_string()),
+            usage_tracker.query().map(|cost| cost.to_string()),
             cost("$0.0024")
         );
     }
 
     #[test]
     fn a_cleared_conversation_restarts_at_zero_and_the_sum_continues() {
-        let mut spending = UsageTracker::default();
+        let mut usage_tracker = UsageTracker::default();
 
         for (text, expected) in [
             (
@@ -299,38 +299,41 @@ mod tests {
                 (30, 0, 0, cost("$0.125")),
             ),
         ] {
-            assert_eq!(turn(&mut spending, text), expected);
+            assert_eq!(turn(&mut usage_tracker, text), expected);
         }
 
         assert_eq!(
-            spending.query().map(|cost| cost.to_string()),
+            usage_tracker.query().map(|cost| cost.to_string()),
             cost("$0.875")
         );
     }
 
     #[test]
     fn missing_costs_are_unknown_and_not_zero() {
-        let mut spending = UsageTracker::default();
+        let mut usage_tracker = UsageTracker::default();
 
-        assert_eq!(spending.query(), None);
+        assert_eq!(usage_tracker.query(), None);
         assert_eq!(
-            turn(&mut spending, r#""total_cost_usd":0.5"#),
+            turn(&mut usage_tracker, r#""total_cost_usd":0.5"#),
             (0, 0, 0, cost("$0.50"))
         );
         for unknown in ["null", "\"free\"", "-1"] {
             let fields = format!("\"total_cost_usd\":{unknown}");
-            assert_eq!(turn(&mut spending, &fields).3, None, "{unknown}");
+            assert_eq!(turn(&mut usage_tracker, &fields).3, None, "{unknown}");
         }
-        assert_eq!(spending.query(), None);
+        assert_eq!(usage_tracker.query(), None);
 
-        spending.start_query();
+        usage_tracker.start_query();
         assert_eq!(
             turn(
-                &mut spending,
+                &mut usage_tracker,
                 r#""total_cost_usd":0.75,"usage":{"input_tokens":3,"output_tokens":null}"#
             ),
             (3, 0, 0, cost("$0.25"))
         );
-        assert_eq!(spending.query().map(|cost| cost.to_string()), cost("$0.25"));
+        assert_eq!(
+            usage_tracker.query().map(|cost| cost.to_string()),
+            cost("$0.25")
+        );
     }
 }

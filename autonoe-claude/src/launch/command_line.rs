@@ -102,10 +102,10 @@ pub(crate) struct Folders<'a> {
 }
 
 impl<'a> Folders<'a> {
-    pub(crate) fn new(place: &'a SessionDirectory) -> Self {
+    pub(crate) fn new(session_dir: &'a SessionDirectory) -> Self {
         Self {
-            own: place.path(),
-            temporary: place.temporary(),
+            own: session_dir.path(),
+            temporary: session_dir.temporary(),
         }
     }
 }

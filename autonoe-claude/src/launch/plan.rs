@@ -86,32 +86,37 @@ impl LaunchPlan {
         options: &ClaudeOptions,
         spec: &SessionSpec,
     ) -> Result<PreparedLaunch, AgentError> {
-        let place = create_session_directory(options)?;
-        let settings = Settings::new(options, spec, &parents(options), place.temporary())?;
+        let session_dir = create_session_directory(options)?;
+        let settings = Settings::new(options, spec, &parents(options), session_dir.temporary())?;
         let excludes = match own_sandbox(spec) {
             Sandbox::Required => {
                 let text = render_git_excludes(options, spec).await?;
-                Some(place.write("git-excludes", &text)?)
+                Some(session_dir.write("git-excludes", &text)?)
             }
             Sandbox::Off => None,
         };
-        let mut environment = environment(options, spec, Folders::new(&place), excludes.as_deref());
+        let mut environment = environment(
+            options,
+            spec,
+            Folders::new(&session_dir),
+            excludes.as_deref(),
+        );
         let credentials = Credentials::extract(&mut environment, spec);
         let setup = environment.get(OsStr::new(BASH_SETUP)).cloned();
         if let Some(script) = credentials.bash_setup(setup.as_deref()) {
-            let file = place.write("bash-setup.sh", &script)?;
+            let file = session_dir.write("bash-setup.sh", &script)?;
             environment.insert(BASH_SETUP.into(), file.into());
         }
         let mut files = Files::default();
         if let Some(text) = &spec.system_prompt {
-            files.system_prompt = Some(place.write("system-prompt.md", text)?);
+            files.system_prompt = Some(session_dir.write("system-prompt.md", text)?);
         }
         if !spec.mcp_servers.is_empty() {
             let mut servers = json!({"mcpServers": spec.mcp_servers});
             credentials.expand_references(&mut servers);
-            files.mcp_servers = Some(place.write("mcp-servers.json", &servers.to_string())?);
+            files.mcp_servers = Some(session_dir.write("mcp-servers.json", &servers.to_string())?);
         }
-        let inside = SandboxMounts {
+        let mounts = SandboxMounts {
             program: options.program.path.clone(),
             writable: match &options.config {
                 ConfigFolder::User | ConfigFolder::PerSession => Vec::new(),
@@ -123,7 +128,7 @@ impl LaunchPlan {
         let launch = options
             .program
             .sandbox
-            .launch(spec, &claims(options), place, &inside)
+            .launch(spec, &claims(options), session_dir, &mounts)
             .await?;
         let launch = launch.args(arguments).envs(environment);
         let secrets = credentials.secrets.into_iter();

@@ -1,27 +1,47 @@
-//! Decides the [`Outcome`] of a session.
+//! Decides the outcome of a session.
 
-use super::{ApiFailure, Evidence, Exit, HostAction, Outcome, TurnResult};
-use super::{exit_text, is_quota_text, reset_time, stderr_excerpt};
+use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
+use autonoe_core::{AgentError, sanitize};
+
+use super::{ApiFailure, Evidence, Exit, HostAction, TurnResult};
+use super::{is_quota_text, reset_time};
+
+/// Remedy for missing or refused credentials.
+pub(crate) const LOG_IN: &str = "start `claude` and enter /login, or set ANTHROPIC_API_KEY or \
+    CLAUDE_CODE_OAUTH_TOKEN (created by `claude setup-token`)";
+
+/// Remedy for an account that cannot pay.
+const ADD_CREDIT: &str = "add credit to the account, or log in to another one";
+
+/// Remedy for a model that is not available.
+const OTHER_MODEL: &str = "choose another model, or use an account that has this one";
+
+type Outcome = Result<SessionOutcome, AgentError>;
 
 /// Decides the outcome of a session.
 ///
 /// A turn without a result never counts as completed, whatever the exit code of the process. The
 /// behaviour of the process after its last result concerns its shutdown, not the work.
 ///
+/// # Errors
+///
+/// The agent could not do its work.
+///
 /// ```
-/// use autonoe_claude::outcome::{Evidence, Exit, Outcome, outcome};
+/// use autonoe_claude::outcome::{Evidence, Exit, decide};
 ///
 /// let mut evidence = Evidence::new("2026-11-15T00:00:00Z".parse()?);
 /// evidence.exit = Some(Exit::Code(1));
 /// evidence.stderr = "error: unknown option '--wat'".into();
 ///
+/// let error = decide(&evidence).expect_err("it did not start");
 /// assert_eq!(
-///     outcome(&evidence),
-///     Outcome::StartFailed { message: "Claude Code exited with code 1: error: unknown option '--wat'".into() }
+///     error.to_string(),
+///     "Claude Code exited with code 1: error: unknown option '--wat'",
 /// );
 /// # Ok::<(), jiff::Error>(())
 /// ```
-pub fn outcome(evidence: &Evidence) -> Outcome {
+pub fn decide(evidence: &Evidence) -> Outcome {
     match &evidence.result {
         Some(result) => with_result(evidence, result),
         None => without_result(evidence),
@@ -33,32 +53,30 @@ fn with_result(evidence: &Evidence, result: &TurnResult) -> Outcome {
         return match evidence.exit {
             Some(exit) if evidence.live_tasks > 0 && evidence.host == HostAction::Nothing => {
                 let tasks = evidence.live_tasks;
-                let exit = exit_text(exit);
-                crashed(
-                    evidence,
-                    &format!("{exit} while {tasks} of its background tasks were running"),
-                )
+                let description =
+                    format!("{exit} while {tasks} of its background tasks were running");
+                Err(crashed(evidence, &description))
             }
-            _ => Outcome::Completed,
+            _ => Ok(SessionOutcome::Completed),
         };
     }
     if result.subtype == "error_during_execution" {
         if result.startup_failure_reason.is_some() || !evidence.has_started {
             let message = error_text(result, "Claude Code could not start");
-            return Outcome::StartFailed { message };
+            return Err(AgentError::new(AgentErrorKind::Configuration, message));
         }
         if let Some(stopped) = stopped(evidence) {
             return stopped;
         }
     }
     if let Some(quota) = quota(evidence, result) {
-        return quota;
+        return Ok(quota);
     }
     match result.subtype.as_str() {
-        "error_max_turns" => Outcome::MaxTurns,
-        "error_max_budget_usd" => Outcome::BudgetSpent,
+        "error_max_turns" => Ok(SessionOutcome::MaxTurns),
+        "error_max_budget_usd" => Ok(SessionOutcome::BudgetExceeded),
         "success" => failed_call(evidence, result),
-        _ => failed(result),
+        _ => Ok(failed(result)),
     }
 }
 
@@ -66,14 +84,13 @@ fn with_result(evidence: &Evidence, result: &TurnResult) -> Outcome {
 fn stopped(evidence: &Evidence) -> Option<Outcome> {
     match evidence.host {
         HostAction::Nothing => None,
-        HostAction::Stopped => Some(Outcome::Interrupted),
+        HostAction::Stopped => Some(Ok(SessionOutcome::Interrupted)),
         HostAction::GaveUp => {
             let failure = evidence.retrying.map(|call| call.failure);
             let message = retried(evidence);
-            let transient = Outcome::Transient {
-                message: message.clone(),
-            };
-            Some(by_failure(failure, message).unwrap_or(transient))
+            let error = by_failure(failure, &message);
+            let overloaded = || AgentError::new(AgentErrorKind::Overloaded, message);
+            Some(Err(error.unwrap_or_else(overloaded)))
         }
     }
 }
@@ -96,7 +113,7 @@ fn retried(evidence: &Evidence) -> String {
     };
     let status = call.status.map(http_status).unwrap_or_default();
     match stderr_excerpt(&evidence.stderr) {
-        Some(words) => format!("the model service {problem}{status}: {words}"),
+        Some(excerpt) => format!("the model service {problem}{status}: {excerpt}"),
         None => format!("the model service {problem}{status}"),
     }
 }
@@ -105,19 +122,20 @@ fn http_status(status: u64) -> String {
     format!(" (HTTP {status})")
 }
 
-/// Returns the outcome of a failed model call; `None` if the agent caused the failure.
-fn by_failure(failure: Option<ApiFailure>, message: String) -> Option<Outcome> {
+/// Returns the error of a failed model call; `None` if the agent caused the failure.
+fn by_failure(failure: Option<ApiFailure>, message: &str) -> Option<AgentError> {
+    let error = |kind| AgentError::new(kind, message);
     Some(match failure? {
-        ApiFailure::Authentication => Outcome::Authentication { message },
-        ApiFailure::Billing => Outcome::Billing { message },
-        ApiFailure::ModelNotFound => Outcome::ModelNotFound { message },
-        ApiFailure::RateLimit | ApiFailure::Server => Outcome::Transient { message },
+        ApiFailure::Authentication => error(AgentErrorKind::Authentication).with_remedy(LOG_IN),
+        ApiFailure::Billing => error(AgentErrorKind::Billing).with_remedy(ADD_CREDIT),
+        ApiFailure::ModelNotFound => error(AgentErrorKind::Configuration).with_remedy(OTHER_MODEL),
+        ApiFailure::RateLimit | ApiFailure::Server => error(AgentErrorKind::Overloaded),
         ApiFailure::InvalidRequest | ApiFailure::Other => return None,
     })
 }
 
 /// Returns the outcome if the quota is spent.
-fn quota(evidence: &Evidence, result: &TurnResult) -> Option<Outcome> {
+fn quota(evidence: &Evidence, result: &TurnResult) -> Option<SessionOutcome> {
     let rejected = evidence.rejected.as_ref();
     let by_event = rejected.is_some_and(|quota| quota.claim.is_some());
     let by_name = result.api_error.as_deref() == Some("usage_limit_reached");
@@ -127,7 +145,7 @@ fn quota(evidence: &Evidence, result: &TurnResult) -> Option<Outcome> {
         return None;
     }
     let reported = rejected.and_then(|quota| quota.resets_at);
-    Some(Outcome::QuotaSpent {
+    Some(SessionOutcome::QuotaExceeded {
         message: error_text(result, SPENT),
         resets_at: reported.or_else(|| reset_time(&result.text, evidence.now)),
     })
@@ -139,7 +157,7 @@ const SPENT: &str = "the quota of the subscription is spent";
 fn failed_call(evidence: &Evidence, result: &TurnResult) -> Outcome {
     let failure = ApiFailure::resolve(evidence.reported_failure, result.api_error_status);
     let message = with_status(error_text(result, "a model call failed"), result);
-    by_failure(failure, message).unwrap_or_else(|| failed(result))
+    by_failure(failure, &message).map_or_else(|| Ok(failed(result)), Err)
 }
 
 /// Appends the HTTP status of the failed call, unless the message already contains it.
@@ -150,7 +168,7 @@ fn with_status(message: String, result: &TurnResult) -> String {
     }
 }
 
-fn failed(result: &TurnResult) -> Outcome {
+fn failed(result: &TurnResult) -> SessionOutcome {
     let mut messages = result.error_messages();
     if let Some(last) = messages.pop() {
         messages.push(with_status(last, result));
@@ -162,13 +180,13 @@ fn failed(result: &TurnResult) -> Outcome {
             .unwrap_or("no reason given");
         messages.push(format!("{} ({reason})", result.subtype));
     }
-    Outcome::Failed { messages }
+    SessionOutcome::ExecutionError { messages }
 }
 
 fn error_text(result: &TurnResult, otherwise: &str) -> String {
     match result.error_messages() {
-        complaints if complaints.is_empty() => otherwise.to_owned(),
-        complaints => complaints.join("; "),
+        messages if messages.is_empty() => otherwise.to_owned(),
+        messages => messages.join("; "),
     }
 }
 
@@ -179,32 +197,77 @@ fn without_result(evidence: &Evidence) -> Outcome {
     if let Some(quota) = &evidence.rejected
         && quota.claim.is_some()
     {
-        return Outcome::QuotaSpent {
+        return Ok(SessionOutcome::QuotaExceeded {
             message: SPENT.to_owned(),
             resets_at: quota.resets_at,
-        };
+        });
     }
-    match (evidence.exit, evidence.has_started) {
-        (Some(exit @ Exit::Code(1..)), false) => Outcome::StartFailed {
-            message: ended(evidence, &exit_text(exit)),
-        },
-        (Some(exit), _) => {
-            let exit = exit_text(exit);
-            crashed(evidence, &format!("{exit} in the middle of a turn"))
+    Err(match (evidence.exit, evidence.has_started) {
+        (Some(exit @ Exit::Code(1..)), false) => {
+            let message = ended(evidence, &exit.to_string());
+            AgentError::new(AgentErrorKind::Configuration, message)
         }
+        (Some(exit), _) => crashed(evidence, &format!("{exit} in the middle of a turn")),
         (None, _) => crashed(evidence, "did not finish its turn"),
-    }
+    })
 }
 
-fn crashed(evidence: &Evidence, description: &str) -> Outcome {
-    Outcome::Crashed {
-        message: ended(evidence, description),
-    }
+/// Returns the error of a program that ended before it reported the result of its turn.
+fn crashed(evidence: &Evidence, description: &str) -> AgentError {
+    AgentError::new(AgentErrorKind::Crashed, ended(evidence, description))
 }
 
 fn ended(evidence: &Evidence, description: &str) -> String {
     match stderr_excerpt(&evidence.stderr) {
-        Some(words) => format!("Claude Code {description}: {words}"),
+        Some(excerpt) => format!("Claude Code {description}: {excerpt}"),
         None => format!("Claude Code {description}"),
+    }
+}
+
+/// Maximum number of lines of an error message.
+const LINES: usize = 5;
+
+/// Maximum number of characters of an error message.
+const CHARACTERS: usize = 600;
+
+/// Returns the last non-blank lines of the program's standard error, without control characters.
+///
+/// ```
+/// use autonoe_claude::outcome::stderr_excerpt;
+///
+/// assert_eq!(stderr_excerpt("\nerror: unknown option\n\n  --wat  \n"), Some("error: unknown option; --wat".into()));
+/// assert_eq!(stderr_excerpt("\u{1b}[2Jgone"), Some("[2Jgone".into()));
+/// assert_eq!(stderr_excerpt(" \n"), None);
+/// ```
+pub fn stderr_excerpt(stderr: &str) -> Option<String> {
+    let lines: Vec<String> = stderr
+        .lines()
+        .map(|line| sanitize(line).trim().to_owned())
+        .filter(|line| !line.is_empty())
+        .collect();
+    let from = lines.len().saturating_sub(LINES);
+    let text = lines.get(from..).unwrap_or_default().join("; ");
+    let skipped = text.chars().count().saturating_sub(CHARACTERS);
+    let text: String = text.chars().skip(skipped).collect();
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stderr_excerpt_is_bounded() {
+        let long = "é".repeat(10_000);
+        let many = "one\n".repeat(100);
+
+        assert_eq!(
+            stderr_excerpt(&long).map(|excerpt| excerpt.chars().count()),
+            Some(600)
+        );
+        assert_eq!(
+            stderr_excerpt(&many).as_deref(),
+            Some("one; one; one; one; one")
+        );
     }
 }

@@ -7,7 +7,6 @@ use crate::wire::{ApiRetry, RateLimitEvent, ResultMessage};
 
 /// Facts at the end of a session, from which its outcome is decided.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct Evidence {
     /// The result of the last turn; `None` if it has none.
     pub result: Option<TurnResult>,
@@ -63,7 +62,6 @@ pub enum HostAction {
 
 /// The result of a turn, without its cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct TurnResult {
     /// `success`, or the cause of the end.
     pub subtype: String,
@@ -123,7 +121,6 @@ impl TurnResult {
 
 /// A quota that rejected a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct RejectedQuota {
     /// The name of the quota; `None` if the server limits requests on its own behalf.
     pub claim: Option<String>,
@@ -163,7 +160,6 @@ impl From<&ApiRetry<'_>> for RetriedCall {
 
 /// The cause of a failed model call, by the program's name for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum ApiFailure {
     /// The credentials are missing or were refused.
     Authentication,

@@ -52,8 +52,8 @@ pub(crate) async fn probe(options: &ClaudeOptions) -> Result<Probe, AgentError> 
     );
     let answer = answer?;
     let Some(numbers) = version_numbers(&answer) else {
-        let manner = Mismatch::Version(&answer);
-        return Err(not_claude_error(&options.program.path, &manner));
+        let mismatch = Mismatch::Version(&answer);
+        return Err(not_claude_error(&options.program.path, &mismatch));
     };
     let version = answer.stdout.split_whitespace().next().unwrap_or_default();
     let directory = options.directory.as_deref();
@@ -199,9 +199,9 @@ async fn run_for_answer(
     arguments: &[&str],
     limit: Duration,
 ) -> Result<ShortAnswer, AgentError> {
-    let place = create_session_directory(options)?;
-    let environment = bare_environment(options, Folders::new(&place));
-    let launch = place
+    let session_dir = create_session_directory(options)?;
+    let environment = bare_environment(options, Folders::new(&session_dir));
+    let launch = session_dir
         .launch(&options.program.path, &options.program.temporary)
         .args(arguments.iter().copied())
         .envs(environment);

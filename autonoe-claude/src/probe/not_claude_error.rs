@@ -7,7 +7,7 @@ use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::{AgentError, sanitize};
 use autonoe_process::{Exit, LaunchError};
 
-use crate::outcome::{exit_text, stderr_excerpt};
+use crate::outcome::stderr_excerpt;
 
 const REMEDY: &str = "install Claude Code (npm install -g @anthropic-ai/claude-code), or set \
     `program` of the backend to its path";
@@ -29,12 +29,11 @@ pub(crate) enum Mismatch<'a> {
 
 /// Returns the error of a `program` that does not look like Claude Code: its behaviour, the end of
 /// its standard error, and a remedy.
-pub(crate) fn not_claude_error(program: &Path, manner: &Mismatch<'_>) -> AgentError {
-    let (behaviour, stderr) = match manner {
+pub(crate) fn not_claude_error(program: &Path, mismatch: &Mismatch<'_>) -> AgentError {
+    let (behaviour, stderr) = match mismatch {
         Mismatch::CannotStart(error) => (format!("it cannot be started: {error}"), ""),
         Mismatch::Version(answer) => (version(answer), answer.stderr.as_str()),
         Mismatch::Ended { exit, stderr } => {
-            let exit = exit_text(*exit);
             let behaviour =
                 format!("started for a session, it {exit} without a message of the protocol");
             (behaviour, *stderr)
@@ -49,7 +48,7 @@ pub(crate) fn not_claude_error(program: &Path, manner: &Mismatch<'_>) -> AgentEr
     if let Some(words) = stderr_excerpt(stderr) {
         message = format!("{message}; its standard error ended with: {words}");
     }
-    let kind = match manner {
+    let kind = match mismatch {
         // The real program may have been terminated; a retry clarifies that.
         Mismatch::Ended { .. } => AgentErrorKind::Crashed,
         _ => AgentErrorKind::NotAvailable,
@@ -63,7 +62,7 @@ fn version(answer: &ShortAnswer) -> String {
         text => format!("printed \"{}\"", shorten(text)),
     };
     let end = match answer.end {
-        AnswerEnd::Exited(exit) => exit_text(exit),
+        AnswerEnd::Exited(exit) => exit.to_string(),
         AnswerEnd::TimedOut => "did not end in time".to_owned(),
         AnswerEnd::TooMuchOutput => "did not stop writing".to_owned(),
     };

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::call_parents::CallParents;
-use crate::mcp::{Incoming, McpServer, ToolCallRequest, refusal};
+use crate::mcp_server::{Incoming, McpServer, ToolCallRequest, refusal};
 use crate::wire::{
     Block, ControlRequest, HookCallback, McpMessage, Message, OutgoingLine, RequestContent,
 };
@@ -99,10 +99,10 @@ impl Answers {
         match &request.content {
             RequestContent::Hook(hook) => self.hook(id, hook),
             RequestContent::Mcp(message) => self.mcp(id, message),
-            RequestContent::CanUseTool(_) => {
+            RequestContent::CanUseTool => {
                 self.send(OutgoingLine::tool_denied(&id, FAILED_CHECK));
             }
-            RequestContent::Unknown { subtype, .. } => match subtype.as_deref() {
+            RequestContent::Unknown { subtype } => match subtype.as_deref() {
                 Some("hook_callback") => self.send(OutgoingLine::hook_denies(&id, FAILED_CHECK)),
                 Some("can_use_tool") => self.send(OutgoingLine::tool_denied(&id, FAILED_CHECK)),
                 _ => self.send(OutgoingLine::failure(
@@ -180,14 +180,9 @@ impl Answers {
         denial: OutgoingLine,
         work: impl Future<Output = OutgoingLine> + Send + 'static,
     ) {
-        let (writer, writer_of_denial) = (self.writer.clone(), self.writer.clone());
-        let answer = async move {
-            let _ = writer.send(work.await);
-        };
-        let otherwise = move || {
-            let _ = writer_of_denial.send(denial);
-        };
-        self.open.spawn(id, answer, otherwise);
+        let writer = self.writer.clone();
+        let send = move |line| drop(writer.send(line));
+        self.open.spawn(id, work, denial, send);
     }
 }
 

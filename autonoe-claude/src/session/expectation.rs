@@ -267,7 +267,7 @@ mod tests {
             ),
             ("dontAsk", TOOLS, failed, "\"ext\" of the session is failed"),
         ] {
-            let error = check(mode, tools, servers).expect_err("not as asked");
+            let error = check(mode, tools, servers).expect_err("not as requested");
             assert!(error.contains(blamed), "{error}");
         }
     }

@@ -1,13 +1,11 @@
 //! Starts Claude Code, until it is ready for a prompt.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use autonoe_backend::{
-    AfterQuery, CommandQueue, PendingRequests, Program, ProgramOptions, Query, ready_within,
-    run_turn, shutdown_program, wait_for_exit,
+    PendingRequests, Program, ProgramOptions, ready_within, shutdown_program, wait_for_exit,
 };
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::tool::Toolbox;
@@ -26,7 +24,7 @@ use super::turn::ClaudeTurn;
 use crate::events::{ActivityTracker, ModelCalls, Translator};
 use crate::launch::{ClaudeOptions, FOLDER, LaunchPlan, PreparedLaunch, StagingFolders};
 use crate::probe::{Mismatch, not_claude_error};
-use crate::wire::{HookMatcher, Initialize, Line, Message, Request};
+use crate::wire::{Line, Message, Request};
 
 /// Extra time that the program waits for an answer of a hook, beyond our own limit.
 const SLACK: Duration = Duration::from_secs(10);
@@ -61,6 +59,8 @@ pub(crate) struct Connection {
 
 impl Program for Connection {
     type Options = ClaudeOptions;
+
+    type Turn<'a> = ClaudeTurn<'a>;
 
     const NAME: &str = "Claude Code";
 
@@ -119,15 +119,14 @@ impl Program for Connection {
         ready_within(Self::NAME, limit, self.initialize(options, spec)).await
     }
 
-    async fn turn(
-        &mut self,
-        options: &ClaudeOptions,
-        _spec: &SessionSpec,
-        query: Query,
-        commands: &mut CommandQueue,
-    ) -> AfterQuery {
-        let turn = ClaudeTurn::start(self, options, &query.prompt);
-        run_turn(turn, query, commands).await
+    fn start_turn<'a>(
+        &'a mut self,
+        options: &'a ClaudeOptions,
+        _spec: &'a SessionSpec,
+        prompt: &str,
+        _events: &mut Vec<StreamEvent>,
+    ) -> Result<ClaudeTurn<'a>, AgentError> {
+        Ok(ClaudeTurn::start(self, options, prompt))
     }
 
     async fn end(self) {
@@ -160,21 +159,13 @@ impl Connection {
         spec: &SessionSpec,
     ) -> Result<(), AgentError> {
         let limit = options.program.answer_limit + SLACK;
-        let seconds = u32::try_from(limit.as_secs()).unwrap_or(u32::MAX);
         let has_tools = spec.tools.definitions().next().is_some();
-        let initialize = Initialize {
-            hooks: BTreeMap::from([(
-                "PreToolUse".to_owned(),
-                vec![HookMatcher::every_call("gate", seconds)],
-            )]),
-            sdk_mcp_servers: has_tools
-                .then(|| Toolbox::SERVER.to_owned())
-                .into_iter()
-                .collect(),
-            append_system_prompt: None,
-        };
+        let own_server = has_tools.then(|| Toolbox::SERVER.to_owned());
         // Both are sent at once, so that the program answers them without a pause.
-        let initialized = self.request(&Request::Initialize(initialize));
+        let initialized = self.request(&Request::Initialize {
+            hook_seconds: u32::try_from(limit.as_secs()).unwrap_or(u32::MAX),
+            sdk_mcp_servers: own_server.into_iter().collect(),
+        });
         let settings = self.request(&Request::GetSettings);
         self.wait_for_answer(initialized).await?;
         let settings = self.wait_for_answer(settings).await?;
@@ -313,16 +304,16 @@ impl Connection {
         if let EndOfInput::TooLong(error) = silence {
             return AgentError::new(AgentErrorKind::Protocol, error.to_string());
         }
-        let stranger = |manner| not_claude_error(&self.program, &manner);
+        let not_claude = |mismatch| not_claude_error(&self.program, &mismatch);
         if let EndOfInput::NotTheProtocol = silence {
             let stderr = &self.transport.process.stderr_tail();
-            return stranger(Mismatch::NotTheProtocol { stderr });
+            return not_claude(Mismatch::NotTheProtocol { stderr });
         }
         let exit = wait_for_exit(&self.transport.process).await;
         let stderr = &self.transport.process.stderr_tail();
         // A failing program reports why; the real one does so before any other message.
         if let (false, Some(exit @ Exit::Code(0))) = (self.transport.has_received_line(), exit) {
-            return stranger(Mismatch::Ended { exit, stderr });
+            return not_claude(Mismatch::Ended { exit, stderr });
         }
         let finished = self.translator.finish(exit, stderr, Timestamp::now());
         match finished.end {

@@ -36,7 +36,7 @@ const POLL_TIME: Duration = Duration::from_micros(50);
 
 /// The reason why no more lines arrive.
 #[derive(Debug)]
-pub(super) enum EndOfInput {
+pub(crate) enum EndOfInput {
     /// The program closed its output, or ended.
     Ended,
     /// A line is too long.

@@ -20,9 +20,9 @@ use crate::wire::{Line, OutgoingLine, Request};
 const NEXT_TURN_LIMIT: Duration = Duration::from_secs(5);
 
 /// A running turn.
-pub(super) struct ClaudeTurn<'l> {
-    live: &'l mut Connection,
-    options: &'l ClaudeOptions,
+pub(crate) struct ClaudeTurn<'a> {
+    connection: &'a mut Connection,
+    options: &'a ClaudeOptions,
     /// Since when only background commands run.
     background_since: Option<Instant>,
     /// Whether the model refuses the credentials, which the program would retry for minutes.
@@ -30,7 +30,7 @@ pub(super) struct ClaudeTurn<'l> {
 }
 
 /// The reason why a turn is over.
-pub(super) enum Ending {
+pub(crate) enum Ending {
     /// The program reported the end, or starts no turn of its own.
     Over,
     /// The program has ended.
@@ -41,17 +41,17 @@ pub(super) enum Ending {
     Failed(AgentError),
 }
 
-impl<'l> ClaudeTurn<'l> {
+impl<'a> ClaudeTurn<'a> {
     /// Sends `prompt`.
     pub(super) fn start(
-        live: &'l mut Connection,
-        options: &'l ClaudeOptions,
+        connection: &'a mut Connection,
+        options: &'a ClaudeOptions,
         prompt: &str,
     ) -> Self {
-        live.translator.start_query();
-        live.transport.send(OutgoingLine::prompt(prompt));
+        connection.translator.start_query();
+        connection.transport.send(OutgoingLine::prompt(prompt));
         Self {
-            live,
+            connection,
             options,
             background_since: None,
             has_login_failed: false,
@@ -59,13 +59,13 @@ impl<'l> ClaudeTurn<'l> {
     }
 
     fn is_over(&self) -> bool {
-        self.live.translator.phase() == SessionPhase::Over
+        self.connection.translator.phase() == SessionPhase::Over
     }
 
     /// Returns whether the agent is done and only background commands run. A sub-agent in the
     /// background still works on the task.
     fn only_commands_run(&self) -> bool {
-        let translator = &self.live.translator;
+        let translator = &self.connection.translator;
         translator.phase() == SessionPhase::Waiting && !translator.turns().tasks().any_agent()
     }
 
@@ -75,7 +75,7 @@ impl<'l> ClaudeTurn<'l> {
             return Vec::new();
         };
         let seconds = since.elapsed().as_secs();
-        let tasks = self.live.translator.turns().tasks().iter();
+        let tasks = self.connection.translator.turns().tasks().iter();
         let report = |(id, task): (&str, &crate::events::Task)| {
             let description = task.description.as_deref().unwrap_or(id);
             StreamEvent::warning(format!(
@@ -91,7 +91,7 @@ impl ProgramTurn for ClaudeTurn<'_> {
     type Ending = Ending;
 
     async fn recv(&mut self) -> Self::Input {
-        self.live.transport.recv().await
+        self.connection.transport.recv().await
     }
 
     fn handle(&mut self, input: Self::Input, events: &mut Vec<StreamEvent>) -> TurnStep<Ending> {
@@ -109,14 +109,14 @@ impl ProgramTurn for ClaudeTurn<'_> {
         // The number of lines per read must not matter: lines after the end are not about this
         // turn.
         while let Some(line) = lines.next() {
-            let handled = self.live.handle(&line, events);
+            let handled = self.connection.handle(&line, events);
             if handled.is_err() || self.is_over() {
-                self.live.transport.put_back(lines);
+                self.connection.transport.put_back(lines);
                 let ending = handled.map_or_else(Ending::Failed, |()| Ending::Over);
                 return TurnStep::End(ending);
             }
         }
-        let retrying = self.live.translator.turns().retrying();
+        let retrying = self.connection.translator.turns().retrying();
         self.has_login_failed =
             retrying.is_some_and(|call| call.failure == ApiFailure::Authentication);
         if self.has_login_failed {
@@ -132,7 +132,7 @@ impl ProgramTurn for ClaudeTurn<'_> {
         self.background_since = is_background.then_some(since);
         match self.background_since {
             Some(since) => since + self.options.background_grace,
-            None if self.live.translator.phase() == SessionPhase::Settling => {
+            None if self.connection.translator.phase() == SessionPhase::Settling => {
                 last_input + NEXT_TURN_LIMIT
             }
             None => last_input + self.options.program.silence_limit,
@@ -140,12 +140,12 @@ impl ProgramTurn for ClaudeTurn<'_> {
     }
 
     fn on_deadline(&mut self, is_interrupted: bool) -> Ending {
-        match self.live.translator.phase() {
+        match self.connection.translator.phase() {
             SessionPhase::Settling => Ending::Over,
             _ if is_interrupted => Ending::Stopped,
             SessionPhase::Waiting => {
                 // The turn is over; background commands end with the program.
-                self.live.translator.record_stop(HostAction::Stopped);
+                self.connection.translator.record_stop(HostAction::Stopped);
                 Ending::Stopped
             }
             SessionPhase::Working | SessionPhase::Over => {
@@ -157,16 +157,18 @@ impl ProgramTurn for ClaudeTurn<'_> {
     }
 
     fn interrupt(&mut self) {
-        self.live.translator.record_stop(if self.has_login_failed {
-            HostAction::GaveUp
-        } else {
-            HostAction::Stopped
-        });
-        self.live.request(&Request::Interrupt);
+        self.connection
+            .translator
+            .record_stop(if self.has_login_failed {
+                HostAction::GaveUp
+            } else {
+                HostAction::Stopped
+            });
+        self.connection.request(&Request::Interrupt);
     }
 
     fn steer(&mut self, text: String, reply: oneshot::Sender<Result<(), AgentError>>) {
-        self.live.transport.send(OutgoingLine::prompt(&text));
+        self.connection.transport.send(OutgoingLine::prompt(&text));
         let _ = reply.send(Ok(()));
     }
 
@@ -175,14 +177,17 @@ impl ProgramTurn for ClaudeTurn<'_> {
         let exit = match ending {
             Ending::Failed(error) => return TurnEnd::unusable(Err(error)),
             Ending::Over => None,
-            Ending::Exited => wait_for_exit(&self.live.transport.process).await,
+            Ending::Exited => wait_for_exit(&self.connection.transport.process).await,
             Ending::Stopped => {
                 events.extend(self.stopped_commands());
                 None
             }
         };
-        let stderr = self.live.transport.process.stderr_tail();
-        let finished = self.live.translator.finish(exit, &stderr, Timestamp::now());
+        let stderr = self.connection.transport.process.stderr_tail();
+        let finished = self
+            .connection
+            .translator
+            .finish(exit, &stderr, Timestamp::now());
         events.extend(finished.events);
         TurnEnd {
             result: finished.end,

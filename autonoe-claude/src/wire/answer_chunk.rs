@@ -11,7 +11,6 @@ use super::lenient::{field, lenient_object};
 ///
 /// The whole answer follows in [`Assistant`](super::Assistant) lines.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct AnswerChunk<'a> {
     /// The tool call that started the sub-agent; `None` for the main agent.
     pub parent_tool_use_id: Option<Cow<'a, str>>,
@@ -21,7 +20,6 @@ pub struct AnswerChunk<'a> {
 
 /// The kind of a chunk.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum ChunkKind<'a> {
     /// The start of the answer.
     Started {
@@ -153,10 +151,10 @@ mod tests {
     fn check(event: &str, expected: &ChunkKind<'_>) {
         let text = format!(r#"{{"type":"stream_event","event":{event}}}"#);
         let line = Line::from_text(text).expect("a line");
-        let Message::Answer(piece) = line.parse() else {
+        let Message::Answer(chunk) = line.parse() else {
             panic!("{line:?}");
         };
-        assert_eq!(piece.kind, *expected, "{event}");
+        assert_eq!(chunk.kind, *expected, "{event}");
     }
 
     #[test]

@@ -12,7 +12,6 @@ use super::lenient::{LenientValue, field, lenient_object, list, object};
 /// The lines of one model answer share its id. The token usage is not included: the counts in such
 /// a line are from the start of the answer.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
 pub struct Assistant<'a> {
     /// The id of the model answer that the line belongs to.
     pub message_id: Option<Cow<'a, str>>,
@@ -42,7 +41,6 @@ impl Assistant<'_> {
 
 /// A content block of the agent.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Block<'a> {
     /// Text.
     Text(Cow<'a, str>),
@@ -56,7 +54,6 @@ pub enum Block<'a> {
 
 /// A tool call.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct ToolUse<'a> {
     /// The id of the call, which its result names.
     pub id: Cow<'a, str>,

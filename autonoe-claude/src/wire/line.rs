@@ -1,4 +1,4 @@
-//! [`Line`] of the program, its [`Kind`], and the [`Message`] parsed from it.
+//! [`Line`] of the program, and the [`Message`] parsed from it.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,34 +7,31 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use serde::Deserialize;
 
-use super::control::{PlainRequest, RawRequest};
+use super::control::RawRequest;
 use super::repair::repair;
 use super::type_scan::peek;
 use super::{
-    AnswerChunk, ApiRetry, Assistant, BackgroundTasks, CompactBoundary, ControlCancel,
-    ControlRequest, ControlResponse, Informational, Init, PermissionDenied, RateLimitEvent,
-    ResultMessage, SessionState, Status, TaskNotification, TaskProgress, TaskStarted, TaskUpdated,
-    User,
+    AnswerChunk, ApiRetry, Assistant, BackgroundTasks, ControlCancel, ControlRequest,
+    ControlResponse, Informational, Init, PermissionDenied, RateLimitEvent, ResultMessage,
+    SessionState, Status, TaskNotification, TaskStarted, TaskUpdated, User,
 };
 
-/// One line of the program: its kind and its text.
+/// One line of the program: its type and its text.
 ///
 /// It is cheap to create: only its type and subtype are located, and the rest is parsed on
-/// `read`. It shares its buffer with neighbouring lines, so it should not be kept for
+/// `parse`. It shares its buffer with neighbouring lines, so it should not be kept for
 /// long.
 ///
 /// ```
-/// use autonoe_claude::wire::{Kind, Line};
+/// use autonoe_claude::wire::Line;
 ///
 /// let line = Line::from_text(r#"{"subtype":"init","type":"system","cwd":"/srv/app"}"#)?;
 ///
-/// assert_eq!(line.kind(), Kind::System);
-/// assert_eq!(line.subtype(), Some("init"));
+/// assert_eq!((line.type_name(), line.subtype()), ("system", Some("init")));
 /// # Ok::<(), autonoe_claude::wire::NotAMessage>(())
 /// ```
 pub struct Line {
     raw: Bytes,
-    kind: Kind,
     name: Range<usize>,
     subtype: Option<Range<usize>>,
     repaired: OnceLock<Option<String>>,
@@ -49,7 +46,6 @@ impl Line {
                 let raw = bytes.slice(start..);
                 let found = peek(&raw);
                 Ok(Self {
-                    kind: Kind::from_name(raw.get(found.name.clone()).unwrap_or_default()),
                     name: found.name,
                     subtype: found.subtype,
                     raw,
@@ -71,11 +67,6 @@ impl Line {
             return Err(NotAMessage);
         }
         Self::new(Bytes::from(text)).map_err(|_| NotAMessage)
-    }
-
-    /// Returns the kind of the line.
-    pub fn kind(&self) -> Kind {
-        self.kind
     }
 
     /// Returns its unparsed type; empty if it has none.
@@ -118,61 +109,10 @@ impl Line {
 impl fmt::Debug for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Line")
-            .field("kind", &self.kind)
+            .field("type", &self.type_name())
             .field("subtype", &self.subtype())
             .field("raw", &self.raw)
             .finish_non_exhaustive()
-    }
-}
-
-/// The kind of a line, from its `type`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Kind {
-    /// A message about the session, as named by the subtype.
-    System,
-    /// Text, a thought or a tool call of the agent.
-    Assistant,
-    /// A message to the agent, mostly results of tools.
-    User,
-    /// The end of a turn.
-    Result,
-    /// The state of a quota.
-    RateLimitEvent,
-    /// A request to the host, which must be answered.
-    ControlRequest,
-    /// The answer to a request of the host.
-    ControlResponse,
-    /// The withdrawal of a request.
-    ControlCancelRequest,
-    /// A streamed chunk of a model answer.
-    StreamEvent,
-    /// Anything else.
-    Other,
-}
-
-impl Kind {
-    fn from_name(name: &[u8]) -> Self {
-        match name {
-            b"system" => Self::System,
-            b"assistant" => Self::Assistant,
-            b"user" => Self::User,
-            b"result" => Self::Result,
-            b"rate_limit_event" => Self::RateLimitEvent,
-            b"control_request" => Self::ControlRequest,
-            b"control_response" => Self::ControlResponse,
-            b"control_cancel_request" => Self::ControlCancelRequest,
-            b"stream_event" => Self::StreamEvent,
-            _ => Self::Other,
-        }
-    }
-
-    /// Returns whether it belongs to the control protocol, which must not wait.
-    pub fn is_control(self) -> bool {
-        matches!(
-            self,
-            Self::ControlRequest | Self::ControlResponse | Self::ControlCancelRequest
-        )
     }
 }
 
@@ -195,7 +135,6 @@ pub struct NotAMessage;
 /// # Ok::<(), autonoe_claude::wire::NotAMessage>(())
 /// ```
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub enum Message<'a> {
     /// A turn starts.
     Init(Init<'a>),
@@ -213,8 +152,6 @@ pub enum Message<'a> {
     ApiRetry(ApiRetry<'a>),
     /// A task starts.
     TaskStarted(TaskStarted<'a>),
-    /// A task has made progress.
-    TaskProgress(TaskProgress<'a>),
     /// A task has changed.
     TaskUpdated(TaskUpdated<'a>),
     /// A task is finished.
@@ -223,8 +160,6 @@ pub enum Message<'a> {
     BackgroundTasks(BackgroundTasks<'a>),
     /// The current activity of the program.
     Status(Status<'a>),
-    /// The conversation was compacted.
-    CompactBoundary(CompactBoundary<'a>),
     /// The program denied a call by its own rules.
     PermissionDenied(PermissionDenied<'a>),
     /// A remark of the program.
@@ -249,42 +184,30 @@ pub enum Message<'a> {
 impl Line {
     /// Parses the line. Unknown content is not an error.
     pub fn parse(&self) -> Message<'_> {
-        let read = match (self.kind(), self.subtype()) {
-            (Kind::Assistant, _) => self.parse_as().map(Message::Assistant),
-            (Kind::User, _) => self.parse_as().map(Message::User),
-            (Kind::StreamEvent, _) => self.parse_as().map(Message::Answer),
-            (Kind::Result, _) => self.parse_as().map(Message::Result),
-            (Kind::RateLimitEvent, _) => self.parse_as().map(Message::RateLimit),
-            (Kind::ControlRequest, _) => self
-                .parse_as::<PlainRequest<'_>>()
-                .map(ControlRequest::from)
-                .or_else(|_| self.parse_as())
+        let read = match (self.type_name(), self.subtype()) {
+            ("assistant", _) => self.parse_as().map(Message::Assistant),
+            ("user", _) => self.parse_as().map(Message::User),
+            ("stream_event", _) => self.parse_as().map(Message::Answer),
+            ("result", _) => self.parse_as().map(Message::Result),
+            ("rate_limit_event", _) => self.parse_as().map(Message::RateLimit),
+            ("control_request", _) => self
+                .parse_as()
                 .or_else(|_| self.parse_as().map(RawRequest::unknown))
                 .map(Message::ControlRequest),
-            (Kind::ControlResponse, _) => self.parse_as().map(Message::ControlResponse),
-            (Kind::ControlCancelRequest, _) => self.parse_as().map(Message::ControlCancel),
-            (Kind::System, Some("init")) => self.parse_as().map(Message::Init),
-            (Kind::System, Some("api_retry")) => self.parse_as().map(Message::ApiRetry),
-            (Kind::System, Some("task_started")) => self.parse_as().map(Message::TaskStarted),
-            (Kind::System, Some("task_progress")) => self.parse_as().map(Message::TaskProgress),
-            (Kind::System, Some("task_updated")) => self.parse_as().map(Message::TaskUpdated),
-            (Kind::System, Some("task_notification")) => {
-                self.parse_as().map(Message::TaskNotification)
-            }
-            (Kind::System, Some("background_tasks_changed")) => {
+            ("control_response", _) => self.parse_as().map(Message::ControlResponse),
+            ("control_cancel_request", _) => self.parse_as().map(Message::ControlCancel),
+            ("system", Some("init")) => self.parse_as().map(Message::Init),
+            ("system", Some("api_retry")) => self.parse_as().map(Message::ApiRetry),
+            ("system", Some("task_started")) => self.parse_as().map(Message::TaskStarted),
+            ("system", Some("task_updated")) => self.parse_as().map(Message::TaskUpdated),
+            ("system", Some("task_notification")) => self.parse_as().map(Message::TaskNotification),
+            ("system", Some("background_tasks_changed")) => {
                 self.parse_as().map(Message::BackgroundTasks)
             }
-            (Kind::System, Some("status")) => self.parse_as().map(Message::Status),
-            (Kind::System, Some("compact_boundary")) => {
-                self.parse_as().map(Message::CompactBoundary)
-            }
-            (Kind::System, Some("permission_denied")) => {
-                self.parse_as().map(Message::PermissionDenied)
-            }
-            (Kind::System, Some("informational")) => self.parse_as().map(Message::Informational),
-            (Kind::System, Some("session_state_changed")) => {
-                self.parse_as().map(Message::SessionState)
-            }
+            ("system", Some("status")) => self.parse_as().map(Message::Status),
+            ("system", Some("permission_denied")) => self.parse_as().map(Message::PermissionDenied),
+            ("system", Some("informational")) => self.parse_as().map(Message::Informational),
+            ("system", Some("session_state_changed")) => self.parse_as().map(Message::SessionState),
             _ => {
                 tracing::debug!(line = %self.raw().escape_ascii(), "ignored an unknown message");
                 return Message::Unknown;

@@ -1,6 +1,6 @@
 //! Protocol of Claude Code: lines of JSON in both directions.
 //!
-//! [`LineReader`] splits bytes into [`Line`]s, `Line::read` parses a line, and [`OutgoingLine`]s
+//! [`LineReader`] splits bytes into [`Line`]s, `Line::parse` parses a line, and [`OutgoingLine`]s
 //! are the messages of the host. Nothing here waits or does I/O.
 
 mod answer_chunk;
@@ -19,17 +19,16 @@ mod user;
 pub use answer_chunk::{AnswerChunk, ChunkKind};
 pub use assistant::{Assistant, Block, ToolUse};
 pub use control::{
-    CanUseTool, ControlCancel, ControlRequest, ControlResponse, HookCallback, HookInput,
-    McpMessage, RequestContent,
+    ControlCancel, ControlRequest, ControlResponse, HookCallback, HookInput, McpMessage,
+    RequestContent,
 };
-pub use line::{Kind, Line, Message, NotAMessage};
-pub use outgoing::{HookMatcher, Initialize, OnHookFailure, OutgoingLine, Request};
+pub use line::{Line, Message, NotAMessage};
+pub use outgoing::{OutgoingLine, Request};
 pub use reader::{LineReader, LineTooLong};
 pub use repair::Json;
-pub use result::{DeniedCall, ModelUsage, ReportedUsage, ResultMessage, TurnUsage};
+pub use result::{ModelUsage, ReportedUsage, ResultMessage};
 pub use status_messages::{
-    ApiRetry, BackgroundTasks, CompactBoundary, CompactMetadata, Informational, Init,
-    McpServerState, PermissionDenied, RateLimitEvent, SessionState, Status, TaskNotification,
-    TaskPatch, TaskProgress, TaskStarted, TaskUpdated,
+    ApiRetry, BackgroundTasks, Informational, Init, McpServerState, PermissionDenied,
+    RateLimitEvent, SessionState, Status, TaskNotification, TaskPatch, TaskStarted, TaskUpdated,
 };
 pub use user::{CallDecision, ToolResult, User, UserBlock};

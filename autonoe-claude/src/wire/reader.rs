@@ -7,15 +7,14 @@ use super::Line;
 
 /// Splits the output of the program into lines.
 ///
-/// Bytes may arrive in any chunks: the lines are the same. Only the byte `
-/// ` ends a line, because U+2028 and similar characters occur inside of strings. A line that does
+/// Bytes may arrive in any chunks: the lines are the same. Only the byte `\n` ends a line, because U+2028 and similar characters occur inside of strings. A line that does
 /// not start with `{` is not a message; it is skipped and counted.
 ///
 /// A line that is longer than the limit is a permanent error: it could have been a request that
 /// waits for an answer, so it is not safe to continue. The lines before it are still returned.
 ///
 /// ```
-/// use autonoe_claude::wire::{Kind, LineReader};
+/// use autonoe_claude::wire::LineReader;
 ///
 /// let mut reader = LineReader::new();
 /// reader.feed(b"{\"type\":\"assist");
@@ -25,7 +24,7 @@ use super::Line;
 /// let lines = reader.take_lines()?;
 ///
 /// assert_eq!(lines.len(), 1);
-/// assert_eq!(lines[0].kind(), Kind::Assistant);
+/// assert_eq!(lines[0].type_name(), "assistant");
 /// assert_eq!(reader.skipped(), 1);
 /// # Ok::<(), autonoe_claude::wire::LineTooLong>(())
 /// ```

@@ -6,15 +6,13 @@ use autonoe_core::agent::TokenUsage;
 use serde::Deserialize;
 use serde::de::MapAccess;
 
-use super::Json;
-use super::lenient::{Element, LenientValue, field, lenient_object, list, object};
+use super::lenient::{Element, LenientValue, field, lenient_object, list};
 
 /// The end of a turn. The program may start more turns on its own.
 ///
 /// A failure of the model's API is reported as subtype `success` with `is_error`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-#[non_exhaustive]
 pub struct ResultMessage<'a> {
     /// `success`, or the cause of the end, for example `error_max_turns`.
     #[serde(borrow, deserialize_with = "field")]
@@ -43,44 +41,16 @@ pub struct ResultMessage<'a> {
     /// The reason why it could not start (newer builds).
     #[serde(borrow, deserialize_with = "field")]
     pub startup_failure_reason: Option<Cow<'a, str>>,
-    /// The conversation.
-    #[serde(borrow, deserialize_with = "field")]
-    pub session_id: Option<Cow<'a, str>>,
     /// The cost of the process so far, in dollars.
     #[serde(deserialize_with = "field")]
     pub total_cost_usd: Option<f64>,
     /// The tokens of the turn, without those of sub-agents.
     #[serde(deserialize_with = "field")]
-    pub usage: Option<TurnUsage>,
+    pub usage: Option<ReportedUsage>,
     /// The tokens of all models since the process started.
     #[serde(rename = "modelUsage", deserialize_with = "field")]
     pub model_usage: Option<ModelUsage>,
-    /// The denied calls.
-    #[serde(borrow, deserialize_with = "list")]
-    pub permission_denials: Vec<DeniedCall<'a>>,
-    /// The answer in the requested format.
-    #[serde(borrow)]
-    pub structured_output: Option<Json<'a>>,
 }
-
-/// A denied call.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct DeniedCall<'a> {
-    /// The tool.
-    #[serde(borrow, deserialize_with = "field")]
-    pub tool_name: Option<Cow<'a, str>>,
-    /// The call.
-    #[serde(borrow, deserialize_with = "field")]
-    pub tool_use_id: Option<Cow<'a, str>>,
-}
-
-lenient_object!(DeniedCall<'de>);
-
-/// The tokens of a turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TurnUsage(pub TokenUsage);
 
 /// The tokens of all models together; `None` if no model was used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -173,13 +143,6 @@ fn tokens(
         cache_read: cache_read.unwrap_or_default(),
         cache_write: cache_write.unwrap_or_default(),
         reasoning,
-    }
-}
-
-impl<'de> LenientValue<'de> for TurnUsage {
-    fn from_object<A: MapAccess<'de>>(fields: A) -> Result<Option<Self>, A::Error> {
-        let reported: Option<ReportedUsage> = object(fields)?;
-        Ok(reported.map(|reported| Self(reported.tokens())))
     }
 }
 

@@ -10,67 +10,27 @@ use super::lenient::{field, lenient_object, list};
 /// The current activity of the program.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-#[non_exhaustive]
 pub struct Status<'a> {
     /// `requesting` or `compacting`; `None` for neither.
     #[serde(borrow, deserialize_with = "field")]
     pub status: Option<Cow<'a, str>>,
-    /// The permission mode, when it changed.
-    #[serde(borrow, rename = "permissionMode", deserialize_with = "field")]
-    pub permission_mode: Option<Cow<'a, str>>,
     /// The error of a failed compaction.
     #[serde(borrow, deserialize_with = "field")]
     pub compact_error: Option<Cow<'a, str>>,
 }
 
-/// The conversation was compacted: the agent keeps a summary of the earlier part.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct CompactBoundary<'a> {
-    /// Details of the compaction.
-    #[serde(borrow, deserialize_with = "field")]
-    pub compact_metadata: Option<CompactMetadata<'a>>,
-}
-
-/// Details of a compaction.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct CompactMetadata<'a> {
-    /// The trigger, for example `manual`.
-    #[serde(borrow, deserialize_with = "field")]
-    pub trigger: Option<Cow<'a, str>>,
-    /// The tokens of the conversation before.
-    #[serde(deserialize_with = "field")]
-    pub pre_tokens: Option<u64>,
-    /// The tokens of the conversation after.
-    #[serde(deserialize_with = "field")]
-    pub post_tokens: Option<u64>,
-}
-
-lenient_object!(CompactMetadata<'de>);
-
 /// The program denied a call by its own rules (newer builds).
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-#[non_exhaustive]
 pub struct PermissionDenied<'a> {
-    /// The tool.
-    #[serde(borrow, deserialize_with = "field")]
-    pub tool_name: Option<Cow<'a, str>>,
     /// The call.
     #[serde(borrow, deserialize_with = "field")]
     pub tool_use_id: Option<Cow<'a, str>>,
-    /// The text that the agent receives.
-    #[serde(borrow, deserialize_with = "field")]
-    pub message: Option<Cow<'a, str>>,
 }
 
 /// A remark of the program (newer builds), for example that a hook failed.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-#[non_exhaustive]
 pub struct Informational<'a> {
     /// The remark.
     #[serde(borrow, deserialize_with = "field")]
@@ -78,9 +38,6 @@ pub struct Informational<'a> {
     /// The severity, for example `warning`.
     #[serde(borrow, deserialize_with = "field")]
     pub level: Option<Cow<'a, str>>,
-    /// The topic, for example `hook_callback_failed`.
-    #[serde(borrow, deserialize_with = "field")]
-    pub tag: Option<Cow<'a, str>>,
 }
 
 /// The program became busy or idle.
@@ -88,7 +45,6 @@ pub struct Informational<'a> {
 /// It is sent only if `CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS=1` is in the environment.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-#[non_exhaustive]
 pub struct SessionState<'a> {
     /// `running` or `idle`.
     #[serde(borrow, deserialize_with = "field")]
@@ -98,26 +54,16 @@ pub struct SessionState<'a> {
 /// The start of a turn, with the settings of the program. It is sent once per turn.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-#[non_exhaustive]
 pub struct Init<'a> {
     /// The conversation.
     #[serde(borrow, deserialize_with = "field")]
     pub session_id: Option<Cow<'a, str>>,
-    /// The working directory.
-    #[serde(borrow, deserialize_with = "field")]
-    pub cwd: Option<Cow<'a, str>>,
     /// The model.
     #[serde(borrow, deserialize_with = "field")]
     pub model: Option<Cow<'a, str>>,
     /// The permission mode in force.
     #[serde(borrow, rename = "permissionMode", deserialize_with = "field")]
     pub permission_mode: Option<Cow<'a, str>>,
-    /// The source of the API key.
-    #[serde(borrow, rename = "apiKeySource", deserialize_with = "field")]
-    pub api_key_source: Option<Cow<'a, str>>,
-    /// The version of the program.
-    #[serde(borrow, deserialize_with = "field")]
-    pub claude_code_version: Option<Cow<'a, str>>,
     /// The tools of the agent. The tool `Agent` is named `Task` here.
     #[serde(borrow, deserialize_with = "list")]
     pub tools: Vec<Cow<'a, str>>,
@@ -129,7 +75,6 @@ pub struct Init<'a> {
 /// An MCP server and its status.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-#[non_exhaustive]
 pub struct McpServerState<'a> {
     /// Its name.
     #[serde(borrow, deserialize_with = "field")]
@@ -144,7 +89,6 @@ lenient_object!(McpServerState<'de>);
 /// The state of a quota, as reported by the provider. It is sent even if the quota is not
 /// exhausted.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
 pub struct RateLimitEvent<'a> {
     /// `allowed`, `allowed_warning` or `rejected`.
     pub status: Option<Cow<'a, str>>,
@@ -205,7 +149,6 @@ impl<'de> Deserialize<'de> for RateLimitEvent<'de> {
 /// A model call failed and is retried.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-#[non_exhaustive]
 pub struct ApiRetry<'a> {
     /// The number of the retry, from 1.
     #[serde(deserialize_with = "field")]
@@ -227,7 +170,6 @@ pub struct ApiRetry<'a> {
 /// The start of a task.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-#[non_exhaustive]
 pub struct TaskStarted<'a> {
     /// The task.
     #[serde(borrow, deserialize_with = "field")]
@@ -241,28 +183,11 @@ pub struct TaskStarted<'a> {
     /// The agent's description of the task.
     #[serde(borrow, deserialize_with = "field")]
     pub description: Option<Cow<'a, str>>,
-    /// Whether the call that started it has returned already (newer builds).
-    #[serde(deserialize_with = "field")]
-    pub is_backgrounded: Option<bool>,
-}
-
-/// A heartbeat of a running task.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct TaskProgress<'a> {
-    /// The task.
-    #[serde(borrow, deserialize_with = "field")]
-    pub task_id: Option<Cow<'a, str>>,
-    /// The current activity.
-    #[serde(borrow, deserialize_with = "field")]
-    pub description: Option<Cow<'a, str>>,
 }
 
 /// A change of a task.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-#[non_exhaustive]
 pub struct TaskUpdated<'a> {
     /// The task.
     #[serde(borrow, deserialize_with = "field")]
@@ -286,7 +211,6 @@ impl TaskUpdated<'_> {
 /// The changed fields of a task.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-#[non_exhaustive]
 pub struct TaskPatch<'a> {
     /// Its new status.
     #[serde(borrow, deserialize_with = "field")]
@@ -298,23 +222,15 @@ lenient_object!(TaskPatch<'de>);
 /// A task is finished, and the agent is informed.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-#[non_exhaustive]
 pub struct TaskNotification<'a> {
     /// The task.
     #[serde(borrow, deserialize_with = "field")]
     pub task_id: Option<Cow<'a, str>>,
-    /// The status: `completed`, `failed`, `killed` or `stopped`.
-    #[serde(borrow, deserialize_with = "field")]
-    pub status: Option<Cow<'a, str>>,
-    /// A sentence about the end.
-    #[serde(borrow, deserialize_with = "field")]
-    pub summary: Option<Cow<'a, str>>,
 }
 
 /// The running background tasks (newer builds).
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-#[non_exhaustive]
 pub struct BackgroundTasks<'a> {
     /// All of them. Earlier ones that are missing are finished.
     #[serde(borrow, deserialize_with = "list")]

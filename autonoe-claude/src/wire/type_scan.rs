@@ -45,24 +45,6 @@ pub(super) fn peek(raw: &[u8]) -> TypePosition {
     found
 }
 
-/// Returns the unparsed string under `name` in the object `raw`.
-///
-/// As in [`peek`], nothing is validated. `None` may also mean that the name is written with
-/// escapes.
-pub(super) fn find_string<'a>(raw: &'a str, name: &str) -> Option<&'a str> {
-    let mut scan = Scan {
-        raw: raw.strip_prefix('{').map(|_| raw.as_bytes())?,
-        at: 1,
-    };
-    while let Some(key) = scan.key() {
-        let value = scan.string_value();
-        if raw.get(key) == Some(name) {
-            return raw.get(value?);
-        }
-    }
-    None
-}
-
 /// A position in the text of an object.
 struct Scan<'a> {
     raw: &'a [u8],
@@ -191,29 +173,6 @@ mod tests {
             ("{}", ("", None)),
         ] {
             assert_eq!(names(raw), expected, "{raw}");
-        }
-    }
-
-    #[test]
-    fn a_string_is_found_by_its_name_among_the_outer_keys() {
-        for (raw, expected) in [
-            (
-                r#"{"subtype":"hook_callback","input":{}}"#,
-                Some("hook_callback"),
-            ),
-            (
-                r#"{"input":{"subtype":"inner"},"subtype":"outer"}"#,
-                Some("outer"),
-            ),
-            (r#"{"subtype":"a\u0062"}"#, Some(r"a\u0062")),
-            (r#"{"subtype":7}"#, None),
-            (r#"{"sub\u0074ype":"x"}"#, None),
-            (r#"["subtype","x"]"#, None),
-            (r#""subtype""#, None),
-            ("{", None),
-            ("", None),
-        ] {
-            assert_eq!(find_string(raw, "subtype"), expected, "{raw}");
         }
     }
 

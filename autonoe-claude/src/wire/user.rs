@@ -9,19 +9,15 @@ use super::lenient::{Element, LenientValue, field, lenient_object, list, object}
 
 /// A message to the agent: mostly results of tools, and remarks of the program.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
 pub struct User<'a> {
     /// The content blocks. A plain text is one block.
     pub blocks: Vec<UserBlock<'a>>,
-    /// The tool call that started the sub-agent; `None` for the main agent.
-    pub parent_tool_use_id: Option<Cow<'a, str>>,
     /// The decisions about calls, if the program reports them (newer builds).
     pub decisions: Vec<CallDecision<'a>>,
 }
 
 /// A content block of a message to the agent.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum UserBlock<'a> {
     /// A remark, for example about an interrupt.
     Text(Cow<'a, str>),
@@ -33,7 +29,6 @@ pub enum UserBlock<'a> {
 
 /// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct ToolResult<'a> {
     /// The call.
     pub tool_use_id: Cow<'a, str>,
@@ -45,7 +40,6 @@ pub struct ToolResult<'a> {
 
 /// The decision about a call.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
 pub struct CallDecision<'a> {
     /// The call.
     pub id: Option<Cow<'a, str>>,
@@ -67,8 +61,6 @@ impl User<'_> {
 struct RawLine<'a> {
     #[serde(borrow, deserialize_with = "field")]
     message: Option<RawMessage<'a>>,
-    #[serde(borrow, deserialize_with = "field")]
-    parent_tool_use_id: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "list")]
     tool_result_meta: Vec<RawMeta<'a>>,
 }
@@ -192,7 +184,6 @@ impl<'de> Deserialize<'de> for User<'de> {
         };
         Ok(Self {
             blocks: content.map(|content| content.0).unwrap_or_default(),
-            parent_tool_use_id: line.parent_tool_use_id,
             decisions: line.tool_result_meta.into_iter().map(decision).collect(),
         })
     }

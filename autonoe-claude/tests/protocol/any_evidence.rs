@@ -1,9 +1,10 @@
 //! Property tests: any evidence leads to an outcome, and never to an unreported success.
 
 use autonoe_claude::outcome::{
-    ApiFailure, Evidence, Exit, HostAction, Outcome, RetriedCall, TurnResult, outcome,
+    ApiFailure, Evidence, Exit, HostAction, RetriedCall, TurnResult, decide,
 };
 use autonoe_claude::wire::{Line, Message};
+use autonoe_core::agent::SessionOutcome;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -94,21 +95,21 @@ proptest! {
             .as_ref()
             .is_some_and(|result| result.subtype == "success" && !result.is_error);
 
-        let completed = outcome(&evidence) == Outcome::Completed;
+        let completed = decide(&evidence).is_ok_and(|outcome| outcome == SessionOutcome::Completed);
 
         prop_assert!(is_success || !completed);
     }
 
     #[test]
     fn only_sessions_that_the_host_stopped_are_interrupted(evidence in evidence()) {
-        if outcome(&evidence) == Outcome::Interrupted {
+        if decide(&evidence).is_ok_and(|outcome| outcome == SessionOutcome::Interrupted) {
             prop_assert_eq!(evidence.host, HostAction::Stopped);
         }
     }
 
     #[test]
     fn an_error_has_a_message(evidence in evidence()) {
-        if let Err(error) = outcome(&evidence).into_core() {
+        if let Err(error) = decide(&evidence) {
             prop_assert!(!error.to_string().trim().is_empty());
         }
     }

@@ -230,7 +230,7 @@ proptest! {
 
         let other = Line::from_text(format!("{{{}}}", fields.join(","))).expect("a line");
 
-        prop_assert_eq!((other.kind(), other.subtype()), (line.kind(), line.subtype()));
+        prop_assert_eq!((other.type_name(), other.subtype()), (line.type_name(), line.subtype()));
     }
 
     #[test]

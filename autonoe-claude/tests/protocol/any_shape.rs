@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use autonoe_claude::wire::{Kind, Line, Message};
+use autonoe_claude::wire::{Line, Message};
 use serde_json::{Value, json};
 
 use crate::transcript::program_lines;
@@ -59,7 +59,7 @@ fn paths(value: &Value) -> Vec<String> {
     all
 }
 
-fn read(message: &Value) -> (Kind, Option<String>, String) {
+fn read(message: &Value) -> (String, Option<String>, String) {
     let line = Line::from_text(message.to_string()).expect("a line");
     let id = match line.parse() {
         Message::Unreadable { reason } => format!("unreadable: {reason}"),
@@ -68,7 +68,8 @@ fn read(message: &Value) -> (Kind, Option<String>, String) {
         Message::ControlCancel(cancel) => cancel.request_id.to_string(),
         _ => String::new(),
     };
-    (line.kind(), line.subtype().map(str::to_owned), id)
+    let name = line.type_name().to_owned();
+    (name, line.subtype().map(str::to_owned), id)
 }
 
 /// Returns whether a path is essential for the kind of a message.

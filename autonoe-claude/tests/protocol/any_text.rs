@@ -38,14 +38,16 @@ proptest! {
             &denied["response"]["response"]["hookSpecificOutput"]["permissionDecisionReason"],
             &json!(text)
         );
-        let model = Request::SetModel { model: text.clone() };
-        prop_assert_eq!(&sent(&model.to_line(&id))["request"]["model"], &json!(text));
+        let servers = vec![text.clone()];
+        let initialize = Request::Initialize { hook_seconds: 30, sdk_mcp_servers: servers };
+        let initialized = sent(&initialize.to_line(&id));
+        prop_assert_eq!(&initialized["request"]["sdkMcpServers"], &json!([text]));
         let mcp = json!({"result": {&text: [&text]}});
         let answered = sent(&OutgoingLine::mcp_response(&id, &mcp));
         prop_assert_eq!(&answered["response"]["response"]["mcp_response"], &mcp);
         prop_assert_eq!(&sent(&OutgoingLine::failure(&id, &text))["response"]["error"], &json!(text));
-        let allowed = sent(&OutgoingLine::tool_allowed(&id, &mcp));
-        prop_assert_eq!(&allowed["response"]["response"]["updatedInput"], &mcp);
+        let denied = sent(&OutgoingLine::tool_denied(&id, &text));
+        prop_assert_eq!(&denied["response"]["response"]["message"], &json!(text));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use autonoe_claude::wire::{Block, Kind, Line, Message, RequestContent, ResultMessage, UserBlock};
+use autonoe_claude::wire::{Block, Line, Message, RequestContent, ResultMessage, UserBlock};
 use autonoe_core::StreamEvent;
 use serde_json::Value;
 
@@ -40,6 +40,20 @@ fn end_of(id: &str) -> &str {
     &id[id.len().saturating_sub(4)..]
 }
 
+/// Parses a recorded line, in which halves of surrogate pairs are replaced if it has any.
+pub(crate) fn raw_value(line: &str) -> Value {
+    serde_json::from_str(line).unwrap_or_else(|_| {
+        let mut parts = line.split("\\ud");
+        let mut repaired = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            repaired.push_str("\\ufffd");
+            // The other three digits of the escape.
+            repaired.push_str(part.get(3..).unwrap_or_default());
+        }
+        serde_json::from_str(&repaired).unwrap_or_default()
+    })
+}
+
 pub(crate) fn answer(response: &Value) -> String {
     let body = &response["response"];
     let decision = &body["hookSpecificOutput"]["permissionDecision"];
@@ -55,15 +69,16 @@ pub(crate) fn answer(response: &Value) -> String {
 }
 
 pub(crate) fn describe(line: &Line, message: &Message<'_>) -> String {
-    let name = match (line.kind(), line.subtype()) {
-        (Kind::System | Kind::Result, Some(subtype)) => format!("{}/{subtype}", line.type_name()),
-        _ => line.type_name().to_owned(),
+    let name = match line.subtype() {
+        Some(subtype) => format!("{}/{subtype}", line.type_name()),
+        None => line.type_name().to_owned(),
     };
+    let raw = raw_value(&String::from_utf8_lossy(line.raw()));
     let detail = match message {
         Message::Init(init) => format!(
             "{} in {}, {} tools, servers {:?}",
             init.permission_mode.as_deref().unwrap_or("?"),
-            init.cwd.as_deref().unwrap_or("?"),
+            raw["cwd"].as_str().unwrap_or("?"),
             init.tools.len(),
             init.mcp_servers
                 .iter()
@@ -96,7 +111,7 @@ pub(crate) fn describe(line: &Line, message: &Message<'_>) -> String {
             .join(", "),
         Message::Result(result) => describe_result(result),
         Message::RateLimit(event) => format!("{:?} {:?}", event.status, event.claim),
-        Message::ControlRequest(request) => question(&request.content),
+        Message::ControlRequest(request) => question(&request.content, &raw["request"]),
         Message::ControlResponse(response) => match &response.answer {
             Ok(Some(_)) => "success with an answer".to_owned(),
             Ok(None) => "success".to_owned(),
@@ -106,7 +121,7 @@ pub(crate) fn describe(line: &Line, message: &Message<'_>) -> String {
             "{} {} backgrounded {:?}",
             task.task_id.as_deref().map_or("?", end_of),
             task.task_type.as_deref().unwrap_or("?"),
-            task.is_backgrounded
+            raw["is_backgrounded"].as_bool()
         ),
         Message::TaskUpdated(task) => format!(
             "{} {:?}",
@@ -118,14 +133,17 @@ pub(crate) fn describe(line: &Line, message: &Message<'_>) -> String {
         Message::TaskNotification(task) => format!(
             "{} {:?}",
             task.task_id.as_deref().map_or("?", end_of),
-            task.status.as_deref()
+            raw["status"].as_str()
         ),
         Message::BackgroundTasks(list) => format!("{} tasks", list.tasks.len()),
         Message::SessionState(state) => format!("{:?}", state.state),
-        Message::Status(status) => format!("{:?} {:?}", status.status, status.permission_mode),
-        Message::CompactBoundary(boundary) => format!("{:?}", boundary.compact_metadata),
-        Message::PermissionDenied(denied) => format!("{:?}", denied.tool_name),
-        Message::Informational(remark) => format!("{:?} {:?}", remark.level, remark.tag),
+        Message::Status(status) => {
+            format!("{:?} {:?}", status.status, raw["permissionMode"].as_str())
+        }
+        Message::PermissionDenied(_) => format!("{:?}", raw["tool_name"].as_str()),
+        Message::Informational(remark) => {
+            format!("{:?} {:?}", remark.level, raw["tag"].as_str())
+        }
         Message::Unreadable { reason } => format!("UNREADABLE {reason}"),
         Message::Unknown => "(unknown)".to_owned(),
         _ => String::new(),
@@ -158,14 +176,14 @@ fn block(block: &Block<'_>) -> String {
     }
 }
 
-fn question(question: &RequestContent<'_>) -> String {
-    match question {
+fn question(content: &RequestContent<'_>, raw: &Value) -> String {
+    match content {
         RequestContent::Hook(hook) => {
             let input = hook.input.clone().unwrap_or_default();
             format!(
                 "hook {} {} {} {}{}",
-                hook.callback_id.as_deref().unwrap_or("?"),
-                input.hook_event_name.as_deref().unwrap_or("?"),
+                raw["callback_id"].as_str().unwrap_or("?"),
+                raw["input"]["hook_event_name"].as_str().unwrap_or("?"),
                 input.tool_name.as_deref().unwrap_or("-"),
                 input
                     .tool_input
@@ -176,8 +194,8 @@ fn question(question: &RequestContent<'_>) -> String {
                     .map_or(String::new(), |agent| format!(" by {agent}")),
             )
         }
-        RequestContent::CanUseTool(tool) => {
-            format!("can_use_tool {}", tool.tool_name.as_deref().unwrap_or("?"))
+        RequestContent::CanUseTool => {
+            format!("can_use_tool {}", raw["tool_name"].as_str().unwrap_or("?"))
         }
         RequestContent::Mcp(mcp) => {
             let message = mcp

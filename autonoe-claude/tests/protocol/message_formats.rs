@@ -1,7 +1,7 @@
 //! Messages in the recorded formats and in possible future ones.
 
 use autonoe_claude::wire::{
-    Block, ControlResponse, Kind, Line, Message, RequestContent, ToolResult, UserBlock,
+    Block, ControlResponse, Line, Message, RequestContent, ToolResult, UserBlock,
 };
 use autonoe_testkit::CapturedLogs;
 use serde_json::json;
@@ -211,22 +211,6 @@ fn an_answer_is_a_success_only_if_it_is_marked_as_one() {
             answer.map_err(|error| error.to_string()),
             expected.map_err(str::to_owned)
         );
-    }
-}
-
-#[test]
-fn control_lines_are_distinguished_from_others() {
-    for (name, control) in [
-        ("control_request", true),
-        ("control_response", true),
-        ("control_cancel_request", true),
-        ("assistant", false),
-        ("result", false),
-    ] {
-        let line = line(format!(r#"{{"type":"{name}","request_id":"r"}}"#));
-
-        assert_eq!(line.kind().is_control(), control, "{name}");
-        assert_ne!(line.kind(), Kind::Other, "{name}");
     }
 }
 

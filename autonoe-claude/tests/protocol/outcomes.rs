@@ -1,10 +1,11 @@
 //! Table of evidence and outcomes.
 
 use autonoe_claude::outcome::{
-    ApiFailure, Evidence, Exit, HostAction, Outcome, RejectedQuota, RetriedCall, TurnResult,
-    outcome,
+    ApiFailure, Evidence, Exit, HostAction, RejectedQuota, RetriedCall, TurnResult, decide,
 };
 use autonoe_claude::wire::{Line, Message, RateLimitEvent, ResultMessage};
+use autonoe_core::AgentError;
+use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
 use jiff::Timestamp;
 
 fn at(text: &str) -> Timestamp {
@@ -44,6 +45,17 @@ fn with_result(fields: &str) -> Evidence {
     evidence
 }
 
+/// Returns the decision, with the kind and the message of an error.
+fn decided(evidence: &Evidence) -> Result<SessionOutcome, (AgentErrorKind, String)> {
+    decide(evidence).map_err(|error: AgentError| (error.kind(), error.to_string()))
+}
+
+fn failed(message: &str) -> SessionOutcome {
+    SessionOutcome::ExecutionError {
+        messages: vec![message.to_owned()],
+    }
+}
+
 const SUCCESS: &str = r#""subtype":"success","is_error":false,"result":"done""#;
 const ABORTED: &str = r#""subtype":"error_during_execution","is_error":true,"num_turns":2,"terminal_reason":"aborted_tools","errors":["[ede_diagnostic]"]"#;
 const QUOTA: &str = r#""subtype":"success","is_error":true,"api_error_status":429,"result":"You've hit your session limit · resets 4am (UTC)""#;
@@ -51,24 +63,21 @@ const QUOTA_TEXT: &str = "You've hit your session limit · resets 4am (UTC)";
 
 #[test]
 fn results_determine_the_outcome_of_a_turn() {
-    let failed = |message: &str| Outcome::Failed {
-        messages: vec![message.to_owned()],
-    };
     for (fields, expected) in [
-        (SUCCESS, Outcome::Completed),
-        (r#""subtype":"success""#, Outcome::Completed),
+        (SUCCESS, SessionOutcome::Completed),
+        (r#""subtype":"success""#, SessionOutcome::Completed),
         (
             r#""subtype":"success","is_error":false,"result":"","terminal_reason":"hook_stopped""#,
-            Outcome::Completed,
+            SessionOutcome::Completed,
         ),
         (
             r#""subtype":"error_max_turns","is_error":true,"errors":["Reached maximum number of turns (2)"]"#,
-            Outcome::MaxTurns,
+            SessionOutcome::MaxTurns,
         ),
-        (r#""subtype":"error_max_turns""#, Outcome::MaxTurns),
+        (r#""subtype":"error_max_turns""#, SessionOutcome::MaxTurns),
         (
             r#""subtype":"error_max_budget_usd","is_error":true,"errors":["Reached maximum budget ($0.5)"]"#,
-            Outcome::BudgetSpent,
+            SessionOutcome::BudgetExceeded,
         ),
         (ABORTED, failed("[ede_diagnostic]")),
         (
@@ -85,7 +94,7 @@ fn results_determine_the_outcome_of_a_turn() {
             failed("Prompt is too long (HTTP 400)"),
         ),
     ] {
-        assert_eq!(outcome(&with_result(fields)), expected, "{fields}");
+        assert_eq!(decided(&with_result(fields)), Ok(expected), "{fields}");
     }
 }
 
@@ -103,90 +112,60 @@ fn failures_of_the_service_are_classified_by_name_then_by_status() {
             r#""subtype":"success","is_error":true,"result":"why","api_error_status":{status}"#
         ))
     };
-    let message = |text: &str| text.to_owned();
-    for (blamed, status, expected) in [
+    let error = |kind, message: &str| Err((kind, message.to_owned()));
+    for (reported, status, expected) in [
         (
             Some(ApiFailure::Authentication),
             "null",
-            Outcome::Authentication {
-                message: message("why"),
-            },
+            error(AgentErrorKind::Authentication, "why"),
         ),
         (
             None,
             "401",
-            Outcome::Authentication {
-                message: message("why (HTTP 401)"),
-            },
+            error(AgentErrorKind::Authentication, "why (HTTP 401)"),
         ),
         (
             None,
             "403",
-            Outcome::Authentication {
-                message: message("why (HTTP 403)"),
-            },
+            error(AgentErrorKind::Authentication, "why (HTTP 403)"),
         ),
         (
             Some(ApiFailure::Billing),
             "400",
-            Outcome::Billing {
-                message: message("why (HTTP 400)"),
-            },
+            error(AgentErrorKind::Billing, "why (HTTP 400)"),
         ),
         (
             Some(ApiFailure::ModelNotFound),
             "404",
-            Outcome::ModelNotFound {
-                message: message("why (HTTP 404)"),
-            },
+            error(AgentErrorKind::Configuration, "why (HTTP 404)"),
         ),
         (
             Some(ApiFailure::Server),
             "null",
-            Outcome::Transient {
-                message: message("why"),
-            },
+            error(AgentErrorKind::Overloaded, "why"),
         ),
         (
             Some(ApiFailure::Other),
             "529",
-            Outcome::Transient {
-                message: message("why (HTTP 529)"),
-            },
+            error(AgentErrorKind::Overloaded, "why (HTTP 529)"),
         ),
         (
             None,
             "500",
-            Outcome::Transient {
-                message: message("why (HTTP 500)"),
-            },
+            error(AgentErrorKind::Overloaded, "why (HTTP 500)"),
         ),
         (
             Some(ApiFailure::RateLimit),
             "429",
-            Outcome::Transient {
-                message: message("why (HTTP 429)"),
-            },
+            error(AgentErrorKind::Overloaded, "why (HTTP 429)"),
         ),
-        (
-            None,
-            "400",
-            Outcome::Failed {
-                messages: vec![message("why (HTTP 400)")],
-            },
-        ),
-        (
-            None,
-            "null",
-            Outcome::Failed {
-                messages: vec![message("why")],
-            },
-        ),
+        (None, "400", Ok(failed("why (HTTP 400)"))),
+        (None, "null", Ok(failed("why"))),
     ] {
         let mut evidence = failing(status);
-        evidence.reported_failure = blamed;
+        evidence.reported_failure = reported;
 
-        assert_eq!(outcome(&evidence), expected, "{blamed:?} {status}");
+        assert_eq!(decided(&evidence), expected, "{reported:?} {status}");
     }
 }
 
@@ -196,11 +175,11 @@ fn a_quota_is_recognized_by_its_event_first() {
     evidence.rejected = rejected(r#","rateLimitType":"five_hour","resetsAt":1794716700"#);
 
     assert_eq!(
-        outcome(&evidence),
-        Outcome::QuotaSpent {
+        decided(&evidence),
+        Ok(SessionOutcome::QuotaExceeded {
             message: QUOTA_TEXT.into(),
             resets_at: Some(at("2026-11-15T04:25:00Z")),
-        }
+        })
     );
 }
 
@@ -208,11 +187,11 @@ fn a_quota_is_recognized_by_its_event_first() {
 #[test]
 fn a_quota_without_an_event_is_recognised_by_the_text_of_the_result() {
     assert_eq!(
-        outcome(&with_result(QUOTA)),
-        Outcome::QuotaSpent {
+        decided(&with_result(QUOTA)),
+        Ok(SessionOutcome::QuotaExceeded {
             message: QUOTA_TEXT.into(),
             resets_at: Some(at("2026-11-15T04:00:00Z")),
-        }
+        })
     );
 
     // As in the specification: without a status, and with exit code 1.
@@ -221,11 +200,11 @@ fn a_quota_without_an_event_is_recognised_by_the_text_of_the_result() {
     let mut evidence = with_result(&fields);
     evidence.exit = Some(Exit::Code(1));
     assert_eq!(
-        outcome(&evidence),
-        Outcome::QuotaSpent {
+        decided(&evidence),
+        Ok(SessionOutcome::QuotaExceeded {
             message: text.into(),
             resets_at: Some(at("2026-11-15T18:00:00Z")),
-        }
+        })
     );
 }
 
@@ -237,11 +216,11 @@ fn a_quota_without_a_time_is_still_a_quota() {
     evidence.rejected = rejected(r#","rateLimitType":"five_hour""#);
 
     assert_eq!(
-        outcome(&evidence),
-        Outcome::QuotaSpent {
+        decided(&evidence),
+        Ok(SessionOutcome::QuotaExceeded {
             message: "You've hit your session limit".into(),
             resets_at: None,
-        }
+        })
     );
 }
 
@@ -251,7 +230,11 @@ fn a_quota_with_an_unknown_text_is_recognized_by_its_name() {
         r#""subtype":"success","is_error":true,"api_error_status":429,"api_error":"usage_limit_reached","result":"Tomorrow, please""#,
     );
 
-    assert!(matches!(outcome(&evidence), Outcome::QuotaSpent { .. }));
+    let decided = decided(&evidence);
+    assert!(
+        matches!(decided, Ok(SessionOutcome::QuotaExceeded { .. })),
+        "{decided:?}"
+    );
 }
 
 #[test]
@@ -262,7 +245,11 @@ fn too_many_calls_without_a_claim_are_no_quota() {
     evidence.rejected = rejected(r#","resetsAt":1794712453"#);
     evidence.reported_failure = Some(ApiFailure::RateLimit);
 
-    assert!(matches!(outcome(&evidence), Outcome::Transient { .. }));
+    let decided = decided(&evidence);
+    assert!(
+        matches!(decided, Err((AgentErrorKind::Overloaded, _))),
+        "{decided:?}"
+    );
 }
 
 #[test]
@@ -270,11 +257,11 @@ fn text_of_an_agent_about_a_limit_is_not_a_quota() {
     let mut evidence = with_result(
         r#""subtype":"success","is_error":false,"result":"You've hit your session limit · resets 4am (UTC)""#,
     );
-    assert_eq!(outcome(&evidence), Outcome::Completed);
+    assert_eq!(decided(&evidence), Ok(SessionOutcome::Completed));
 
     // A turn that completed nevertheless, for example on extra usage.
     evidence.rejected = rejected(r#","rateLimitType":"five_hour","resetsAt":1794716700"#);
-    assert_eq!(outcome(&evidence), Outcome::Completed);
+    assert_eq!(decided(&evidence), Ok(SessionOutcome::Completed));
 }
 
 #[test]
@@ -284,23 +271,23 @@ fn a_program_that_dies_of_its_quota_ran_into_its_quota() {
     evidence.exit = Some(Exit::Code(1));
 
     assert_eq!(
-        outcome(&evidence),
-        Outcome::QuotaSpent {
+        decided(&evidence),
+        Ok(SessionOutcome::QuotaExceeded {
             message: "the quota of the subscription is spent".into(),
             resets_at: Some(at("2026-11-18T08:00:00Z")),
-        }
+        })
     );
 }
 
 #[test]
 fn a_stopped_session_is_interrupted_unless_it_had_another_outcome() {
     for (fields, expected) in [
-        (Some(ABORTED), Outcome::Interrupted),
-        (None, Outcome::Interrupted),
-        (Some(SUCCESS), Outcome::Completed),
+        (Some(ABORTED), SessionOutcome::Interrupted),
+        (None, SessionOutcome::Interrupted),
+        (Some(SUCCESS), SessionOutcome::Completed),
         (
             Some(r#""subtype":"error_max_turns","is_error":true"#),
-            Outcome::MaxTurns,
+            SessionOutcome::MaxTurns,
         ),
     ] {
         let mut evidence = evidence();
@@ -308,7 +295,7 @@ fn a_stopped_session_is_interrupted_unless_it_had_another_outcome() {
         evidence.host = HostAction::Stopped;
         evidence.exit = Some(Exit::Code(143));
 
-        assert_eq!(outcome(&evidence), expected, "{fields:?}");
+        assert_eq!(decided(&evidence), Ok(expected), "{fields:?}");
     }
 }
 
@@ -347,7 +334,7 @@ fn a_call_that_the_host_gave_up_on_is_reported_with_its_status() {
             evidence.host = HostAction::GaveUp;
             evidence.retrying = retrying.map(|(failure, status)| RetriedCall { failure, status });
 
-            let error = outcome(&evidence).into_core().expect_err("no end");
+            let error = decide(&evidence).expect_err("no end");
             assert_eq!((error.code(), &*error.to_string()), (code, message));
         }
     }
@@ -401,7 +388,7 @@ fn a_failed_call_is_reported_with_its_status() {
             r#""subtype":"success","is_error":true,"result":"{text}","api_error_status":{status}"#
         );
 
-        let reported = match outcome(&with_result(&fields)).into_core() {
+        let reported = match decide(&with_result(&fields)) {
             Err(error) => error.to_string(),
             Ok(outcome) => outcome.to_string(),
         };
@@ -430,10 +417,8 @@ fn a_failed_start_has_a_message() {
         ),
         (silent, "Claude Code exited with code 1"),
     ] {
-        let expected = Outcome::StartFailed {
-            message: message.into(),
-        };
-        assert_eq!(outcome(&evidence), expected);
+        let expected = (AgentErrorKind::Configuration, message.to_owned());
+        assert_eq!(decided(&evidence), Err(expected));
     }
 }
 
@@ -467,42 +452,27 @@ fn a_program_without_a_result_has_crashed_whatever_its_exit() {
         evidence.has_started = has_started;
         evidence.stderr = "\noops\n".into();
 
-        let expected = Outcome::Crashed {
-            message: message.into(),
-        };
-        assert_eq!(outcome(&evidence), expected);
+        let expected = (AgentErrorKind::Crashed, message.to_owned());
+        assert_eq!(decided(&evidence), Err(expected));
     }
 }
 
 #[test]
-fn errors_for_core_are_marked_as_retryable_or_not() {
-    let message = || "why".to_owned();
-    for (outcome, code, retryable) in [
-        (
-            Outcome::Authentication { message: message() },
-            "authentication",
-            false,
-        ),
-        (Outcome::Billing { message: message() }, "billing", false),
-        (
-            Outcome::ModelNotFound { message: message() },
-            "configuration",
-            false,
-        ),
-        (
-            Outcome::StartFailed { message: message() },
-            "configuration",
-            false,
-        ),
-        (
-            Outcome::Transient { message: message() },
-            "overloaded",
-            true,
-        ),
-        (Outcome::Crashed { message: message() }, "crashed", true),
+fn failures_of_the_account_have_a_remedy() {
+    for (failure, remedy) in [
+        (ApiFailure::Authentication, Some("/login")),
+        (ApiFailure::Billing, Some("add credit")),
+        (ApiFailure::ModelNotFound, Some("choose another model")),
+        (ApiFailure::Server, None),
     ] {
-        let error = outcome.into_core().expect_err("no end");
-        assert_eq!((error.code(), error.is_retryable()), (code, retryable));
-        assert_eq!(error.to_string(), "why");
+        let mut evidence = with_result(r#""subtype":"success","is_error":true,"result":"why""#);
+        evidence.reported_failure = Some(failure);
+
+        let error = decide(&evidence).expect_err("it failed");
+
+        match remedy {
+            Some(remedy) => assert!(error.remedy().is_some_and(|it| it.contains(remedy))),
+            None => assert_eq!(error.remedy(), None),
+        }
     }
 }

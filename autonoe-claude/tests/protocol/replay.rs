@@ -67,7 +67,7 @@ async fn every_transcript_matches_its_snapshot() {
             changed.push(transcript.name);
         }
     }
-    assert!(changed.is_empty(), "these are told otherwise: {changed:#?}");
+    assert!(changed.is_empty(), "these snapshots differ: {changed:#?}");
 }
 
 #[test]
@@ -139,7 +139,9 @@ fn every_message_is_parsed_or_known_to_be_irrelevant() {
         unknown,
         [
             "conversation_reset None",
+            "system Some(\"compact_boundary\")",
             "system Some(\"notification\")",
+            "system Some(\"task_progress\")",
             "system Some(\"thinking_tokens\")",
             "tool_use_summary None",
         ]

@@ -8,7 +8,7 @@ use autonoe_claude::wire::{LineReader, Message, RequestContent};
 use autonoe_core::StreamEvent;
 use serde_json::Value;
 
-use crate::descriptions::{answer, describe, event, short};
+use crate::descriptions::{answer, describe, event, raw_value, short};
 use crate::transcript::{Step, Transcript};
 
 /// One query of a conversation, from its prompt to its end.
@@ -120,7 +120,7 @@ impl Narrator {
             panic!("not one line: {text}");
         };
         let message = line.parse();
-        self.note_question(&message);
+        self.note_question(&message, text);
         let about = describe(line, &message);
         if !self.is_asking {
             self.write(format_args!("        {about} (after the end)"));
@@ -143,21 +143,19 @@ impl Narrator {
         }
     }
 
-    fn note_question(&mut self, message: &Message<'_>) {
+    fn note_question(&mut self, message: &Message<'_>, text: &str) {
         let Message::ControlRequest(request) = message else {
             return;
         };
+        let raw = raw_value(text);
         let call = match &request.content {
-            RequestContent::Hook(hook) => hook
-                .input
-                .as_ref()
-                .and_then(|input| input.tool_use_id.as_ref()),
-            RequestContent::CanUseTool(tool) => tool.tool_use_id.as_ref(),
+            RequestContent::Hook(_) => raw["request"]["input"]["tool_use_id"].as_str(),
+            RequestContent::CanUseTool => raw["request"]["tool_use_id"].as_str(),
             _ => None,
         };
         if let Some(call) = call {
             self.questions
-                .push((request.request_id.to_string(), call.to_string()));
+                .push((request.request_id.to_string(), call.to_owned()));
         }
     }
 

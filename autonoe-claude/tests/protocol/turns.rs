@@ -363,7 +363,7 @@ fn a_call_is_reported_once_and_answered_once() {
         call("c"),
         answered("c"),
         answered("c"),
-        answered("stranger"),
+        answered("other"),
     ] {
         session.observe_text(line);
     }

@@ -38,10 +38,10 @@ impl AgentHarness for RealClaude {
             _ => Login::ApiKey,
         };
         let script = ModelScript::from_fn(move |request| answer(&scenario, request));
-        let setting = Fixture::with_login(self.build, script, login).unverified();
+        let fixture = Fixture::with_login(self.build, script, login).unverified();
         Some(Arc::new(Served {
-            agents: setting.agents(),
-            _setting: setting,
+            agents: fixture.agents(),
+            _setting: fixture,
         }))
     }
 

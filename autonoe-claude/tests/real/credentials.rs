@@ -27,8 +27,8 @@ fn search(secret: &str) -> Turn {
 }
 
 /// Runs one session whose tool searches for credentials, and returns the output of the tool.
-async fn tool_output(setting: &Fixture, options: ClaudeOptions, sandbox: Sandbox) -> String {
-    let mut spec = setting.spec([]);
+async fn tool_output(fixture: &Fixture, options: ClaudeOptions, sandbox: Sandbox) -> String {
+    let mut spec = fixture.spec([]);
     spec.sandbox = sandbox;
     spec.credential_filter = CredentialFilter::default().allow("NPM_TOKEN");
     let agents = ClaudeBackend::new(options);
@@ -38,8 +38,8 @@ async fn tool_output(setting: &Fixture, options: ClaudeOptions, sandbox: Sandbox
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
     let output = events.iter().find_map(|event| match event {
         StreamEvent::ToolResponse { output, .. } => Some(output.clone()),
         _ => None,
@@ -48,8 +48,8 @@ async fn tool_output(setting: &Fixture, options: ClaudeOptions, sandbox: Sandbox
 }
 
 /// Returns the credentials that the program sent to its model.
-fn credentials(setting: &Fixture) -> Vec<Option<Credential>> {
-    let exchanges = setting.server.log().exchanges();
+fn credentials(fixture: &Fixture) -> Vec<Option<Credential>> {
+    let exchanges = fixture.server.log().exchanges();
     let calls = exchanges.iter().filter(|it| it.path.contains("/messages"));
     calls.map(|it| it.headers.credential()).collect()
 }
@@ -61,8 +61,8 @@ fn secret() -> String {
     format!("secret{}", name.to_string_lossy().replace('.', "-"))
 }
 
-/// Returns a setting whose tool searches for a credential, and that credential.
-fn setting(build: Build, login: Login) -> (Fixture, String) {
+/// Returns a fixture whose tool searches for a credential, and that credential.
+fn fixture(build: Build, login: Login) -> (Fixture, String) {
     let secret = secret();
     let script = ModelScript::new([search(&secret), Turn::text("Seen.")]);
     (Fixture::with_login(build, script, login), secret)
@@ -84,8 +84,8 @@ async fn a_tool_gets_no_credentials_but_those_that_are_allowed(build: Build) {
             _ => &[Sandbox::Required, Sandbox::Off],
         };
         for &sandbox in sandboxes {
-            let (setting, secret) = setting(build, login);
-            let mut options = setting.options();
+            let (fixture, secret) = fixture(build, login);
+            let mut options = fixture.options();
             for name in [variable, "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"] {
                 options
                     .program
@@ -97,13 +97,13 @@ async fn a_tool_gets_no_credentials_but_those_that_are_allowed(build: Build) {
                 .environment
                 .insert("NPM_TOKEN".into(), "allowed".into());
 
-            let output = tool_output(&setting, options, sandbox).await;
+            let output = tool_output(&fixture, options, sandbox).await;
 
             assert_eq!(
                 output, "key=[] login=[] gateway=[] github=[] npm=[allowed]\nend",
                 "{login:?} {sandbox:?}"
             );
-            let credentials = credentials(&setting);
+            let credentials = credentials(&fixture);
             assert!(!credentials.is_empty());
             assert!(
                 credentials.iter().all(|it| *it == Some(kind)),
@@ -116,19 +116,19 @@ async fn a_tool_gets_no_credentials_but_those_that_are_allowed(build: Build) {
 /// Claude Code reads this token only from its environment, so Bash unsets it.
 async fn a_command_does_not_get_the_token_of_a_gateway(build: Build) {
     for sandbox in [Sandbox::Required, Sandbox::Off] {
-        let (setting, secret) = setting(build, Login::None);
-        let mut options = setting.options();
+        let (fixture, secret) = fixture(build, Login::None);
+        let mut options = fixture.options();
         let name = "ANTHROPIC_AUTH_TOKEN".into();
         options
             .program
             .environment
             .insert(name, secret.clone().into());
 
-        let output = tool_output(&setting, options, sandbox).await;
+        let output = tool_output(&fixture, options, sandbox).await;
 
         let (variables, _) = output.split_once('\n').expect("several lines");
         assert_eq!(variables, "key=[] login=[] gateway=[] github=[] npm=[]");
-        let credentials = credentials(&setting);
+        let credentials = credentials(&fixture);
         assert!(
             credentials.contains(&Some(Credential::Bearer)),
             "{credentials:?}"
@@ -156,11 +156,11 @@ async fn an_mcp_server_gets_its_credentials_and_no_tool_reads_them_from_a_file(b
     // The shell prints a pattern without matches unchanged.
     let input = json!({"command": "echo ../tmp/*/mcp-servers.json", "description": "look"});
     let script = ModelScript::new([Turn::tool("Bash", input), Turn::text("Seen.")]);
-    let setting = Fixture::new(build, script);
-    let server = setting.folder.join("server.sh");
+    let fixture = Fixture::new(build, script);
+    let server = fixture.folder.join("server.sh");
     fs::write(&server, SERVER).expect("writable");
     fs::set_permissions(&server, fs::Permissions::from_mode(0o755)).expect("it is ours");
-    let mut options = setting.options();
+    let mut options = fixture.options();
     let name = "GITHUB_TOKEN".into();
     options
         .program
@@ -168,11 +168,11 @@ async fn an_mcp_server_gets_its_credentials_and_no_tool_reads_them_from_a_file(b
         .insert(name, secret.clone().into());
     let server = json!({
         "command": server,
-        "args": [setting.folder.join("token")],
+        "args": [fixture.folder.join("token")],
         "env": {"TOKEN": "${GITHUB_TOKEN}"},
     });
     let server = serde_json::from_value(server).expect("a server");
-    let mut spec = setting.spec([]);
+    let mut spec = fixture.spec([]);
     spec.mcp_servers.insert("github".into(), server);
     let agents = ClaudeBackend::new(options);
     let mut client = agents.create(spec).expect("it can be made");
@@ -181,14 +181,14 @@ async fn an_mcp_server_gets_its_credentials_and_no_tool_reads_them_from_a_file(b
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
-    let token = fs::read_to_string(setting.folder.join("token"));
+    let token = fs::read_to_string(fixture.folder.join("token"));
     assert_eq!(token.expect("the server ran"), format!("{secret}\n"));
     let output = events.iter().find_map(|event| match event {
         StreamEvent::ToolResponse { output, .. } => Some(output.as_str()),
         _ => None,
     });
     assert_eq!(output, Some("../tmp/*/mcp-servers.json"));
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 on_both_builds![

@@ -36,15 +36,15 @@ async fn calls_that_the_rules_refuse_leave_no_trace(build: Build) {
         bash("mkdir by-mkdir"),
         Turn::text("Done."),
     ]);
-    let setting = Fixture::new(build, script);
-    let mut options = setting.options();
+    let fixture = Fixture::new(build, script);
+    let mut options = fixture.options();
     options.deny = vec![
         rule("Write(./secret/**)"),
         rule(&format!("Write({refused}/**)")),
         rule("Bash(touch *)"),
     ];
     let agents = ClaudeBackend::new(options);
-    let mut client = agents.create(setting.spec([])).expect("it can be made");
+    let mut client = agents.create(fixture.spec([])).expect("it can be made");
 
     let (events, error) = collect_events(client.as_mut(), "Write all of it.").await;
     client.dispose().await.expect("it ends");
@@ -60,25 +60,25 @@ async fn calls_that_the_rules_refuse_leave_no_trace(build: Build) {
         .collect();
     assert_eq!(calls, [false, false, false, true, true], "{events:?}");
     for name in ["secret", "by-touch.txt"] {
-        assert!(!setting.project().join(name).exists(), "{name}");
+        assert!(!fixture.project().join(name).exists(), "{name}");
     }
-    assert!(setting.project().join("by-mkdir").exists());
+    assert!(fixture.project().join("by-mkdir").exists());
     assert!(!outside.join("refused").exists());
     assert!(outside.join("allowed/there.txt").exists());
 }
 
 async fn in_plan_mode_the_newer_build_refuses_to_write(build: Build) {
-    let setting = Fixture::new(build, [write("here.txt"), Turn::text("Done.")]);
-    let mut options = setting.options();
+    let fixture = Fixture::new(build, [write("here.txt"), Turn::text("Done.")]);
+    let mut options = fixture.options();
     options.permission_mode = ClaudePermissionMode::Plan;
     let agents = ClaudeBackend::new(options);
-    let mut client = agents.create(setting.spec([])).expect("it can be made");
+    let mut client = agents.create(fixture.spec([])).expect("it can be made");
 
     let (events, error) = collect_events(client.as_mut(), "Write it.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
-    let is_written = setting.project().join("here.txt").exists();
+    let is_written = fixture.project().join("here.txt").exists();
     assert_eq!(is_written, build == Build::OLDER, "{events:?}");
 }
 
@@ -99,11 +99,11 @@ async fn a_session_that_does_not_get_its_servers_or_tools_does_no_work(build: Bu
             "no tool \"Reed\"",
         ),
     ] {
-        let setting = Fixture::new(build, [write("here.txt"), Turn::text("Done.")]).unverified();
-        let mut options = setting.options();
+        let fixture = Fixture::new(build, [write("here.txt"), Turn::text("Done.")]).unverified();
+        let mut options = fixture.options();
         set(&mut options);
         let agents = ClaudeBackend::new(options);
-        let mut client = agents.create(setting.spec([])).expect("it can be made");
+        let mut client = agents.create(fixture.spec([])).expect("it can be made");
 
         let (events, error) = collect_events(client.as_mut(), "Write it.").await;
         client.dispose().await.expect("it ends");
@@ -111,7 +111,7 @@ async fn a_session_that_does_not_get_its_servers_or_tools_does_no_work(build: Bu
         let error = error.unwrap_or_else(|| panic!("{events:?}"));
         assert_eq!(error.kind(), kind, "{error}");
         assert!(error.to_string().contains(blamed), "{error}");
-        assert!(!setting.project().join("here.txt").exists());
+        assert!(!fixture.project().join("here.txt").exists());
     }
 }
 

@@ -22,39 +22,39 @@ fn write(path: &str) -> Turn {
     Turn::tool("Write", json!({"file_path": path, "content": "x"}))
 }
 
-/// Returns a setting whose user has a name for commits.
-fn setting(build: Build, turns: impl IntoIterator<Item = Turn>) -> Fixture {
+/// Returns a fixture whose user has a name for commits.
+fn fixture(build: Build, turns: impl IntoIterator<Item = Turn>) -> Fixture {
     let turns = turns.into_iter().chain([Turn::text("Done.")]);
-    let setting = Fixture::new(build, ModelScript::new(turns));
+    let fixture = Fixture::new(build, ModelScript::new(turns));
     let config = "[user]\nname = A\nemail = a@example.com\n[init]\ndefaultBranch = main\n";
-    fs::write(setting.folder.join("home/.gitconfig"), config).expect("a file");
-    fs::create_dir(setting.file(".autonoe")).expect("a directory");
-    fs::write(setting.file(".autonoe/status.json"), "{}").expect("a file");
-    setting
+    fs::write(fixture.folder.join("home/.gitconfig"), config).expect("a file");
+    fs::create_dir(fixture.file(".autonoe")).expect("a directory");
+    fs::write(fixture.file(".autonoe/status.json"), "{}").expect("a file");
+    fixture
 }
 
-fn sandboxed(setting: &Fixture) -> SessionSpec {
-    let mut spec = setting.spec([]);
+fn sandboxed(fixture: &Fixture) -> SessionSpec {
+    let mut spec = fixture.spec([]);
     spec.sandbox = Sandbox::Required;
     spec
 }
 
 /// Adds rules to the grants of a session.
-fn granting(mut spec: SessionSpec, setting: &Fixture, rules: &[&str]) -> SessionSpec {
+fn granting(mut spec: SessionSpec, fixture: &Fixture, rules: &[&str]) -> SessionSpec {
     let rules = rules.iter().map(|rule| rule.parse().expect("a rule"));
     let grants = spec.gate.grants().clone().with_rules(rules);
-    spec.gate = Gate::new(ProjectPaths::new(setting.project()), grants);
+    spec.gate = Gate::new(ProjectPaths::new(fixture.project()), grants);
     spec
 }
 
 /// Runs one session and returns its events.
-async fn run(setting: &Fixture, spec: SessionSpec) -> Vec<StreamEvent> {
-    let mut client = setting.client(spec);
+async fn run(fixture: &Fixture, spec: SessionSpec) -> Vec<StreamEvent> {
+    let mut client = fixture.client(spec);
     let (events, error) = collect_events(client.as_mut(), "Work.").await;
     client.dispose().await.expect("the session ends");
     assert!(error.is_none(), "{error:?} {events:?}");
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
     events
 }
 
@@ -68,10 +68,10 @@ fn outputs(events: &[StreamEvent]) -> Vec<(&str, ToolStatus)> {
     events.iter().filter_map(output).collect()
 }
 
-fn git(setting: &Fixture, arguments: &[&str]) -> String {
+fn git(fixture: &Fixture, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .args(arguments)
-        .current_dir(setting.project())
+        .current_dir(fixture.project())
         .output()
         .expect("git runs");
     String::from_utf8(output.stdout).expect("text")
@@ -87,36 +87,36 @@ async fn the_sandbox_protects_hooks_configuration_and_ledger(build: Build) {
         "rm -rf .autonoe",
         "mv .autonoe elsewhere",
     ];
-    let setting = setting(build, attacks.map(bash));
-    git(&setting, &["init", "--quiet"]);
-    let config = fs::read(setting.file(".git/config")).expect("a file");
+    let fixture = fixture(build, attacks.map(bash));
+    git(&fixture, &["init", "--quiet"]);
+    let config = fs::read(fixture.file(".git/config")).expect("a file");
 
-    let events = run(&setting, sandboxed(&setting)).await;
+    let events = run(&fixture, sandboxed(&fixture)).await;
 
     assert_eq!(outputs(&events).len(), attacks.len());
     assert!(
-        !setting.file(".git/hooks/pre-commit").exists(),
+        !fixture.file(".git/hooks/pre-commit").exists(),
         "{events:?}"
     );
     assert_eq!(
-        fs::read(setting.file(".git/config")).expect("a file"),
+        fs::read(fixture.file(".git/config")).expect("a file"),
         config
     );
     assert_eq!(
-        fs::read(setting.file(".autonoe/status.json")).expect("a file"),
+        fs::read(fixture.file(".autonoe/status.json")).expect("a file"),
         b"{}"
     );
-    assert!(!setting.file(".autonoe/new").exists(), "{events:?}");
+    assert!(!fixture.file(".autonoe/new").exists(), "{events:?}");
 }
 
 async fn the_gate_decides_about_writes_before_claude_code_does(build: Build) {
     let paths = [".autonoe/new", ".git/hooks/pre-commit", ".git/config"];
-    let setting = setting(build, paths.map(write));
-    let mut spec = sandboxed(&setting);
+    let fixture = fixture(build, paths.map(write));
+    let mut spec = sandboxed(&fixture);
     let guard = hook_fn("guard", |_, _| HookDecision::block("blocked by the gate"));
     spec.gate = spec.gate.with_guard(guard);
 
-    let events = run(&setting, spec).await;
+    let events = run(&fixture, spec).await;
 
     let outputs = outputs(&events);
     assert_eq!(outputs.len(), paths.len());
@@ -128,10 +128,10 @@ async fn the_gate_decides_about_writes_before_claude_code_does(build: Build) {
 
 async fn an_agent_gets_the_tools_that_are_granted(build: Build) {
     let todos = json!({"todos": [{"content": "a", "status": "pending", "activeForm": "doing a"}]});
-    let setting = setting(build, [Turn::tool("TodoWrite", todos)]);
+    let fixture = fixture(build, [Turn::tool("TodoWrite", todos)]);
     let spec = granting(
-        setting.spec([]),
-        &setting,
+        fixture.spec([]),
+        &fixture,
         &[
             "TodoWrite",
             "Task",
@@ -142,9 +142,9 @@ async fn an_agent_gets_the_tools_that_are_granted(build: Build) {
         ],
     );
 
-    let events = run(&setting, spec).await;
+    let events = run(&fixture, spec).await;
 
-    let requests = setting.server.log().main_requests();
+    let requests = fixture.server.log().main_requests();
     for tool in [
         "Agent",
         "Bash",
@@ -164,11 +164,11 @@ async fn an_agent_gets_the_tools_that_are_granted(build: Build) {
 }
 
 async fn an_agent_gets_no_tools_that_are_not_granted(build: Build) {
-    let setting = setting(build, []);
+    let fixture = fixture(build, []);
 
-    run(&setting, setting.spec([])).await;
+    run(&fixture, fixture.spec([])).await;
 
-    let requests = setting.server.log().main_requests();
+    let requests = fixture.server.log().main_requests();
     for tool in ["Agent", "NotebookEdit", "Skill", "WebFetch", "WebSearch"] {
         assert!(
             requests[0].tool(tool).is_none(),
@@ -183,7 +183,7 @@ const MARK: &str = "xq7-setting";
 
 /// Writes files that would change the behaviour of Claude Code: settings, servers, skills, agents,
 /// commands.
-fn write_project_settings(setting: &Fixture) {
+fn write_project_settings(fixture: &Fixture) {
     let hook = json!({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [
         {"type": "command", "command": "touch hooked"}
     ]}]}});
@@ -203,7 +203,7 @@ fn write_project_settings(setting: &Fixture) {
         ),
         (".claude/commands/go.md", format!("{MARK}\n")),
     ] {
-        let path = setting.file(name);
+        let path = fixture.file(name);
         let folder = path.parent().expect("it has one");
         fs::create_dir_all(folder).expect("directories");
         fs::write(path, text).expect("a file");
@@ -212,23 +212,23 @@ fn write_project_settings(setting: &Fixture) {
 
 async fn memory_of_the_project_reaches_the_agent_and_its_settings_do_not(build: Build) {
     for is_on in [true, false] {
-        let setting = setting(build, [bash("echo hi")]);
-        fs::write(setting.file("CLAUDE.md"), "MEMORY-TEXT, and see @docs.md").expect("a file");
-        fs::write(setting.file("docs.md"), "IMPORTED-TEXT").expect("a file");
-        write_project_settings(&setting);
-        let before = setting.files();
-        let mut spec = granting(setting.spec([]), &setting, &["Skill", "Task"]);
+        let fixture = fixture(build, [bash("echo hi")]);
+        fs::write(fixture.file("CLAUDE.md"), "MEMORY-TEXT, and see @docs.md").expect("a file");
+        fs::write(fixture.file("docs.md"), "IMPORTED-TEXT").expect("a file");
+        write_project_settings(&fixture);
+        let before = fixture.files();
+        let mut spec = granting(fixture.spec([]), &fixture, &["Skill", "Task"]);
         spec.project_memory = is_on;
 
-        run(&setting, spec).await;
+        run(&fixture, spec).await;
 
-        let requests = setting.server.log().main_requests();
+        let requests = fixture.server.log().main_requests();
         let text = requests[0].raw.to_string();
         for memory in ["MEMORY-TEXT", "IMPORTED-TEXT"] {
             assert_eq!(text.contains(memory), is_on, "{memory}: {text}");
         }
         assert!(!text.contains(MARK), "{text}");
-        assert_eq!(setting.files(), before, "a setting of the project ran");
+        assert_eq!(fixture.files(), before, "a setting of the project ran");
     }
 }
 
@@ -256,9 +256,9 @@ async fn some_configuration_files_are_written_by_commands_alone(build: Build) {
         ))
     });
     let turns = CHECKED_PATHS.map(write).into_iter().chain(by_command);
-    let setting = setting(build, turns);
+    let fixture = fixture(build, turns);
 
-    let events = run(&setting, sandboxed(&setting)).await;
+    let events = run(&fixture, sandboxed(&fixture)).await;
 
     let outputs = outputs(&events);
     let (by_tool, by_command) = outputs.split_at(CHECKED_PATHS.len());
@@ -270,7 +270,7 @@ async fn some_configuration_files_are_written_by_commands_alone(build: Build) {
         let is_read_only = name.starts_with(".vscode");
         let is_ok = *status == ToolStatus::Ok;
         assert_eq!(is_ok, !is_read_only, "{name}: {output}");
-        assert_eq!(setting.file(name).exists(), !is_read_only, "{name}");
+        assert_eq!(fixture.file(name).exists(), !is_read_only, "{name}");
     }
 }
 

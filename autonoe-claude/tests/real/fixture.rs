@@ -36,7 +36,7 @@ pub(crate) struct Fixture {
 
 /// The folders of sessions, the build, and the connection to the model.
 ///
-/// It is separate from the setting because a process that a test starts uses it, too.
+/// It is separate from the fixture because a process that a test starts uses it, too.
 #[derive(Clone)]
 pub(crate) struct TestFolders {
     pub(crate) folder: PathBuf,
@@ -60,7 +60,7 @@ impl Fixture {
         Self::with_login(build, script, Login::ApiKey)
     }
 
-    /// Creates a setting with another name of the project. `script` gets the path of the project.
+    /// Creates a fixture with another name of the project. `script` gets the path of the project.
     pub(crate) fn in_project(
         build: Build,
         name: &'static str,
@@ -69,7 +69,7 @@ impl Fixture {
         Self::create(build, Login::ApiKey, name, script)
     }
 
-    /// Creates a setting outside of `/tmp`. `script` gets the path of the project.
+    /// Creates a fixture outside of `/tmp`. `script` gets the path of the project.
     pub(crate) fn outside_tmp(build: Build, script: impl FnOnce(&Path) -> ModelScript) -> Self {
         let folders = tempfile::tempdir_in("/var/tmp").expect("a directory can be made");
         Self::create_in(folders, build, Login::ApiKey, PROJECT, script)

@@ -132,12 +132,12 @@ fn cases() -> impl Iterator<Item = (String, &'static str, Result<(), &'static st
 
 async fn a_call_runs_only_if_the_hook_allows_it_in_time(build: Build) {
     let calls = cases().map(|(file, tool, _)| call(tool, &file));
-    let setting = Fixture::new(build, ModelScript::new(calls.chain([Turn::text("Done.")])));
-    let project = setting.project();
-    let mut spec = setting.spec([Note { project }.into_tool()]);
+    let fixture = Fixture::new(build, ModelScript::new(calls.chain([Turn::text("Done.")])));
+    let project = fixture.project();
+    let mut spec = fixture.spec([Note { project }.into_tool()]);
     let patient = spec.gate.with_time_limit(TIMEOUT).expect("a limit");
     spec.gate = patient.with_hook(Arc::new(AnswersByFile));
-    let mut options = setting.options();
+    let mut options = fixture.options();
     options.program.answer_limit = LIMIT;
     let agents = ClaudeBackend::new(options);
     let mut client = agents.create(spec).expect("it can be made");
@@ -146,11 +146,11 @@ async fn a_call_runs_only_if_the_hook_allows_it_in_time(build: Build) {
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
-    let requests = setting.server.log().main_requests();
+    let requests = fixture.server.log().main_requests();
     let results = requests.last().expect("there are some").tool_results();
     for (file, _, fate) in cases() {
         let result = results.iter().find(|result| result.tool_use_id == file);
-        let result = result.unwrap_or_else(|| panic!("the model was not told about {file}"));
+        let result = result.unwrap_or_else(|| panic!("the model received no result for {file}"));
         match fate {
             Ok(()) => assert!(!result.is_error, "{file}: {result:?}"),
             Err(reason) => {
@@ -163,9 +163,9 @@ async fn a_call_runs_only_if_the_hook_allows_it_in_time(build: Build) {
         .filter_map(|(file, _, fate)| fate.is_ok().then_some(file))
         .collect();
     allowed.sort();
-    assert_eq!(setting.files(), allowed);
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    assert_eq!(fixture.files(), allowed);
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 on_both_builds![a_call_runs_only_if_the_hook_allows_it_in_time];

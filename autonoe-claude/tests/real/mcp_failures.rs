@@ -34,19 +34,19 @@ fn start_server(status: &'static str) -> String {
 
 /// Returns the error of a session with `server`. The model is not called.
 async fn failure(build: Build, server: Value) -> String {
-    let setting = Fixture::new(build, ModelScript::new::<Turn>([]));
+    let fixture = Fixture::new(build, ModelScript::new::<Turn>([]));
     let server = serde_json::from_value(server).expect("a server");
-    let mut options = setting.options();
+    let mut options = fixture.options();
     options.program.mcp_servers.insert("ext".into(), server);
     let agents = ClaudeBackend::new(options);
-    let mut client = agents.create(setting.spec([])).expect("it can be made");
+    let mut client = agents.create(fixture.spec([])).expect("it can be made");
 
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
 
     assert!(events.is_empty(), "{events:?}");
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
     let error = error.expect("it does no work");
     assert_eq!(error.kind(), AgentErrorKind::Other, "{error}");
     assert!(error.remedy().is_some(), "{error}");

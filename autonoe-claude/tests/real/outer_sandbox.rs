@@ -40,7 +40,7 @@ fn outside(build: Build, name: &str) -> PathBuf {
 
 /// Plays one turn of `spec`, and returns its events. Asserts that nothing is left.
 async fn played(
-    setting: &Fixture,
+    fixture: &Fixture,
     options: ClaudeOptions,
     spec: SessionSpec,
 ) -> (Vec<StreamEvent>, Option<AgentError>) {
@@ -48,7 +48,7 @@ async fn played(
     let mut client = agents.create(spec).expect("it can be made");
     let turn = collect_events(client.as_mut(), "Do it.").await;
     within(client.dispose()).await.expect("it ends");
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
     turn
 }
 
@@ -77,33 +77,33 @@ async fn allowed_commands_write_only_the_project(build: Build) {
         bash("echo 1 > /tmp/autonoe-private && cat /tmp/autonoe-private > copied.txt"),
         Turn::text("Done."),
     ]);
-    let setting = Fixture::new(build, script);
-    std::fs::create_dir(setting.file(".autonoe")).expect("it can be made");
+    let fixture = Fixture::new(build, script);
+    std::fs::create_dir(fixture.file(".autonoe")).expect("it can be made");
 
-    let spec = sandboxed(setting.spec([]));
-    let (events, error) = played(&setting, setting.options(), spec).await;
+    let spec = sandboxed(fixture.spec([]));
+    let (events, error) = played(&fixture, fixture.options(), spec).await;
 
     assert!(error.is_none(), "{error:?} {events:?}");
     let expected = [Ok, Ok, Error, Error, Error, Ok];
     assert_eq!(statuses(&events), expected, "{events:#?}");
     let written = ["by-command.txt", "copied.txt", "trick.sh"];
-    assert_eq!(setting.files(), written);
+    assert_eq!(fixture.files(), written);
     for path in [&by_command, &by_tool, Path::new("/tmp/autonoe-private")] {
         assert!(!path.exists(), "{} was left", path.display());
     }
-    let ledger = std::fs::read_dir(setting.file(".autonoe")).expect("it is there");
+    let ledger = std::fs::read_dir(fixture.file(".autonoe")).expect("it is there");
     assert_eq!(ledger.count(), 0);
-    setting.server.verify();
+    fixture.server.verify();
 }
 
 async fn a_command_reaches_the_network_that_the_program_has(build: Build) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("it has one").port();
     let connect = bash(&format!("exec 3<>/dev/tcp/127.0.0.1/{port}"));
-    let setting = Fixture::new(build, ModelScript::new([connect, Turn::text("Done.")]));
+    let fixture = Fixture::new(build, ModelScript::new([connect, Turn::text("Done.")]));
 
-    let spec = sandboxed(setting.spec([]));
-    let (events, error) = played(&setting, setting.options(), spec).await;
+    let spec = sandboxed(fixture.spec([]));
+    let (events, error) = played(&fixture, fixture.options(), spec).await;
 
     assert!(error.is_none(), "{error:?} {events:?}");
     assert_eq!(statuses(&events), [ToolStatus::Ok], "{events:?}");
@@ -112,17 +112,17 @@ async fn a_command_reaches_the_network_that_the_program_has(build: Build) {
 }
 
 async fn nothing_is_reachable_without_a_network(build: Build) {
-    let setting =
+    let fixture =
         Fixture::new(build, ModelScript::from_fn(|_| Turn::text("I am here."))).unverified();
-    let mut options = setting.options();
+    let mut options = fixture.options();
     options.program.sandbox.network = SandboxNetwork::Off;
     let once = ("CLAUDE_CODE_MAX_RETRIES".into(), "0".into());
     options.program.environment.extend([once]);
 
-    let (events, error) = played(&setting, options, sandboxed(setting.spec([]))).await;
+    let (events, error) = played(&fixture, options, sandboxed(fixture.spec([]))).await;
 
     assert!(error.is_some(), "{events:?}");
-    assert!(setting.server.log().main_requests().is_empty());
+    assert!(fixture.server.log().main_requests().is_empty());
 }
 
 async fn hidden_paths_are_not_visible(build: Build) {
@@ -131,13 +131,13 @@ async fn hidden_paths_are_not_visible(build: Build) {
         bash(&format!("cat {}/key", secrets.display())),
         Turn::text("Done."),
     ]);
-    let setting = Fixture::new(build, script);
+    let fixture = Fixture::new(build, script);
     std::fs::create_dir(&secrets).expect("it can be made");
     std::fs::write(secrets.join("key"), "a-secret").expect("writable");
-    let mut options = setting.options();
+    let mut options = fixture.options();
     options.program.sandbox.hidden.push(secrets.clone());
 
-    let (events, error) = played(&setting, options, sandboxed(setting.spec([]))).await;
+    let (events, error) = played(&fixture, options, sandboxed(fixture.spec([]))).await;
     std::fs::remove_dir_all(&secrets).expect("ours");
 
     assert!(error.is_none(), "{error:?} {events:?}");
@@ -147,16 +147,16 @@ async fn hidden_paths_are_not_visible(build: Build) {
 
 async fn a_persistent_conversation_is_resumed(build: Build) {
     let script = ModelScript::new([Turn::text("I will remember."), Turn::text("I do.")]);
-    let setting = Fixture::new(build, script);
-    let persistent = ConfigFolder::Persistent(setting.folder.join("kept"));
+    let fixture = Fixture::new(build, script);
+    let persistent = ConfigFolder::Persistent(fixture.folder.join("kept"));
     let mut resumed: Option<AgentSessionId> = None;
     for _ in 0..2 {
-        let mut options = setting.options();
+        let mut options = fixture.options();
         options.config = persistent.clone();
-        let mut spec = sandboxed(setting.spec([]));
+        let mut spec = sandboxed(fixture.spec([]));
         spec.resume = resumed.take();
 
-        let (events, error) = played(&setting, options, spec).await;
+        let (events, error) = played(&fixture, options, spec).await;
 
         assert!(error.is_none(), "{error:?} {events:?}");
         resumed = events.iter().find_map(|event| match event {
@@ -164,32 +164,32 @@ async fn a_persistent_conversation_is_resumed(build: Build) {
             _ => None,
         });
     }
-    setting.server.verify();
+    fixture.server.verify();
 }
 
 async fn a_detached_tool_ends_with_the_sandbox(build: Build) {
     let stray = bash("(setsid sleep 600 >/dev/null 2>&1 &) ; echo 1 > begun");
-    let setting = Fixture::new(build, ModelScript::new([stray, Turn::text("Done.")]));
+    let fixture = Fixture::new(build, ModelScript::new([stray, Turn::text("Done.")]));
 
-    let spec = sandboxed(setting.spec([]));
-    let (events, error) = played(&setting, setting.options(), spec).await;
+    let spec = sandboxed(fixture.spec([]));
+    let (events, error) = played(&fixture, fixture.options(), spec).await;
 
     assert!(error.is_none(), "{error:?} {events:?}");
-    assert!(setting.file("begun").exists(), "{events:?}");
+    assert!(fixture.file("begun").exists(), "{events:?}");
 }
 
 async fn a_session_does_not_start_if_its_sandbox_cannot_be_created(build: Build) {
-    let setting = Fixture::new(build, ModelScript::new::<Turn>([]));
-    let mut options = setting.options();
+    let fixture = Fixture::new(build, ModelScript::new::<Turn>([]));
+    let mut options = fixture.options();
     options.program.sandbox = SandboxConfig::new(None);
-    let spec = sandboxed(setting.spec([]));
+    let spec = sandboxed(fixture.spec([]));
     let error = ClaudeBackend::new(options.clone()).create(spec);
     let error = error.expect_err("there is none");
     assert_eq!(error.kind(), AgentErrorKind::NotAvailable, "{error}");
 
     // A program that exists and cannot create a sandbox.
     options.program.sandbox = SandboxConfig::new(Some("/bin/false".into()));
-    let (events, error) = played(&setting, options, sandboxed(setting.spec([]))).await;
+    let (events, error) = played(&fixture, options, sandboxed(fixture.spec([]))).await;
 
     let error = error.unwrap_or_else(|| panic!("{events:?}"));
     assert_eq!(error.kind(), AgentErrorKind::NotAvailable, "{error}");
@@ -197,11 +197,11 @@ async fn a_session_does_not_start_if_its_sandbox_cannot_be_created(build: Build)
 }
 
 async fn its_own_sandbox_is_refused_in_the_outer_sandbox(build: Build) {
-    let setting = Fixture::new(build, ModelScript::new::<Turn>([]));
-    let mut options = setting.options();
+    let fixture = Fixture::new(build, ModelScript::new::<Turn>([]));
+    let mut options = fixture.options();
     options.own_sandbox = Sandbox::Required;
 
-    let refused = ClaudeBackend::new(options).create(sandboxed(setting.spec([])));
+    let refused = ClaudeBackend::new(options).create(sandboxed(fixture.spec([])));
 
     let error = refused.expect_err("it could not be made");
     assert_eq!(error.kind(), AgentErrorKind::Unsupported, "{error}");

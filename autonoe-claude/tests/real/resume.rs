@@ -14,23 +14,23 @@ async fn a_conversation_is_resumed_by_its_id(build: Build) {
         Turn::text("I keep the word walnut."),
         Turn::text("The word was walnut."),
     ]);
-    let setting = Fixture::new(build, script);
-    let persistent = setting.folder.join("kept");
+    let fixture = Fixture::new(build, script);
+    let persistent = fixture.folder.join("kept");
     fs::create_dir(&persistent).expect("it can be made");
-    let mut options = setting.options();
+    let mut options = fixture.options();
     options.config = ConfigFolder::Persistent(persistent.clone());
     let agents = ClaudeBackend::new(options);
 
-    let mut first = agents.create(setting.spec([])).expect("it can be made");
+    let mut first = agents.create(fixture.spec([])).expect("it can be made");
     let (events, error) = collect_events(first.as_mut(), "Keep the word walnut.").await;
     first.dispose().await.expect("it ends");
     assert!(error.is_none(), "{error:?} {events:?}");
     let Some(StreamEvent::Started { session, .. }) = events.first() else {
         panic!("{events:?}");
     };
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 
-    let mut spec = setting.spec([]);
+    let mut spec = fixture.spec([]);
     spec.resume = Some(session.clone());
     let mut second = agents.create(spec).expect("it can be made");
     let (events, error) = collect_events(second.as_mut(), "Which word was it?").await;
@@ -41,7 +41,7 @@ async fn a_conversation_is_resumed_by_its_id(build: Build) {
         events.contains(&StreamEvent::text("The word was walnut.")),
         "{events:?}"
     );
-    let requests = setting.server.log().main_requests();
+    let requests = fixture.server.log().main_requests();
     let messages = format!("{:?}", requests[1].messages);
     let places = [
         "Keep the word walnut.",
@@ -51,8 +51,8 @@ async fn a_conversation_is_resumed_by_its_id(build: Build) {
     .map(|text| messages.find(text));
     assert!(places.iter().all(Option::is_some), "{messages}");
     assert!(places.is_sorted(), "{messages}");
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
     assert!(persistent.exists());
 }
 

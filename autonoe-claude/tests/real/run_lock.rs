@@ -24,21 +24,21 @@ fn holds(process: u32, file: &Path) -> bool {
 /// marker of the session finds the tools.
 async fn the_lock_of_a_run_reaches_the_program_and_not_its_tools(build: Build) {
     let input = json!({"command": "echo 1 > begun; sleep 600", "description": "wait"});
-    let setting = Fixture::new(build, ModelScript::new([Turn::tool("Bash", input)]));
-    let project = Project::find(&setting.project(), None).expect("a project");
+    let fixture = Fixture::new(build, ModelScript::new([Turn::tool("Bash", input)]));
+    let project = Project::find(&fixture.project(), None).expect("a project");
     let lock = RunLock::acquire(&project, Timestamp::now()).expect("it is free");
-    let mut spec = setting.spec([]);
+    let mut spec = fixture.spec([]);
     spec.lock = Some(lock.descriptor());
-    let mut client = setting.client(spec);
+    let mut client = fixture.client(spec);
     let control = client.control();
 
     let turn = collect_events(client.as_mut(), "Wait.");
     let checked = async {
-        setting.written("begun").await;
-        let is_tool = |name: &str| setting.processes().iter().any(|it| it.name == name);
+        fixture.written("begun").await;
+        let is_tool = |name: &str| fixture.processes().iter().any(|it| it.name == name);
         eventually("the tool", || is_tool("sleep")).await;
-        let program = setting.program().await;
-        let (others, lock) = (setting.processes(), project.run_lock_path());
+        let program = fixture.program().await;
+        let (others, lock) = (fixture.processes(), project.run_lock_path());
         assert!(holds(program, &lock), "it does not reach the program");
         for tool in others.iter().filter(|process| process.pid != program) {
             assert!(!holds(tool.pid, &lock), "it reaches {tool:?} now");
@@ -60,7 +60,7 @@ async fn the_lock_of_a_run_reaches_the_program_and_not_its_tools(build: Build) {
     within(client.dispose()).await.expect("it ends");
     drop(lock);
     RunLock::acquire(&project, Timestamp::now()).expect("it is free again");
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 on_newer_build![the_lock_of_a_run_reaches_the_program_and_not_its_tools];

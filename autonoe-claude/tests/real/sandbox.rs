@@ -47,10 +47,10 @@ async fn assert_reached(build: Build, sandbox: Sandbox, expected: &Reached) {
     let stays = commands.iter().map(|command| (command, false));
     let calls = stays.chain(commands.iter().map(|command| (command, true)));
     let turns = calls.map(call).chain([Turn::text("Done.")]);
-    let setting = Fixture::new(build, ModelScript::new(turns));
-    let mut spec = setting.spec([]);
+    let fixture = Fixture::new(build, ModelScript::new(turns));
+    let mut spec = fixture.spec([]);
     spec.sandbox = sandbox;
-    let mut client = setting.client(spec);
+    let mut client = fixture.client(spec);
 
     let (events, error) = collect_events(client.as_mut(), "Try it.").await;
     client.dispose().await.expect("it ends");
@@ -60,11 +60,11 @@ async fn assert_reached(build: Build, sandbox: Sandbox, expected: &Reached) {
         matches!(event, StreamEvent::ToolResponse { output, .. }
             if output.starts_with("HTTP/1.1 403"))
     };
-    setting.server.verify();
-    setting.assert_nothing_is_left();
-    let is_there = |name: &str| setting.folder.join(name).exists();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
+    let is_there = |name: &str| fixture.folder.join(name).exists();
     let reached = Reached {
-        project: setting.files(),
+        project: fixture.files(),
         refused_by_proxy: events.iter().filter(is_refused).count(),
         outside: is_there("outside"),
         home: is_there("home/in-home"),
@@ -145,7 +145,7 @@ async fn tmp_is_writable_in_the_sandbox_and_the_folders_of_sessions_are_not(buil
         .prefix("autonoe-test-")
         .tempfile_in("/tmp");
     let file = file.expect("writable");
-    let setting = Fixture::outside_tmp(build, |project| {
+    let fixture = Fixture::outside_tmp(build, |project| {
         let own = SessionParent::in_directory(&project.with_file_name("tmp"));
         let (own, other) = (own.path().display(), other.path().display());
         let commands = [
@@ -159,9 +159,9 @@ async fn tmp_is_writable_in_the_sandbox_and_the_folders_of_sessions_are_not(buil
         };
         ModelScript::new(commands.map(call).into_iter().chain([Turn::text("Done.")]))
     });
-    let mut spec = setting.spec([]);
+    let mut spec = fixture.spec([]);
     spec.sandbox = Sandbox::Required;
-    let mut client = setting.client(spec);
+    let mut client = fixture.client(spec);
 
     let (events, error) = collect_events(client.as_mut(), "Try it.").await;
     client.dispose().await.expect("it ends");
@@ -174,8 +174,8 @@ async fn tmp_is_writable_in_the_sandbox_and_the_folders_of_sessions_are_not(buil
     assert_eq!(Vec::from_iter(outputs), ["written", "temporary", "done:"]);
     let script = std::fs::read_to_string(&original).expect("it is there");
     assert_eq!(script, "original");
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 on_both_builds![

@@ -15,15 +15,15 @@ const MAX_RETRIES: usize = 10;
 
 async fn refused_credentials_are_reported_at_once(build: Build) {
     let script = ModelScript::from_fn(|_| Refusal::unauthorized().into());
-    let setting = Fixture::new(build, script).unverified();
-    let mut client = setting.client(setting.spec([]));
+    let fixture = Fixture::new(build, script).unverified();
+    let mut client = fixture.client(fixture.spec([]));
 
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
 
     let error = error.unwrap_or_else(|| panic!("{events:?}"));
     assert_eq!(error.kind(), AgentErrorKind::Authentication, "{error}");
-    let request_count = setting.server.log().main_requests().len();
+    let request_count = fixture.server.log().main_requests().len();
     assert!(
         request_count < MAX_RETRIES,
         "it was tried {request_count} times"
@@ -41,11 +41,11 @@ async fn a_server_in_the_background_does_not_keep_a_session_open(build: Build) {
         ),
         Turn::text("It serves."),
     ]);
-    let setting = Fixture::new(build, script).unverified();
-    let mut options = setting.options();
+    let fixture = Fixture::new(build, script).unverified();
+    let mut options = fixture.options();
     options.background_grace = Duration::from_secs(2);
     let agents = autonoe_claude::ClaudeBackend::new(options);
-    let mut client = agents.create(setting.spec([])).expect("it can be made");
+    let mut client = agents.create(fixture.spec([])).expect("it can be made");
 
     let (events, error) = collect_events(client.as_mut(), "Serve.").await;
     client.dispose().await.expect("it ends");
@@ -63,7 +63,7 @@ async fn a_server_in_the_background_does_not_keep_a_session_open(build: Build) {
     assert!(events.last().is_some_and(completed), "{events:?}");
     let names_it = |event: &StreamEvent| matches!(event, StreamEvent::Warning { message, .. } if message.ends_with(": serve"));
     assert!(events.iter().any(names_it), "{events:?}");
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 on_newer_build![

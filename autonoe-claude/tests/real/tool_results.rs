@@ -21,17 +21,17 @@ async fn photo(
         Turn::tool("mcp__autonoe__photo", input),
         Turn::text("Seen."),
     ];
-    let setting = Fixture::new(build, ModelScript::new(turns));
-    let mut client = setting.client(setting.spec([camera.clone() as _]));
+    let fixture = Fixture::new(build, ModelScript::new(turns));
+    let mut client = fixture.client(fixture.spec([camera.clone() as _]));
 
     let (events, error) = collect_events(client.as_mut(), "Take a photo.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
-    let requests = setting.server.log().main_requests();
+    let requests = fixture.server.log().main_requests();
     let results = requests.last().expect("there are some").tool_results();
     let result = results[0].clone();
-    setting.server.verify();
+    fixture.server.verify();
     (result, events)
 }
 
@@ -112,12 +112,12 @@ async fn a_tool_knows_the_sub_agent_that_calls_it(build: Build) {
             _ => Turn::text("Seen."),
         }
     });
-    let setting = Fixture::new(build, script);
-    let mut spec = setting.spec([camera.clone() as _]);
+    let fixture = Fixture::new(build, script);
+    let mut spec = fixture.spec([camera.clone() as _]);
     let agent = "Agent".parse().expect("a rule");
     let grants = spec.gate.grants().clone().with_rules([agent]);
-    spec.gate = Gate::new(ProjectPaths::new(setting.project()), grants);
-    let mut client = setting.client(spec);
+    spec.gate = Gate::new(ProjectPaths::new(fixture.project()), grants);
+    let mut client = fixture.client(spec);
 
     let (events, error) = collect_events(client.as_mut(), "Delegate it.").await;
     client.dispose().await.expect("it ends");

@@ -11,11 +11,11 @@ use crate::build::{Build, on_newer_build};
 use crate::fixture::{Fixture, collect_events};
 
 async fn agent_text_is_streamed(build: Build) {
-    let setting = Fixture::new(
+    let fixture = Fixture::new(
         build,
         ModelScript::new([Turn::text("Hello from the script.")]),
     );
-    let mut client = setting.client(setting.spec([]));
+    let mut client = fixture.client(fixture.spec([]));
 
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
@@ -40,7 +40,7 @@ async fn agent_text_is_streamed(build: Build) {
         ),
         "{events:?}"
     );
-    setting.server.verify();
+    fixture.server.verify();
 }
 
 async fn an_allowed_command_runs_and_a_denied_one_leaves_no_trace(build: Build) {
@@ -55,15 +55,15 @@ async fn an_allowed_command_runs_and_a_denied_one_leaves_no_trace(build: Build) 
         ),
         Turn::text("Done."),
     ]);
-    let setting = Fixture::new(build, script);
-    let mut spec = setting.spec([]);
+    let fixture = Fixture::new(build, script);
+    let mut spec = fixture.spec([]);
     spec.gate = spec.gate.with_hook(hook_fn("no", |call, _| {
         match call.input["command"].as_str() {
             Some(command) if command.contains("denied") => HookDecision::block("not this one"),
             _ => HookDecision::Pass,
         }
     }));
-    let mut client = setting.client(spec);
+    let mut client = fixture.client(spec);
 
     let (events, error) = collect_events(client.as_mut(), "Write both.").await;
     client.dispose().await.expect("it ends");
@@ -77,8 +77,8 @@ async fn an_allowed_command_runs_and_a_denied_one_leaves_no_trace(build: Build) 
         })
         .collect();
     assert_eq!(statuses, [ToolStatus::Ok, ToolStatus::Denied], "{events:?}");
-    assert!(setting.project().join("allowed.txt").exists());
-    assert!(!setting.project().join("denied.txt").exists());
+    assert!(fixture.project().join("allowed.txt").exists());
+    assert!(!fixture.project().join("denied.txt").exists());
 }
 
 on_newer_build![

@@ -25,17 +25,6 @@ pub fn tool_call(item: &Item, spec: &SessionSpec) -> Option<ToolCall> {
     }
 }
 
-/// Returns the id of the tool call of an item, if the item is one.
-pub(super) fn call_id(item: &Item) -> Option<&str> {
-    match item {
-        Item::Command(item) => Some(&item.id),
-        Item::FileChange(item) => Some(&item.id),
-        Item::McpTool(item) => Some(&item.id),
-        Item::DynamicTool(item) => Some(&item.id),
-        Item::Message(_) | Item::Reasoning(_) | Item::Other(_) => None,
-    }
-}
-
 fn command_call(item: &CommandItem, spec: &SessionSpec) -> ToolCall {
     let script = bash_script(&item.command).unwrap_or_else(|| item.command.clone());
     let call = spec.tool_call(&item.id, SHELL, json!({"command": script}));

@@ -8,7 +8,6 @@ use autonoe_core::agent::{
 use autonoe_core::event::{Events, Failure};
 use serde_json::json;
 
-use super::calls::call_id;
 use crate::wire::{Item, Notification, TokenTotals};
 
 /// Emits events for each call of the model, chunk by chunk.
@@ -37,8 +36,8 @@ impl ModelCalls {
     }
 
     /// Observes the output of a model call.
-    pub(super) fn observe(&mut self, notice: &Notification) {
-        match notice {
+    pub(super) fn observe(&mut self, notification: &Notification) {
+        match notification {
             Notification::ItemStarted(Item::Other(_))
             | Notification::ItemCompleted(Item::Other(_)) => {}
             Notification::ItemStarted(Item::Message(_) | Item::Reasoning(_)) => {
@@ -48,8 +47,8 @@ impl ModelCalls {
                 self.tools += 1;
                 self.call();
             }
-            Notification::TextDelta { delta, .. } => self.call().chunk(ModelPart::Text, delta),
-            Notification::ThinkingDelta { delta, .. } => {
+            Notification::TextDelta(delta) => self.call().chunk(ModelPart::Text, delta),
+            Notification::ThinkingDelta(delta) => {
                 self.call().chunk(ModelPart::Thinking, delta);
             }
             Notification::ItemCompleted(Item::Message(message)) => {
@@ -106,11 +105,11 @@ impl ModelCalls {
 /// let totals = |input: u64| -> TokenTotals {
 ///     serde_json::from_value(serde_json::json!({"inputTokens": input})).expect("totals")
 /// };
-/// let mut spending = UsageTracker::default();
+/// let mut usage_tracker = UsageTracker::default();
 ///
 /// // The earlier turns of the conversation are not part of this session.
-/// assert_eq!(spending.usage_since_last(totals(500), totals(100)).input, 100);
-/// assert_eq!(spending.usage_since_last(totals(530), totals(30)).input, 30);
+/// assert_eq!(usage_tracker.usage_since_last(totals(500), totals(100)).input, 100);
+/// assert_eq!(usage_tracker.usage_since_last(totals(530), totals(30)).input, 30);
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UsageTracker {
@@ -139,11 +138,11 @@ impl UsageTracker {
 /// ```
 /// use autonoe_codex::events::ModelCallCounter;
 ///
-/// let mut pace = ModelCallCounter::default();
-/// pace.end_call();
+/// let mut counter = ModelCallCounter::default();
+/// counter.end_call();
 ///
 /// // The answer has no tool calls, so the turn is about to end.
-/// assert!(!pace.exceeds(1));
+/// assert!(!counter.exceeds(1));
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct ModelCallCounter {
@@ -160,18 +159,18 @@ pub struct ModelCallCounter {
 
 impl ModelCallCounter {
     /// Observes the output of a model call.
-    pub fn observe(&mut self, notice: &Notification) {
-        match notice {
+    pub fn observe(&mut self, notification: &Notification) {
+        match notification {
             Notification::ItemStarted(Item::Other(_)) => {}
             Notification::ItemStarted(item) => {
                 self.has_more = true;
-                if let Some(id) = call_id(item) {
+                if let Some(id) = item.call_id() {
                     self.started += 1;
                     self.open.insert(id.to_owned());
                 }
             }
             Notification::ItemCompleted(item) => {
-                if let Some(id) = call_id(item) {
+                if let Some(id) = item.call_id() {
                     self.open.remove(id);
                 }
             }
@@ -215,53 +214,53 @@ mod tests {
 
     #[test]
     fn the_tool_calls_of_the_last_model_call_finish_before_the_limit_is_exceeded() {
-        let mut pace = ModelCallCounter::default();
-        for notice in [begins("commandExecution", "1"), begins("fileChange", "2")] {
-            pace.observe(&notice);
+        let mut counter = ModelCallCounter::default();
+        for notification in [begins("commandExecution", "1"), begins("fileChange", "2")] {
+            counter.observe(&notification);
         }
-        pace.end_call();
-        assert!(!pace.exceeds(1), "both are under way");
+        counter.end_call();
+        assert!(!counter.exceeds(1), "both are under way");
 
-        pace.observe(&ends("commandExecution", "1"));
-        assert!(!pace.exceeds(1), "one is under way");
+        counter.observe(&ends("commandExecution", "1"));
+        assert!(!counter.exceeds(1), "one is under way");
 
-        pace.observe(&ends("fileChange", "2"));
-        assert!(pace.exceeds(1), "the model is called again");
-        assert!(!pace.exceeds(2));
+        counter.observe(&ends("fileChange", "2"));
+        assert!(counter.exceeds(1), "the model is called again");
+        assert!(!counter.exceeds(2));
     }
 
     #[test]
     fn a_tool_call_that_finishes_before_its_answer_counts_as_well() {
-        let mut pace = ModelCallCounter::default();
-        pace.observe(&begins("dynamicToolCall", "1"));
-        pace.observe(&ends("dynamicToolCall", "1"));
-        assert!(!pace.exceeds(1));
+        let mut counter = ModelCallCounter::default();
+        counter.observe(&begins("dynamicToolCall", "1"));
+        counter.observe(&ends("dynamicToolCall", "1"));
+        assert!(!counter.exceeds(1));
 
-        pace.end_call();
+        counter.end_call();
 
-        assert!(pace.exceeds(1));
+        assert!(counter.exceeds(1));
     }
 
     #[test]
     fn new_items_belong_to_the_next_model_call() {
         for kind in ["agentMessage", "reasoning", "mcpToolCall"] {
-            let mut pace = ModelCallCounter::default();
-            pace.end_call();
-            assert!(!pace.exceeds(1), "{kind}");
+            let mut counter = ModelCallCounter::default();
+            counter.end_call();
+            assert!(!counter.exceeds(1), "{kind}");
 
-            pace.observe(&begins(kind, "2"));
+            counter.observe(&begins(kind, "2"));
 
-            assert!(pace.exceeds(1), "{kind}");
+            assert!(counter.exceeds(1), "{kind}");
         }
     }
 
     #[test]
     fn messages_of_the_host_belong_to_no_model_call() {
-        let mut pace = ModelCallCounter::default();
-        pace.end_call();
+        let mut counter = ModelCallCounter::default();
+        counter.end_call();
 
-        pace.observe(&begins("userMessage", "2"));
+        counter.observe(&begins("userMessage", "2"));
 
-        assert!(!pace.exceeds(1));
+        assert!(!counter.exceeds(1));
     }
 }

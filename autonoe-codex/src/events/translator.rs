@@ -34,10 +34,10 @@ pub struct Translator {
     open: Vec<String>,
     /// Refused calls of this turn, with the reason.
     refused: HashMap<String, String>,
-    spending: UsageTracker,
+    usage_tracker: UsageTracker,
     limits: RateLimits,
     ending: Ending,
-    pace: ModelCallCounter,
+    counter: ModelCallCounter,
     model_calls: ModelCalls,
 }
 
@@ -54,10 +54,10 @@ impl Translator {
             early: Vec::new(),
             open: Vec::new(),
             refused: HashMap::new(),
-            spending: UsageTracker::default(),
+            usage_tracker: UsageTracker::default(),
             limits: RateLimits::default(),
             ending: Ending::default(),
-            pace: ModelCallCounter::default(),
+            counter: ModelCallCounter::default(),
         }
     }
 
@@ -67,7 +67,7 @@ impl Translator {
         self.open.clear();
         self.refused.clear();
         self.ending = Ending::default();
-        self.pace = ModelCallCounter::default();
+        self.counter = ModelCallCounter::default();
     }
 
     /// Returns the first event of the next turn, which is otherwise emitted when the program starts
@@ -104,16 +104,16 @@ impl Translator {
 
     /// Returns the counter of model calls in this turn.
     pub fn model_call_counter(&self) -> &ModelCallCounter {
-        &self.pace
+        &self.counter
     }
 
-    /// Handles `notice`, and adds its events to `events`.
-    pub fn observe(&mut self, notice: &Notification, events: &mut Vec<StreamEvent>) {
+    /// Handles `notification`, and adds its events to `events`.
+    pub fn observe(&mut self, notification: &Notification, events: &mut Vec<StreamEvent>) {
         if self.turn.is_some() && !self.is_over() {
-            self.model_calls.observe(notice);
-            self.pace.observe(notice);
+            self.model_calls.observe(notification);
+            self.counter.observe(notification);
         }
-        match notice {
+        match notification {
             Notification::TurnStarted(turn) => self.turn_started(turn, events),
             Notification::TurnCompleted(turn) => self.completed(turn),
             Notification::ItemStarted(item) => self.show(item, events),
@@ -123,14 +123,14 @@ impl Translator {
                 turn, total, last, ..
             } => {
                 if self.turn.as_deref() == Some(turn) {
-                    self.pace.end_call();
-                    let used = self.spending.usage_since_last(*total, *last);
+                    self.counter.end_call();
+                    let used = self.usage_tracker.usage_since_last(*total, *last);
                     self.model_calls.ended(used);
                     if used.total() > 0 {
                         events.push(StreamEvent::usage(used, None));
                     }
                 } else {
-                    self.spending.inherit(*total);
+                    self.usage_tracker.inherit(*total);
                 }
             }
             Notification::RateLimits(limits) => self.limits(limits, events),
@@ -151,8 +151,8 @@ impl Translator {
             Notification::Warning(message) => events.push(StreamEvent::warning(message)),
             // The error that ends a turn is repeated at its end.
             Notification::Error(_)
-            | Notification::TextDelta { .. }
-            | Notification::ThinkingDelta { .. } => {}
+            | Notification::TextDelta(_)
+            | Notification::ThinkingDelta(_) => {}
             // The session has emitted a warning of it.
             Notification::ServerReady { .. } | Notification::ServerFailed { .. } => {}
             Notification::Other { method, .. } => {

@@ -79,11 +79,11 @@ impl LaunchPlan {
     pub(crate) async fn launch(
         options: &CodexOptions,
         spec: &SessionSpec,
-        place: SessionDirectory,
+        session_dir: SessionDirectory,
     ) -> Result<Launch, AgentError> {
         let mut environment = environment(options, spec);
-        environment.extend(own_folders(&place));
-        let home = place.path().join(CODEX);
+        environment.extend(own_folders(&session_dir));
+        let home = session_dir.path().join(CODEX);
         let mut writable = vec![home.join(INSTALLATION)];
         let shared = shared(options, spec.conversations.as_deref());
         if !shared.is_empty() {
@@ -91,7 +91,7 @@ impl LaunchPlan {
             let permanent = shared.into_iter().map(|(_, permanent)| permanent);
             writable.extend(permanent.filter(|path| path.exists()));
         }
-        let inside = SandboxMounts {
+        let mounts = SandboxMounts {
             program: options.program.path.clone(),
             writable,
             read_only: vec![home],
@@ -100,7 +100,7 @@ impl LaunchPlan {
         let launch = options
             .program
             .sandbox
-            .launch(spec, &claims(options), place, &inside)
+            .launch(spec, &claims(options), session_dir, &mounts)
             .await?;
         Ok(launch.arg("app-server").envs(environment))
     }
@@ -153,27 +153,27 @@ fn environment(options: &CodexOptions, spec: &SessionSpec) -> BTreeMap<OsString,
     environment
 }
 
-/// Returns the environment of the program, whose own files are in `place`.
+/// Returns the environment of the program, whose own files are in `session_dir`.
 ///
 /// Its home is there too: otherwise shells that it starts would read files of the user.
 pub(crate) fn bare_environment(
     options: &CodexOptions,
-    place: &SessionDirectory,
+    session_dir: &SessionDirectory,
 ) -> BTreeMap<OsString, OsString> {
     let mut environment = options.program.environment.clone();
-    environment.extend(own_folders(place));
+    environment.extend(own_folders(session_dir));
     environment
 }
 
 /// Returns the variables with the paths of the program's own files. They override all others, which
 /// could name another configuration.
-fn own_folders(place: &SessionDirectory) -> impl Iterator<Item = (OsString, OsString)> {
-    let entry = |name: &str| place.path().join(name);
+fn own_folders(session_dir: &SessionDirectory) -> impl Iterator<Item = (OsString, OsString)> {
+    let entry = |name: &str| session_dir.path().join(name);
     let folders = [
         ("HOME", entry(HOME)),
         ("CODEX_HOME", entry(CODEX)),
         ("CODEX_SQLITE_HOME", entry(STATE)),
-        ("TMPDIR", place.temporary().to_owned()),
+        ("TMPDIR", session_dir.temporary().to_owned()),
     ];
     folders
         .map(|(name, folder)| (name.into(), folder.into()))

@@ -104,7 +104,6 @@ fn by_status(info: &ErrorInfo) -> AgentErrorKind {
 
 /// The evidence at the end of a turn.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
 pub struct Ending {
     /// The status that the program reported; `None` if it reported none.
     pub status: Option<TurnStatus>,

@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 use super::pending_calls::{PendingCalls, ungated_call};
 use crate::events::{SHELL, dynamic_name, tool_call};
 use crate::wire::{
-    CommandApproval, Decision, ElicitationRequest, FileChangeApproval, Item, Notification,
-    Outgoing, ProgramRequest, RequestId, ToolCallRequest, TurnRef, bash_script,
+    CommandApproval, Decision, ElicitationRequest, FileChangeApproval, Notification, Outgoing,
+    ProgramRequest, RequestId, ToolCallRequest, TurnRef, bash_script,
 };
 
 /// The reason to refuse a request that is not about a single call.
@@ -93,26 +93,22 @@ impl Answers {
 
     /// Observes the start and the end of calls that the program may request permission for. Returns
     /// a description of a call that ran without permission.
-    pub(super) fn observe(&mut self, notice: &Notification) -> Option<String> {
-        let ungated = match notice {
-            Notification::ItemCompleted(item) => ungated_call(item, &lock(&self.shared.allowed)),
-            _ => None,
-        };
-        match notice {
+    pub(super) fn observe(&mut self, notification: &Notification) -> Option<String> {
+        match notification {
             Notification::ItemStarted(item) => {
                 if let Some(call) = tool_call(item, &self.shared.spec) {
                     self.calls.start(call);
                 }
+                None
             }
-            Notification::ItemCompleted(
-                Item::Command(crate::wire::CommandItem { id, .. })
-                | Item::FileChange(crate::wire::FileChangeItem { id, .. })
-                | Item::McpTool(crate::wire::McpToolItem { id, .. })
-                | Item::DynamicTool(crate::wire::DynamicToolItem { id, .. }),
-            ) => self.calls.end(id),
-            _ => {}
+            Notification::ItemCompleted(item) => {
+                if let Some(id) = item.call_id() {
+                    self.calls.end(id);
+                }
+                ungated_call(item, &lock(&self.shared.allowed))
+            }
+            _ => None,
         }
-        ungated
     }
 
     /// Records that the program has answered one of our messages.
@@ -211,44 +207,49 @@ impl Answers {
     }
 
     fn refuse(&mut self, request: OpenRequest, call: String, reason: &'static str) {
-        let shared = self.shared.clone();
-        let (id, declined) = (request.id.clone(), self.declined(&request));
-        let refused = async move { shared.refuse(&request, call, reason.to_owned()).await };
-        self.open.spawn(id, refused, declined);
+        let (shared, refused) = (self.shared.clone(), request.clone());
+        self.spawn_decision(request, async move {
+            shared
+                .record_refusal(&refused, call, reason.to_owned())
+                .await;
+            Decision::Decline
+        });
     }
 
     /// Sends the decision of the gate about a call: a refusal, if the gate fails or takes too long.
     fn decide(&mut self, request: OpenRequest, call: ToolCall) {
-        let (shared, limit) = (self.shared.clone(), self.limit);
-        let (id, declined) = (request.id.clone(), self.declined(&request));
-        let decided = async move {
+        let (shared, limit, decided) = (self.shared.clone(), self.limit, request.clone());
+        self.spawn_decision(request, async move {
             match decide_call(&shared.spec.gate, &call, limit).await {
                 Ok(()) => {
                     lock(&shared.allowed).insert(call.id);
-                    shared.send(&(request.answer)(&request.id, Decision::Accept));
+                    Decision::Accept
                 }
-                Err(reason) => shared.refuse(&request, call.id, reason).await,
+                Err(reason) => {
+                    shared.record_refusal(&decided, call.id, reason).await;
+                    Decision::Decline
+                }
             }
-        };
-        self.open.spawn(id, decided, declined);
+        });
     }
 
-    /// Returns a closure that declines a request after a panic.
-    fn declined(&self, request: &OpenRequest) -> impl FnOnce() + Send + 'static {
-        let (shared, id, answer) = (self.shared.clone(), request.id.clone(), request.answer);
-        move || shared.send(&answer(&id, Decision::Decline))
+    fn spawn_decision(
+        &mut self,
+        request: OpenRequest,
+        decision: impl Future<Output = Decision> + Send + 'static,
+    ) {
+        let (shared, id) = (self.shared.clone(), request.id.clone());
+        let send = move |decision| shared.send(&(request.answer)(&request.id, decision));
+        self.open.spawn(id, decision, Decision::Decline, send);
     }
 
     fn tool(&mut self, id: RequestId, question: ToolCallRequest) {
-        let (shared, failed) = (self.shared.clone(), self.shared.clone());
+        let (caller, sender) = (self.shared.clone(), self.shared.clone());
         let (limit, cancelled) = (self.limit, self.turn.child_token());
-        let (answered, panicked) = (id.clone(), id.clone());
-        let work = async move {
-            let result = shared.call_tool(question, limit, cancelled).await;
-            shared.send_output(&answered, &result);
-        };
-        let otherwise = move || failed.send_output(&panicked, &Err(refusal(FAILED_CHECK)));
-        self.open.spawn(id, work, otherwise);
+        let call = async move { caller.call_tool(question, limit, cancelled).await };
+        let request_id = id.clone();
+        let send = move |result| sender.send_output(&request_id, &result);
+        self.open.spawn(id, call, Err(refusal(FAILED_CHECK)), send);
     }
 }
 
@@ -271,10 +272,10 @@ impl Shared {
         self.send(&Outgoing::tool_output(id, &text, attachments, success));
     }
 
-    /// Refuses a call. The answer has no field for a reason, so the reason is sent to the agent as
-    /// a steering message. The program must have it before the turn continues: a later message
-    /// would interrupt the output of the model.
-    async fn refuse(&self, request: &OpenRequest, call: String, reason: String) {
+    /// Records that a call is refused, before the answer. That has no field for a reason, so the
+    /// reason is sent to the agent as a steering message. The program must have it before the turn
+    /// continues: a later message would interrupt the output of the model.
+    async fn record_refusal(&self, request: &OpenRequest, call: String, reason: String) {
         if let Some(turn) = &request.turn {
             let session = TurnRef {
                 thread: self.thread.clone(),
@@ -288,7 +289,6 @@ impl Shared {
             let _ = tokio::time::timeout(REASON_LIMIT, waiting).await;
         }
         let _ = self.refused.send(DeniedCall { call, reason });
-        self.send(&(request.answer)(&request.id, Decision::Decline));
     }
 
     async fn call_tool(

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use autonoe_backend::{
-    AfterQuery, CommandQueue, DeniedCall, PendingRequests, Program, ProgramOptions, Query,
-    ready_within, run_turn, shutdown_program, wait_for_exit,
+    DeniedCall, PendingRequests, Program, ProgramOptions, ready_within, shutdown_program,
+    wait_for_exit,
 };
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::run::ProjectMemory;
@@ -38,8 +38,6 @@ pub(crate) struct Connection {
     pub(super) transport: Transport,
     pending: PendingRequests<Answer>,
     pub(super) conversation: Option<Conversation>,
-    /// Answers to requests, once there is a conversation.
-    pub(super) answers: Option<Answers>,
     /// A call that ran without permission.
     ungated_call: Option<String>,
     /// Warnings from before the start of the conversation.
@@ -56,10 +54,13 @@ pub(super) struct Conversation {
     pub(super) effort: Option<Effort>,
     is_ephemeral: bool,
     pub(super) translator: Translator,
+    pub(super) answers: Answers,
 }
 
 impl Program for Connection {
     type Options = CodexOptions;
+
+    type Turn<'a> = CodexTurn<'a>;
 
     const NAME: &str = "Codex";
 
@@ -70,8 +71,9 @@ impl Program for Connection {
     }
 
     async fn launch(options: &CodexOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
-        let place = create_session_directory(options, &spec.cwd, spec.conversations.as_deref())?;
-        let launch = LaunchPlan::launch(options, spec, place).await?;
+        let session_dir =
+            create_session_directory(options, &spec.cwd, spec.conversations.as_deref())?;
+        let launch = LaunchPlan::launch(options, spec, session_dir).await?;
         let StartedProcess {
             process,
             stdin,
@@ -86,7 +88,6 @@ impl Program for Connection {
             transport: Transport::new(process, stdin, stdout),
             pending: PendingRequests::default(),
             conversation: None,
-            answers: None,
             ungated_call: None,
             early: Vec::new(),
             starting_servers: optional_servers(spec),
@@ -105,34 +106,34 @@ impl Program for Connection {
         self.wait_for_servers(limit).await
     }
 
-    async fn turn(
-        &mut self,
-        options: &CodexOptions,
-        spec: &SessionSpec,
-        query: Query,
-        commands: &mut CommandQueue,
-    ) -> AfterQuery {
+    fn start_turn<'a>(
+        &'a mut self,
+        options: &'a CodexOptions,
+        spec: &'a SessionSpec,
+        prompt: &str,
+        events: &mut Vec<StreamEvent>,
+    ) -> Result<CodexTurn<'a>, AgentError> {
         if let Some(conversation) = &mut self.conversation
             && conversation.is_ephemeral
         {
             // A kept conversation is reported when its first turn starts: it cannot be resumed
             // before.
-            query.send([conversation.translator.report_start()]);
+            events.push(conversation.translator.report_start());
         }
-        let Some(turn) = CodexTurn::start(self, options, spec, &query.prompt) else {
+        CodexTurn::start(self, options, spec, prompt).ok_or_else(|| {
             let reason = "the conversation has not started";
-            query.end(Err(AgentError::new(AgentErrorKind::Protocol, reason)));
-            return AfterQuery::Ready;
-        };
-        run_turn(turn, query, commands).await
+            AgentError::new(AgentErrorKind::Protocol, reason)
+        })
     }
 
     async fn end(self) {
         let Self {
-            transport, answers, ..
+            transport,
+            conversation,
+            ..
         } = self;
-        // From now on, nothing is allowed.
-        drop(answers);
+        // Without its answers, nothing is allowed any more.
+        drop(conversation);
         // The program ends its commands when its input is closed, even during a turn.
         shutdown_program(
             Self::NAME,
@@ -163,19 +164,20 @@ impl Connection {
         self.wait_for_answer(initialized).await?;
         let answer = self.wait_for_answer(thread).await;
         let started = check_thread(&answer.map_err(|error| with_server_remedy(error, spec))?)?;
-        self.answers = Some(Answers::new(
+        let answers = Answers::new(
             spec.clone(),
             started.thread.clone(),
             self.transport.writer(),
             self.refused_tx.clone(),
             options.program.answer_limit,
-        ));
+        );
         let mut translator = Translator::new(spec.clone(), &started.thread, started.model);
-        for notice in self.early.drain(..) {
-            translator.observe(&notice, &mut Vec::new());
+        for notification in self.early.drain(..) {
+            translator.observe(&notification, &mut Vec::new());
         }
         self.conversation = Some(Conversation {
             translator,
+            answers,
             thread: started.thread,
             effort: settings.effort,
             is_ephemeral: settings.is_ephemeral,
@@ -216,7 +218,7 @@ impl Connection {
                 return answer.map_err(|error| {
                     AgentError::new(
                         AgentErrorKind::Configuration,
-                        format!("Codex did not start a session: {}", error.message),
+                        format!("Codex did not start a session: {error}"),
                     )
                 });
             }
@@ -242,8 +244,10 @@ impl Connection {
         let own_thread = self.conversation.as_ref().map(|it| it.thread.as_str());
         let is_foreign = message.thread.is_some() && message.thread.as_deref() != own_thread;
         match message.message {
-            Message::Notification(notice @ Notification::Warning(_)) if own_thread.is_none() => {
-                self.early.push(notice);
+            Message::Notification(notification @ Notification::Warning(_))
+                if own_thread.is_none() =>
+            {
+                self.early.push(notification);
             }
             // A server may fail before the answer that names the conversation.
             Message::Notification(Notification::ServerReady { name })
@@ -266,30 +270,33 @@ impl Connection {
                     .send(&Outgoing::refusal(&id, question.method()));
             }
             Message::Answer { id, result } => {
-                if let Some(answers) = &self.answers {
+                if let Some(Conversation { answers, .. }) = &self.conversation {
                     answers.answered(&id);
                 }
                 if let RequestId::Number(id) = id {
                     self.pending.answer(id, result);
                 }
             }
-            Message::Request { id, question } => match &mut self.answers {
-                Some(answers) => answers.answer(id, question),
+            Message::Request { id, question } => match &mut self.conversation {
+                Some(Conversation { answers, .. }) => answers.answer(id, question),
                 None => self
                     .transport
                     .send(&Outgoing::refusal(&id, question.method())),
             },
-            Message::Notification(notice) => {
-                if let Some(answers) = &mut self.answers
-                    && let Some(ungated_call) = answers.observe(&notice)
-                {
-                    self.ungated_call.get_or_insert(ungated_call);
-                }
-                if let Some(Conversation { translator, .. }) = &mut self.conversation {
+            Message::Notification(notification) => {
+                if let Some(conversation) = &mut self.conversation {
+                    let Conversation {
+                        translator,
+                        answers,
+                        ..
+                    } = conversation;
+                    if let Some(ungated_call) = answers.observe(&notification) {
+                        self.ungated_call.get_or_insert(ungated_call);
+                    }
                     while let Ok(DeniedCall { call, reason }) = self.refused.try_recv() {
                         translator.record_refusal(call, reason);
                     }
-                    translator.observe(&notice, events);
+                    translator.observe(&notification, events);
                 }
             }
             Message::Other(_) => {

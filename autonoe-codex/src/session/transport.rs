@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
 
-use crate::wire::{Outgoing, RpcError, ThreadMessage};
+use crate::wire::{Outgoing, ThreadMessage};
 
 /// Maximum length of a line: 64 MiB.
 const MAX_LINE_LEN: usize = 64 * 1024 * 1024;
@@ -21,7 +21,7 @@ pub(super) struct Transport {
 
 /// The reason why no more messages arrive.
 #[derive(Debug)]
-pub(super) enum EndOfInput {
+pub(crate) enum EndOfInput {
     /// The program closed its output, or ended.
     Ended,
     /// A line is too long. It could have been a request, so the session cannot continue.
@@ -82,5 +82,5 @@ impl Transport {
     }
 }
 
-/// The answer of the program: a value or an error.
-pub(super) type Answer = Result<Value, RpcError>;
+/// The answer of the program: a value, or the message of an error.
+pub(super) type Answer = Result<Value, String>;

@@ -1,4 +1,4 @@
-//! [`CodexTurn`], one turn of Codex from its prompt to its end, and the [`SteeringQueue`].
+//! [`CodexTurn`], one turn of Codex from its prompt to its end.
 
 use std::time::Duration;
 
@@ -18,20 +18,21 @@ use crate::wire::{Outgoing, RequestId, ThreadMessage, TurnRef};
 const CLEANUP_LIMIT: Duration = Duration::from_secs(30);
 
 /// A running turn.
-pub(super) struct CodexTurn<'l> {
-    connection: &'l mut Connection,
-    options: &'l CodexOptions,
+pub(crate) struct CodexTurn<'a> {
+    connection: &'a mut Connection,
+    options: &'a CodexOptions,
     max_turns: Option<u32>,
     thread: String,
     /// Whether an interrupt must still be sent to the program.
     is_interrupt_pending: bool,
     /// The answer to the prompt.
     prompt_answer: Option<oneshot::Receiver<Answer>>,
-    steering: SteeringQueue,
+    /// Steering messages that wait for the turn to start.
+    waiting: Vec<(String, SteeringReply)>,
 }
 
 /// The reason why a turn is over.
-pub(super) enum Ending {
+pub(crate) enum Ending {
     /// The program reported the end of the turn.
     Over,
     /// The program has ended.
@@ -42,20 +43,18 @@ pub(super) enum Ending {
     Failed(AgentError),
 }
 
-impl<'l> CodexTurn<'l> {
+impl<'a> CodexTurn<'a> {
     /// Sends `prompt`; `None` if there is no conversation.
     pub(super) fn start(
-        connection: &'l mut Connection,
-        options: &'l CodexOptions,
+        connection: &'a mut Connection,
+        options: &'a CodexOptions,
         spec: &SessionSpec,
         prompt: &str,
     ) -> Option<Self> {
         let conversation = connection.conversation.as_mut()?;
         conversation.translator.start_turn();
+        conversation.answers.begin_turn();
         let (thread, effort) = (conversation.thread.clone(), conversation.effort);
-        if let Some(answers) = &mut connection.answers {
-            answers.begin_turn();
-        }
         let prompt_answer =
             connection.request(|id| Outgoing::start_turn(id, &thread, prompt, effort));
         Some(Self {
@@ -65,7 +64,7 @@ impl<'l> CodexTurn<'l> {
             thread,
             is_interrupt_pending: false,
             prompt_answer: Some(prompt_answer),
-            steering: SteeringQueue::default(),
+            waiting: Vec::new(),
         })
     }
 
@@ -76,7 +75,7 @@ impl<'l> CodexTurn<'l> {
         let error = answer.err()?;
         Some(AgentError::new(
             AgentErrorKind::Protocol,
-            format!("Codex did not accept the prompt: {}", error.message),
+            format!("Codex did not accept the prompt: {error}"),
         ))
     }
 
@@ -100,24 +99,18 @@ impl<'l> CodexTurn<'l> {
 
     /// Sends waiting steering messages and a pending interrupt, once the turn has an id.
     fn flush(&mut self) {
-        self.steering.report_results();
         let Some(session) = self.session() else {
             return;
         };
-        for (text, speaker) in self.steering.drain_waiting() {
-            self.send_steering(&session, &text, speaker);
+        for (text, reply) in std::mem::take(&mut self.waiting) {
+            let steer = |id| Outgoing::steer(&RequestId::Number(id), &session, &text);
+            tokio::spawn(report_steering(self.connection.request(steer), reply));
         }
         if std::mem::take(&mut self.is_interrupt_pending) {
             let _answer = self
                 .connection
                 .request(|id| Outgoing::interrupt(id, &session));
         }
-    }
-
-    fn send_steering(&mut self, session: &TurnRef, text: &str, speaker: SteeringReply) {
-        let steer = |id| Outgoing::steer(&RequestId::Number(id), session, text);
-        let answer = self.connection.request(steer);
-        self.steering.record_sent(answer, speaker);
     }
 
     fn session(&self) -> Option<TurnRef> {
@@ -130,7 +123,7 @@ impl<'l> CodexTurn<'l> {
 
     /// Ends the commands that a finished turn left running. Returns whether the program did so.
     async fn clean(&mut self, events: &mut Vec<StreamEvent>) -> bool {
-        if let Some(answers) = &mut self.connection.answers {
+        if let Some(Conversation { answers, .. }) = &mut self.connection.conversation {
             answers.end_turn();
         }
         let thread = &self.thread;
@@ -198,7 +191,7 @@ impl ProgramTurn for CodexTurn<'_> {
 
     fn interrupt(&mut self) {
         self.stop(HostAction::Interrupted);
-        if let Some(answers) = &mut self.connection.answers {
+        if let Some(Conversation { answers, .. }) = &mut self.connection.conversation {
             answers.end_turn();
         }
         self.is_interrupt_pending = true;
@@ -206,11 +199,14 @@ impl ProgramTurn for CodexTurn<'_> {
     }
 
     fn steer(&mut self, text: String, reply: SteeringReply) {
-        self.steering.push(text, reply);
+        self.waiting.push((text, reply));
         self.flush();
     }
 
     async fn finish(&mut self, ending: Ending, events: &mut Vec<StreamEvent>) -> TurnEnd {
+        for (_, reply) in self.waiting.drain(..) {
+            refuse_steering(reply);
+        }
         let (exit_description, is_usable) = match ending {
             Ending::Failed(error) => return TurnEnd::unusable(Err(error)),
             Ending::Exited => (Some(self.connection.exit_description().await), false),
@@ -235,69 +231,23 @@ impl ProgramTurn for CodexTurn<'_> {
 }
 
 /// Receives the result of a steering message.
-pub(super) type SteeringReply = oneshot::Sender<Result<(), AgentError>>;
+type SteeringReply = oneshot::Sender<Result<(), AgentError>>;
 
-/// Steering messages to the agent during its turn.
-///
-/// Each gets one result: when the program has accepted it, or when it is clear that it will not.
-#[derive(Default)]
-pub(super) struct SteeringQueue {
-    /// Messages that wait for the turn to start.
-    waiting: Vec<(String, SteeringReply)>,
-    /// Messages that were sent to the program.
-    sent: Vec<(oneshot::Receiver<Answer>, SteeringReply)>,
+/// Reports whether the program has accepted a steering message.
+async fn report_steering(answer: oneshot::Receiver<Answer>, reply: SteeringReply) {
+    let Ok(answer) = answer.await else {
+        return refuse_steering(reply);
+    };
+    // The caller may have stopped waiting.
+    let _ = reply.send(answer.map(drop).map_err(|error| {
+        let reason = format!("Codex did not accept the message: {error}");
+        AgentError::new(AgentErrorKind::Other, reason)
+    }));
 }
 
-impl SteeringQueue {
-    /// Queues a message until the turn has started.
-    pub(super) fn push(&mut self, text: String, speaker: SteeringReply) {
-        self.waiting.push((text, speaker));
-    }
-
-    /// Removes and returns the waiting messages.
-    pub(super) fn drain_waiting(&mut self) -> Vec<(String, SteeringReply)> {
-        std::mem::take(&mut self.waiting)
-    }
-
-    /// Records that a message was sent to the program.
-    pub(super) fn record_sent(
-        &mut self,
-        answer: oneshot::Receiver<Answer>,
-        speaker: SteeringReply,
-    ) {
-        self.sent.push((answer, speaker));
-    }
-
-    /// Reports the result of each message that the program has answered.
-    pub(super) fn report_results(&mut self) {
-        for (mut answer, speaker) in std::mem::take(&mut self.sent) {
-            match answer.try_recv() {
-                Ok(answer) => {
-                    // The caller may have stopped waiting.
-                    let _ = speaker.send(answer.map(drop).map_err(|error| {
-                        let reason = format!("Codex did not accept the message: {}", error.message);
-                        AgentError::new(AgentErrorKind::Other, reason)
-                    }));
-                }
-                Err(oneshot::error::TryRecvError::Empty) => self.sent.push((answer, speaker)),
-                Err(oneshot::error::TryRecvError::Closed) => refuse(speaker),
-            }
-        }
-    }
-}
-
-impl Drop for SteeringQueue {
-    fn drop(&mut self) {
-        self.report_results();
-        let waiting = self.drain_waiting().into_iter().map(|(_, speaker)| speaker);
-        let sent = self.sent.drain(..).map(|(_, speaker)| speaker);
-        waiting.chain(sent).for_each(refuse);
-    }
-}
-
-fn refuse(speaker: SteeringReply) {
+fn refuse_steering(reply: SteeringReply) {
     let reason = "the turn ended before the message was accepted";
-    let _ = speaker.send(Err(AgentError::new(AgentErrorKind::Other, reason)));
+    let _ = reply.send(Err(AgentError::new(AgentErrorKind::Other, reason)));
 }
 
 #[cfg(test)]
@@ -305,28 +255,25 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::wire::RpcError;
 
-    #[test]
-    fn a_steering_message_is_delivered_when_the_program_accepts_it() {
+    #[tokio::test]
+    async fn a_steering_message_is_delivered_when_the_program_accepts_it() {
         for (answer, is_accepted) in [
             (Some(Ok(Value::Null)), true),
-            (Some(Err(RpcError::default())), false),
+            (Some(Err(String::new())), false),
             (None, false),
         ] {
             let (program, received) = oneshot::channel();
-            let (speaker, mut result) = oneshot::channel();
-            let mut words = SteeringQueue::default();
-            words.record_sent(received, speaker);
-            words.report_results();
-            assert!(result.try_recv().is_err(), "nothing is known yet");
-
+            let (reply, result) = oneshot::channel();
             if let Some(answer) = answer.clone() {
                 program.send(answer).expect("it is waited for");
+            } else {
+                drop(program);
             }
-            drop(words);
 
-            let result = result.try_recv().expect("it is settled");
+            report_steering(received, reply).await;
+
+            let result = result.await.expect("it is settled");
             assert_eq!(result.is_ok(), is_accepted, "{answer:?}");
         }
     }

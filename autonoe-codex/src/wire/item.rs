@@ -7,7 +7,6 @@ use serde_json::Value;
 
 /// A part of a turn: a message, a thought or a tool call.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Item {
     /// A message of the agent.
     Message(MessageItem),
@@ -28,7 +27,6 @@ pub enum Item {
 /// The status of a command, a patch or a tool call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub enum ItemStatus {
     /// It is running.
     InProgress,
@@ -48,8 +46,6 @@ pub enum ItemStatus {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageItem {
-    /// Its id.
-    pub id: String,
     /// The text; empty at its start.
     pub text: String,
 }
@@ -58,8 +54,6 @@ pub struct MessageItem {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ReasoningItem {
-    /// Its id.
-    pub id: String,
     /// The summary of the thought.
     pub summary: Vec<String>,
     /// The full text of the thought, if the model reveals it.
@@ -198,6 +192,17 @@ impl Item {
             Some("mcpToolCall") => parse_as(value, Self::McpTool),
             Some("dynamicToolCall") => parse_as(value, Self::DynamicTool),
             _ => Self::Other(value.clone()),
+        }
+    }
+
+    /// Returns the id of the tool call, if the item is one.
+    pub fn call_id(&self) -> Option<&str> {
+        match self {
+            Self::Command(item) => Some(&item.id),
+            Self::FileChange(item) => Some(&item.id),
+            Self::McpTool(item) => Some(&item.id),
+            Self::DynamicTool(item) => Some(&item.id),
+            Self::Message(_) | Self::Reasoning(_) | Self::Other(_) => None,
         }
     }
 }

@@ -19,14 +19,13 @@ use super::Notification;
 /// assert_eq!(Message::parse("no JSON"), None);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Message {
     /// An answer to a request of the host.
     Answer {
         /// The request.
         id: RequestId,
-        /// The result.
-        result: Result<Value, RpcError>,
+        /// The result, or the message of the error.
+        result: Result<Value, String>,
     },
     /// A request of the program, which waits for its answer.
     Request {
@@ -53,7 +52,6 @@ pub enum Message {
 /// assert_eq!(message.line, line);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct ThreadMessage {
     /// The conversation; `None` for a message about the program, or an answer.
     pub thread: Option<String>,
@@ -88,19 +86,6 @@ pub enum RequestId {
     Text(String),
 }
 
-/// The error answer to a request.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct RpcError {
-    /// Its code in the protocol.
-    pub code: i64,
-    /// The error message.
-    pub message: String,
-    /// Further details.
-    pub data: Option<Value>,
-}
-
 impl Message {
     /// Parses one line; `None` if it is not a JSON object.
     pub fn parse(line: &str) -> Option<Self> {
@@ -124,7 +109,7 @@ impl Message {
             (None, Some(id)) => match (value.get("result"), value.get("error")) {
                 (_, Some(error)) => Self::Answer {
                     id,
-                    result: Err(RpcError::deserialize(error).unwrap_or_default()),
+                    result: Err(error["message"].as_str().unwrap_or_default().to_owned()),
                 },
                 (Some(result), None) => Self::Answer {
                     id,
@@ -139,7 +124,6 @@ impl Message {
 
 /// A request of the program. Its turn waits for the answer.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum ProgramRequest {
     /// An approval request for a command.
     Command(Box<CommandApproval>),
@@ -161,7 +145,6 @@ pub enum ProgramRequest {
 /// An approval request for a command.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct CommandApproval {
     /// The call.
     pub item_id: String,
@@ -237,7 +220,6 @@ fn command_kind() -> String {
 /// An approval request for a patch. Its changes are reported at the start of the patch.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct FileChangeApproval {
     /// The call.
     pub item_id: String,
@@ -263,7 +245,6 @@ impl FileChangeApproval {
 /// An approval request for a call of an MCP server's tool, or a question of a server.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct ElicitationRequest {
     /// The server.
     pub server_name: String,
@@ -286,7 +267,6 @@ impl ElicitationRequest {
 /// A call of one of our tools.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct ToolCallRequest {
     /// The call.
     pub call_id: String,

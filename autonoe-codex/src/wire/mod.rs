@@ -15,7 +15,7 @@ pub use item::{
 };
 pub use message::{
     CommandApproval, ElicitationRequest, FileChangeApproval, Message, ProgramRequest, RequestId,
-    RpcError, ThreadMessage, ToolCallRequest,
+    ThreadMessage, ToolCallRequest,
 };
 pub use notification::{
     ErrorInfo, Notification, RateLimits, RetryableError, Turn, TurnError, TurnStatus, Window,

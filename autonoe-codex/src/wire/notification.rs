@@ -8,7 +8,6 @@ use super::{Item, TokenTotals};
 
 /// A notification of the program.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Notification {
     /// A turn has started.
     TurnStarted(Turn),
@@ -19,19 +18,9 @@ pub enum Notification {
     /// An item of a turn is finished.
     ItemCompleted(Item),
     /// A chunk of a message of the agent.
-    TextDelta {
-        /// The message that it belongs to.
-        item: String,
-        /// The chunk.
-        delta: String,
-    },
+    TextDelta(String),
     /// A chunk of a thought of the agent.
-    ThinkingDelta {
-        /// The thought that it belongs to.
-        item: String,
-        /// The chunk.
-        delta: String,
-    },
+    ThinkingDelta(String),
     /// The token usage of the conversation.
     TokenUsage {
         /// The conversation.
@@ -73,7 +62,6 @@ pub enum Notification {
 /// A turn and its status.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-#[non_exhaustive]
 pub struct Turn {
     /// Its id.
     pub id: String,
@@ -86,7 +74,6 @@ pub struct Turn {
 /// The status of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub enum TurnStatus {
     /// It is running.
     InProgress,
@@ -105,7 +92,6 @@ pub enum TurnStatus {
 /// An error, and whether the program retries.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-#[non_exhaustive]
 pub struct RetryableError {
     /// The error.
     pub error: TurnError,
@@ -129,11 +115,9 @@ impl Notification {
             "item/completed" => params
                 .get("item")
                 .map(|item| Self::ItemCompleted(Item::parse(item))),
-            "item/agentMessage/delta" => {
-                delta(params).map(|(item, delta)| Self::TextDelta { item, delta })
-            }
+            "item/agentMessage/delta" => text(&params["delta"]).map(Self::TextDelta),
             "item/reasoning/summaryTextDelta" | "item/reasoning/textDelta" => {
-                delta(params).map(|(item, delta)| Self::ThinkingDelta { item, delta })
+                text(&params["delta"]).map(Self::ThinkingDelta)
             }
             "thread/tokenUsage/updated" => token_usage(params),
             "account/rateLimits/updated" => RateLimits::deserialize(&params["rateLimits"])
@@ -175,11 +159,6 @@ fn model_fallback(params: &Value) -> Option<String> {
     Some(format!("the model {to} answers instead of {from}"))
 }
 
-fn delta(params: &Value) -> Option<(String, String)> {
-    let text = |name: &str| params[name].as_str().map(str::to_owned);
-    Some((text("itemId")?, text("delta")?))
-}
-
 fn token_usage(params: &Value) -> Option<Notification> {
     let usage = params.get("tokenUsage")?;
     Some(Notification::TokenUsage {
@@ -193,7 +172,6 @@ fn token_usage(params: &Value) -> Option<Notification> {
 /// Details of an error.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-#[non_exhaustive]
 pub struct TurnError {
     /// The error message.
     pub message: String,
@@ -215,7 +193,6 @@ pub struct TurnError {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "Value")]
-#[non_exhaustive]
 pub struct ErrorInfo {
     /// Its name, for example `usageLimitExceeded`; `None` if it has none.
     pub name: Option<String>,
@@ -230,13 +207,6 @@ impl ErrorInfo {
             name: Some(name.into()),
             status: None,
         }
-    }
-
-    /// Adds the HTTP status.
-    #[must_use]
-    pub fn with_status(mut self, status: u16) -> Self {
-        self.status = Some(status);
-        self
     }
 }
 
@@ -261,7 +231,6 @@ impl From<Value> for ErrorInfo {
 /// The usage of a subscription.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-#[non_exhaustive]
 pub struct RateLimits {
     /// The shorter window.
     pub primary: Option<Window>,
@@ -272,7 +241,6 @@ pub struct RateLimits {
 /// The usage of one window.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-#[non_exhaustive]
 pub struct Window {
     /// The usage in percent.
     pub used_percent: f64,

@@ -39,7 +39,6 @@ pub enum Decision {
 /// The permission settings are always the same: the program requests approval of every command and
 /// patch from the host, and its own sandbox, which an approved command may leave, is not used.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
 pub struct ThreadSettings {
     /// The working directory.
     pub cwd: PathBuf,

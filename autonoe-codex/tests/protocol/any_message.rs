@@ -60,8 +60,8 @@ fn collect(value: &Value, here: String, pointers: &mut Vec<String>) {
 fn observe(message: Message) -> usize {
     let mut translator = Translator::new(spec(), "thread", None);
     let mut events = Vec::new();
-    if let Message::Notification(notice) = message {
-        translator.observe(&notice, &mut events);
+    if let Message::Notification(notification) = message {
+        translator.observe(&notification, &mut events);
     }
     let (rest, _end) = translator.finish(None);
     events.len() + rest.len()

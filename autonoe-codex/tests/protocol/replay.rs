@@ -75,7 +75,7 @@ pub(crate) fn replay_with(name: &str, spec: SessionSpec) -> Replayed {
             continue;
         }
         match Message::parse(&line.to_string()).expect("a message") {
-            Message::Notification(notice) => translator.observe(&notice, &mut events),
+            Message::Notification(notification) => translator.observe(&notification, &mut events),
             Message::Request { question, .. } => requests.push(describe_request(&question)),
             Message::Answer { .. } => {}
             other => panic!("{other:?}"),

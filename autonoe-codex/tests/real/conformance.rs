@@ -49,11 +49,11 @@ impl AgentHarness for RealCodex {
     async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
         let scenario = scenario.clone();
         let script = ModelScript::from_fn(move |prompt| answer(&scenario, prompt));
-        let setting = Fixture::new(script).unverified().sandboxed();
+        let fixture = Fixture::new(script).unverified().sandboxed();
         Some(Arc::new(Served {
             claims: self.claims,
-            agents: setting.agents(),
-            setting,
+            agents: fixture.agents(),
+            fixture,
         }))
     }
 
@@ -113,7 +113,7 @@ pub(crate) fn quota_spent(resets_at: jiff::Timestamp) -> Refusal {
 struct Served {
     claims: HookCoverage,
     agents: CodexBackend,
-    setting: Fixture,
+    fixture: Fixture,
 }
 
 #[async_trait]
@@ -127,7 +127,7 @@ impl AgentClientFactory for Served {
         // A session that requires a sandbox must be refused here, and not get one.
         if spec.sandbox == Sandbox::Off {
             let outer = spec.outer_sandbox.take();
-            spec.outer_sandbox = outer.or(self.setting.outer_sandbox());
+            spec.outer_sandbox = outer.or(self.fixture.outer_sandbox());
         }
         self.agents.create(spec)
     }

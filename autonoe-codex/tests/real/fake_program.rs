@@ -15,7 +15,7 @@ use crate::fixture::Fixture;
 const PROGRAM: &str = r#"#!/bin/bash
 play=$(dirname "$0")/play
 while IFS= read -r line; do
-  printf '%s\n' "$line" >> "$play/heard"
+  printf '%s\n' "$line" >> "$play/received"
   method=$(grep -o '"method":"[^"]*"' <<< "$line" | head -n 1 | cut -d '"' -f 4)
   id=$(grep -o '"id":[^,}]*' <<< "$line" | head -n 1 | cut -d : -f 2)
   file="$play/${method//\//.}"
@@ -29,24 +29,24 @@ done
 
 /// A scripted program in place of Codex.
 pub(crate) struct FakeProgram {
-    pub(crate) setting: Fixture,
+    pub(crate) fixture: Fixture,
 }
 
 impl FakeProgram {
     /// Creates a program that answers `initialize`, starts a conversation and accepts prompts, and
     /// then is silent.
     pub(crate) fn new() -> Self {
-        let setting =
+        let fixture =
             Fixture::new(ModelScript::from_fn(|_| Turn::text("Nobody asks."))).unverified();
-        let odd = Self { setting };
-        fs::create_dir(odd.play()).expect("it can be made");
-        fs::write(odd.program(), PROGRAM).expect("writable");
-        fs::set_permissions(odd.program(), fs::Permissions::from_mode(0o755)).expect("ours");
+        let fake = Self { fixture };
+        fs::create_dir(fake.play()).expect("it can be made");
+        fs::write(fake.program(), PROGRAM).expect("writable");
+        fs::set_permissions(fake.program(), fs::Permissions::from_mode(0o755)).expect("ours");
         let thread = json!({
             "approvalPolicy": "untrusted", "approvalsReviewer": "user",
             "sandbox": {"type": "dangerFullAccess"}, "thread": {"id": "t"}, "model": "m",
         });
-        odd.answers("initialize", &json!({}), &[])
+        fake.answers("initialize", &json!({}), &[])
             .answers("thread/start", &thread, &[])
             .answers("thread/backgroundTerminals/clean", &json!({}), &[])
             .answers("turn/interrupt", &json!({}), &[ended("u", "interrupted")])
@@ -54,11 +54,11 @@ impl FakeProgram {
     }
 
     fn program(&self) -> PathBuf {
-        self.setting.folder.join("odd.sh")
+        self.fixture.folder.join("fake.sh")
     }
 
     fn play(&self) -> PathBuf {
-        self.setting.folder.join("play")
+        self.fixture.folder.join("play")
     }
 
     /// Sets the answer to a request, and the messages after it.
@@ -78,7 +78,7 @@ impl FakeProgram {
 
     /// Sets the messages of the turn, after its start.
     pub(crate) fn in_its_turn(self, messages: &[Value]) -> Self {
-        let started = notice(
+        let started = notification(
             "turn/started",
             json!({"turn": {"id": "u", "status": "inProgress"}}),
         );
@@ -89,7 +89,7 @@ impl FakeProgram {
     }
 
     pub(crate) fn options(&self) -> CodexOptions {
-        let mut options = self.setting.options();
+        let mut options = self.fixture.options();
         options.program.path = self.program();
         options
     }
@@ -100,7 +100,7 @@ impl FakeProgram {
 
     /// Returns the messages that the program received.
     pub(crate) fn received(&self) -> Vec<Value> {
-        let log = fs::read_to_string(self.play().join("heard")).unwrap_or_default();
+        let log = fs::read_to_string(self.play().join("received")).unwrap_or_default();
         let read = |line: &str| serde_json::from_str(line).expect("JSON");
         log.lines().map(read).collect()
     }
@@ -113,7 +113,7 @@ impl FakeProgram {
 }
 
 /// Returns a notification about the conversation.
-pub(crate) fn notice(method: &str, mut params: Value) -> Value {
+pub(crate) fn notification(method: &str, mut params: Value) -> Value {
     params["threadId"] = json!("t");
     json!({"method": method, "params": params})
 }
@@ -135,7 +135,7 @@ pub(crate) fn command(id: &str, script: &str, status: &str) -> Value {
 
 /// Returns the end of a turn.
 pub(crate) fn ended(turn: &str, status: &str) -> Value {
-    notice(
+    notification(
         "turn/completed",
         json!({"turn": {"id": turn, "status": status}}),
     )

@@ -9,7 +9,7 @@ use autonoe_core::{AgentClientFactory, HookDecision, PreToolUseHook, StreamEvent
 use futures::StreamExt;
 use serde_json::{Value, json};
 
-use crate::fake_program::{FakeProgram, command, ended, notice, question};
+use crate::fake_program::{FakeProgram, command, ended, notification, question};
 use crate::fake_sessions::{outcome, play};
 use crate::fixture::{collect_events, within};
 
@@ -19,13 +19,13 @@ pub(crate) const COMMAND_APPROVAL: &str = "item/commandExecution/requestApproval
 #[tokio::test]
 async fn requests_for_unknown_calls_or_of_another_conversation_are_refused() {
     let item = command("c", "ls", "inProgress");
-    let announced = notice("item/started", json!({"item": item}));
+    let announced = notification("item/started", json!({"item": item}));
     let ask = |call: &str| json!({"itemId": call, "command": "/bin/bash -c ls"});
     let mut foreign = question("elsewhere", COMMAND_APPROVAL, ask("c"));
     foreign["params"]["threadId"] = json!("other");
     let mut more = ask("c");
     more["additionalPermissions"] = json!({"network": {"enabled": true}});
-    let odd = FakeProgram::new().in_its_turn(&[
+    let fake = FakeProgram::new().in_its_turn(&[
         question("never", COMMAND_APPROVAL, ask("nobody")),
         announced,
         foreign,
@@ -51,9 +51,9 @@ async fn requests_for_unknown_calls_or_of_another_conversation_are_refused() {
         ended("u", "completed"),
     ]);
 
-    let mut client = odd
+    let mut client = fake
         .agents()
-        .create(odd.setting.spec([]))
+        .create(fake.fixture.spec([]))
         .expect("it can be");
     let turn = async {
         let (events, error) = collect_events(client.as_mut(), "Do it.").await;
@@ -67,13 +67,13 @@ async fn requests_for_unknown_calls_or_of_another_conversation_are_refused() {
         ("rights", json!({"permissions": {}})),
         ("person", json!({"answers": {}})),
     ] {
-        let answers = odd.answers_to(id);
+        let answers = fake.answers_to(id);
         assert_eq!(answers.len(), 1, "{id} {answers:?}");
         assert_eq!(answers[0]["result"], expected, "{id}");
     }
-    let new = odd.answers_to("new");
+    let new = fake.answers_to("new");
     assert_eq!(new[0]["error"]["code"], -32601, "{new:?}");
-    for line in odd.received() {
+    for line in fake.received() {
         assert_ne!(line["result"]["decision"], "accept", "{line}");
     }
 }
@@ -83,12 +83,12 @@ async fn a_program_that_acts_without_permission_is_not_used_any_more() {
     let search = json!({"type": "webSearch", "id": "w", "query": "x"});
     let patch = json!({"type": "fileChange", "id": "p", "status": "completed", "changes": []});
     for item in [command("c", "ls", "completed"), patch, search] {
-        let odd = FakeProgram::new().in_its_turn(&[
-            notice("item/completed", json!({"item": item})),
+        let fake = FakeProgram::new().in_its_turn(&[
+            notification("item/completed", json!({"item": item})),
             ended("u", "completed"),
         ]);
 
-        let (events, error) = play(&odd).await;
+        let (events, error) = play(&fake).await;
 
         let kind = error.map(|error| error.kind());
         assert_eq!(kind, Some(AgentErrorKind::Protocol), "{item} {events:?}");
@@ -98,7 +98,7 @@ async fn a_program_that_acts_without_permission_is_not_used_any_more() {
 /// The gate would allow it, but the turn was interrupted.
 #[tokio::test]
 async fn nothing_is_allowed_after_an_interruption() {
-    let started = notice(
+    let started = notification(
         "item/started",
         json!({"item": command("c", "ls", "inProgress")}),
     );
@@ -107,14 +107,14 @@ async fn nothing_is_allowed_after_an_interruption() {
         COMMAND_APPROVAL,
         json!({"itemId": "c", "command": "/bin/bash -c ls"}),
     );
-    let odd = FakeProgram::new().answers(
+    let fake = FakeProgram::new().answers(
         "turn/interrupt",
         &json!({}),
         &[started, request, ended("u", "interrupted")],
     );
-    let mut client = odd
+    let mut client = fake
         .agents()
-        .create(odd.setting.spec([]))
+        .create(fake.fixture.spec([]))
         .expect("it can be");
     let control = client.control();
 
@@ -132,7 +132,7 @@ async fn nothing_is_allowed_after_an_interruption() {
     client.dispose().await.expect("it ends");
 
     assert_eq!(outcome(&events), Some(SessionOutcome::Interrupted));
-    let answers = odd.answers_to("late");
+    let answers = fake.answers_to("late");
     assert_eq!(answers.len(), 1, "{answers:?}");
     assert_eq!(answers[0]["result"]["decision"], "decline");
 }
@@ -140,24 +140,24 @@ async fn nothing_is_allowed_after_an_interruption() {
 /// The command in the request counts, not the announced one.
 #[tokio::test]
 async fn a_command_for_another_shell_is_refused() {
-    let started = notice(
+    let started = notification(
         "item/started",
         json!({"item": command("c", "ls", "inProgress")}),
     );
     let request = json!({"itemId": "c", "command": "/bin/sh -c ls"});
     let declined = command("c", "ls", "declined");
-    let odd = FakeProgram::new()
+    let fake = FakeProgram::new()
         .in_its_turn(&[started, question("q", COMMAND_APPROVAL, request)])
         .answers(
             "turn/steer",
             &json!({}),
             &[
-                notice("item/completed", json!({"item": declined})),
+                notification("item/completed", json!({"item": declined})),
                 ended("u", "completed"),
             ],
         );
 
-    let (events, error) = play(&odd).await;
+    let (events, error) = play(&fake).await;
 
     assert!(error.is_none(), "{error:?}");
     let refused: Vec<_> = events
@@ -168,7 +168,7 @@ async fn a_command_for_another_shell_is_refused() {
         })
         .collect();
     assert_eq!(refused, [ToolStatus::Denied], "{events:?}");
-    let received: Vec<Value> = odd.received();
+    let received: Vec<Value> = fake.received();
     let turn = received.iter().find(|line| line["method"] == "turn/steer");
     let turn = turn.expect("a reason")["params"]["input"][0]["text"].to_string();
     assert!(turn.contains("Bash"), "{turn}");
@@ -195,22 +195,25 @@ impl PreToolUseHook for Broken {
 #[tokio::test]
 async fn a_hook_that_breaks_or_never_answers_refuses() {
     for panics in [true, false] {
-        let started = notice(
+        let started = notification(
             "item/started",
             json!({"item": command("c", "ls", "inProgress")}),
         );
         let request = json!({"itemId": "c", "command": "/bin/bash -c ls"});
         let declined = json!({"item": command("c", "ls", "declined")});
-        let odd = FakeProgram::new()
+        let fake = FakeProgram::new()
             .in_its_turn(&[started, question("q", COMMAND_APPROVAL, request)])
             .answers(
                 "turn/steer",
                 &json!({}),
-                &[notice("item/completed", declined), ended("u", "completed")],
+                &[
+                    notification("item/completed", declined),
+                    ended("u", "completed"),
+                ],
             );
-        let mut options = odd.options();
+        let mut options = fake.options();
         options.program.answer_limit = Duration::from_millis(300);
-        let mut spec = odd.setting.spec([]);
+        let mut spec = fake.fixture.spec([]);
         spec.gate = spec.gate.with_hook(std::sync::Arc::new(Broken { panics }));
         let agents = autonoe_codex::CodexBackend::new(options);
         let mut client = agents.create(spec).expect("it can be");
@@ -219,10 +222,10 @@ async fn a_hook_that_breaks_or_never_answers_refuses() {
         within(client.dispose()).await.expect("it ends");
 
         assert!(error.is_none(), "{error:?}");
-        for line in odd.received() {
+        for line in fake.received() {
             assert_ne!(line["result"]["decision"], "accept", "{panics} {line}");
         }
-        let steered = odd.received().into_iter();
+        let steered = fake.received().into_iter();
         let steered = steered.filter(|line| line["method"] == "turn/steer");
         assert_eq!(steered.count(), 1, "{panics} {events:?}");
     }
@@ -231,34 +234,37 @@ async fn a_hook_that_breaks_or_never_answers_refuses() {
 /// The program may report late that a command of an earlier turn is finished.
 #[tokio::test]
 async fn a_command_that_was_allowed_in_an_earlier_turn_may_end_in_this_one() {
-    let started = notice(
+    let started = notification(
         "item/started",
         json!({"item": command("c", "ls", "inProgress")}),
     );
     let request = json!({"itemId": "c", "command": "/bin/bash -c ls"});
-    let odd = FakeProgram::new().in_its_turn(&[started, question("q", COMMAND_APPROVAL, request)]);
-    let mut client = odd
+    let fake = FakeProgram::new().in_its_turn(&[started, question("q", COMMAND_APPROVAL, request)]);
+    let mut client = fake
         .agents()
-        .create(odd.setting.spec([]))
+        .create(fake.fixture.spec([]))
         .expect("it can be");
     let control = client.control();
     {
         let mut stream = client.query("Do it.".into());
         let listened = async { while stream.next().await.is_some() {} };
         let stopped = async {
-            crate::fixture::eventually("the answer", || !odd.answers_to("q").is_empty()).await;
+            crate::fixture::eventually("the answer", || !fake.answers_to("q").is_empty()).await;
             control.interrupt().await.expect("it can be");
         };
         within(async { tokio::join!(listened, stopped) }).await;
     }
-    assert_eq!(odd.answers_to("q")[0]["result"]["decision"], "accept");
+    assert_eq!(fake.answers_to("q")[0]["result"]["decision"], "accept");
 
     let over = json!({"item": command("c", "ls", "completed")});
-    let odd = odd.in_its_turn(&[notice("item/completed", over), ended("u", "completed")]);
+    let fake = fake.in_its_turn(&[
+        notification("item/completed", over),
+        ended("u", "completed"),
+    ]);
     let (events, error) = collect_events(client.as_mut(), "Go on.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
     assert_eq!(outcome(&events), Some(SessionOutcome::Completed));
-    odd.setting.assert_nothing_is_left();
+    fake.fixture.assert_nothing_is_left();
 }

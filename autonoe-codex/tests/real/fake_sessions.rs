@@ -8,20 +8,20 @@ use autonoe_core::{AgentClientFactory, StreamEvent};
 use futures::StreamExt;
 use serde_json::json;
 
-use crate::fake_program::{FakeProgram, command, ended, notice, question};
+use crate::fake_program::{FakeProgram, command, ended, notification, question};
 use crate::fake_requests::COMMAND_APPROVAL;
 use crate::fixture::{TIMEOUT, collect_events, within};
 
 pub(crate) async fn play(
-    odd: &FakeProgram,
+    fake: &FakeProgram,
 ) -> (Vec<StreamEvent>, Option<autonoe_core::AgentError>) {
-    let mut client = odd
+    let mut client = fake
         .agents()
-        .create(odd.setting.spec([]))
+        .create(fake.fixture.spec([]))
         .expect("it can be");
     let (events, error) = collect_events(client.as_mut(), "Do it.").await;
     within(client.dispose()).await.expect("it ends");
-    odd.setting.assert_nothing_is_left();
+    fake.fixture.assert_nothing_is_left();
     (events, error)
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn outcome(events: &[StreamEvent]) -> Option<SessionOutcome> {
 
 #[tokio::test]
 async fn a_program_that_exits_at_any_point_has_crashed() {
-    let started_item = notice(
+    let started_item = notification(
         "item/started",
         json!({"item": command("c", "ls", "inProgress")}),
     );
@@ -45,7 +45,7 @@ async fn a_program_that_exits_at_any_point_has_crashed() {
     );
     let in_turn = format!(
         "{}\n{started_item}\n{request}\n@EXIT",
-        notice("turn/started", json!({"turn": {"id": "u"}}))
+        notification("turn/started", json!({"turn": {"id": "u"}}))
     );
     for (method, lines) in [
         ("initialize", "@EXIT"),
@@ -53,9 +53,9 @@ async fn a_program_that_exits_at_any_point_has_crashed() {
         ("turn/start", "@EXIT"),
         ("turn/start", in_turn.as_str()),
     ] {
-        let odd = FakeProgram::new().sends(method, lines);
+        let fake = FakeProgram::new().sends(method, lines);
 
-        let (events, error) = play(&odd).await;
+        let (events, error) = play(&fake).await;
 
         let kind = error.map(|error| error.kind());
         assert_eq!(kind, Some(AgentErrorKind::Crashed), "{method} {events:?}");
@@ -65,26 +65,26 @@ async fn a_program_that_exits_at_any_point_has_crashed() {
 #[tokio::test]
 async fn a_program_that_never_answers_is_not_waited_for() {
     let times_out = |method: &'static str| async move {
-        let odd = FakeProgram::new().sends(method, "no JSON");
+        let fake = FakeProgram::new().sends(method, "no JSON");
         let limit = Duration::from_secs(10);
-        let mut options = odd.options();
+        let mut options = fake.options();
         options.program.start_limit = match method {
             "turn/start" => TIMEOUT,
             _ => limit,
         };
         options.program.silence_limit = limit;
         let agents = autonoe_codex::CodexBackend::new(options);
-        let mut client = agents.create(odd.setting.spec([])).expect("it can be");
+        let mut client = agents.create(fake.fixture.spec([])).expect("it can be");
 
         let (events, error) = collect_events(client.as_mut(), "Do it.").await;
         within(client.dispose()).await.expect("it ends");
 
         let kind = error.map(|error| error.kind());
         assert_eq!(kind, Some(AgentErrorKind::Timeout), "{method} {events:?}");
-        let received = odd.received();
+        let received = fake.received();
         let is_received = received.iter().any(|line| line["method"] == method);
         assert!(is_received, "{method} {received:?}");
-        odd.setting.assert_nothing_is_left();
+        fake.fixture.assert_nothing_is_left();
     };
 
     futures::future::join_all(["initialize", "thread/start", "turn/start"].map(times_out)).await;
@@ -94,17 +94,18 @@ async fn a_program_that_never_answers_is_not_waited_for() {
 #[tokio::test]
 async fn a_session_starts_without_an_optional_server_that_is_never_reported() {
     let status = json!({"name": "browser", "status": "resting", "threadId": "t"});
-    let odd = FakeProgram::new().in_its_turn(&[ended("u", "completed")]);
+    let fake = FakeProgram::new().in_its_turn(&[ended("u", "completed")]);
     let lines = format!(
         "{}\n{}",
-        std::fs::read_to_string(odd.setting.folder.join("play/thread.start")).expect("it is there"),
+        std::fs::read_to_string(fake.fixture.folder.join("play/thread.start"))
+            .expect("it is there"),
         json!({"method": "mcpServer/startupStatus/updated", "params": status}),
     );
-    let odd = odd.sends("thread/start", &lines);
-    let mut options = odd.options();
+    let fake = fake.sends("thread/start", &lines);
+    let mut options = fake.options();
     // This is also the time limit of the start itself, on a busy machine.
     options.program.start_limit = Duration::from_secs(15);
-    let mut spec = odd.setting.spec([]);
+    let mut spec = fake.fixture.spec([]);
     let server = json!({"command": "/bin/false"});
     let server = serde_json::from_value(server).expect("a server");
     spec.mcp_servers.insert("browser".to_owned(), server);
@@ -123,9 +124,9 @@ async fn a_session_starts_without_an_optional_server_that_is_never_reported() {
 async fn an_unreadable_line_ends_the_session() {
     let deep = format!("{}1{}", "[".repeat(130), "]".repeat(130));
     let line = format!(r#"{{"id":"q","method":"item/tool/call","params":{{"arguments":{deep}}}}}"#);
-    let odd = FakeProgram::new().sends("turn/start", &line);
+    let fake = FakeProgram::new().sends("turn/start", &line);
 
-    let (events, error) = play(&odd).await;
+    let (events, error) = play(&fake).await;
 
     let kind = error.map(|error| error.kind());
     assert_eq!(kind, Some(AgentErrorKind::Protocol), "{events:?}");
@@ -133,9 +134,9 @@ async fn an_unreadable_line_ends_the_session() {
 
 #[tokio::test]
 async fn the_end_of_another_turn_is_not_the_end() {
-    let odd = FakeProgram::new();
+    let fake = FakeProgram::new();
     let message = json!({"item": {"type": "agentMessage", "id": "m", "text": "Hello."}});
-    let turn_started = notice(
+    let turn_started = notification(
         "turn/started",
         json!({"turn": {"id": "u", "status": "inProgress"}}),
     );
@@ -146,12 +147,12 @@ async fn the_end_of_another_turn_is_not_the_end() {
         turn_started,
         ended("earlier", "completed"),
         other,
-        notice("item/completed", message),
+        notification("item/completed", message),
         ended("u", "completed"),
     ];
-    let odd = odd.answers("turn/start", &json!({"turn": {"id": "u"}}), &lines);
+    let fake = fake.answers("turn/start", &json!({"turn": {"id": "u"}}), &lines);
 
-    let (events, error) = play(&odd).await;
+    let (events, error) = play(&fake).await;
 
     assert!(error.is_none(), "{error:?}");
     assert!(events.contains(&StreamEvent::text("Hello.")), "{events:?}");
@@ -160,13 +161,13 @@ async fn the_end_of_another_turn_is_not_the_end() {
 
 #[tokio::test]
 async fn a_rejected_steering_message_is_an_error() {
-    let odd = FakeProgram::new().sends(
+    let fake = FakeProgram::new().sends(
         "turn/steer",
         r#"{"id":@ID,"error":{"code":-32600,"message":"no active turn to steer"}}"#,
     );
-    let mut client = odd
+    let mut client = fake
         .agents()
-        .create(odd.setting.spec([]))
+        .create(fake.fixture.spec([]))
         .expect("it can be");
     let control = client.control();
 
@@ -187,10 +188,10 @@ async fn a_rejected_steering_message_is_an_error() {
 
 #[tokio::test]
 async fn a_query_after_a_stream_that_was_dropped_is_answered() {
-    let odd = FakeProgram::new();
-    let mut client = odd
+    let fake = FakeProgram::new();
+    let mut client = fake
         .agents()
-        .create(odd.setting.spec([]))
+        .create(fake.fixture.spec([]))
         .expect("it can be");
     {
         let mut stream = client.query("Wait.".into());
@@ -201,24 +202,24 @@ async fn a_query_after_a_stream_that_was_dropped_is_answered() {
         );
     }
 
-    let odd = odd.in_its_turn(&[ended("u", "completed")]);
+    let fake = fake.in_its_turn(&[ended("u", "completed")]);
     let (events, error) = collect_events(client.as_mut(), "Again.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
     assert_eq!(outcome(&events), Some(SessionOutcome::Completed));
-    odd.setting.assert_nothing_is_left();
+    fake.fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn warnings_of_the_program_are_reported_once() {
     let warned = json!({"method": "configWarning", "params": {"summary": "a setting is ignored"}});
-    let repeated = notice("warning", json!({"message": "a setting is ignored"}));
-    let odd = FakeProgram::new()
+    let repeated = notification("warning", json!({"message": "a setting is ignored"}));
+    let fake = FakeProgram::new()
         .answers("initialize", &json!({}), &[warned, repeated])
         .in_its_turn(&[ended("u", "completed")]);
 
-    let (events, error) = play(&odd).await;
+    let (events, error) = play(&fake).await;
 
     assert!(error.is_none(), "{error:?}");
     assert!(

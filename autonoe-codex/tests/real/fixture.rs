@@ -34,7 +34,7 @@ pub(crate) struct Fixture {
 
 /// The folders of sessions, and the connection to the model.
 ///
-/// It is separate from the setting because a process that a test starts uses it, too.
+/// It is separate from the fixture because a process that a test starts uses it, too.
 #[derive(Clone)]
 pub(crate) struct TestFolders {
     pub(crate) folder: PathBuf,

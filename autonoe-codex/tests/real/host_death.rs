@@ -36,38 +36,38 @@ async fn host(place: &TestFolders, and_then: impl Future<Output = ()>) {
     tokio::join!(listened, died);
 }
 
-/// Starts `test` as the host of a session in `setting`.
-fn start_host(setting: &Fixture, test: &str) -> HostProcess {
-    let sandboxed = setting.is_sandboxed.then_some((SANDBOXED, "1".as_ref()));
+/// Starts `test` as the host of a session in `fixture`.
+fn start_host(fixture: &Fixture, test: &str) -> HostProcess {
+    let sandboxed = fixture.is_sandboxed.then_some((SANDBOXED, "1".as_ref()));
     let variables = [
-        (FOLDER, setting.folder.as_os_str()),
-        (MODEL, setting.model.as_ref()),
+        (FOLDER, fixture.folder.as_os_str()),
+        (MODEL, fixture.model.as_ref()),
     ];
     let name = format!("host_death::{test}");
-    let log = setting.folder.join("host.log");
+    let log = fixture.folder.join("host.log");
     HostProcess::start(&name, variables.into_iter().chain(sandboxed), &log)
 }
 
-/// Returns a setting for a host whose tool is `command`, and for a later session.
-fn setting(command: &str) -> Fixture {
+/// Returns a fixture for a host whose tool is `command`, and for a later session.
+fn fixture(command: &str) -> Fixture {
     Fixture::new(ModelScript::new([shell(command), Turn::text("Hello.")]))
 }
 
-async fn eventually_no_process_is_left(setting: &Fixture) {
-    let is_empty = || setting.processes().is_empty();
+async fn eventually_no_process_is_left(fixture: &Fixture) {
+    let is_empty = || fixture.processes().is_empty();
     eventually("the end of the last process", is_empty).await;
 }
 
 /// Asserts that the next session cleans up what a dead host left.
-async fn assert_the_next_session_leaves_nothing(setting: &Fixture) {
-    assert_eq!(setting.session_folders().len(), 1, "it is removed already");
-    let mut client = setting.client(setting.spec([]));
+async fn assert_the_next_session_leaves_nothing(fixture: &Fixture) {
+    assert_eq!(fixture.session_folders().len(), 1, "it is removed already");
+    let mut client = fixture.client(fixture.spec([]));
 
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
@@ -75,15 +75,15 @@ async fn a_host_that_is_killed() {
     if let Some(place) = as_host() {
         return host(&place, future::pending()).await;
     }
-    let setting = setting(ENDLESS);
-    let mut host = start_host(&setting, "a_host_that_is_killed");
-    setting.written("begun").await;
-    assert_ne!(setting.processes(), []);
+    let fixture = fixture(ENDLESS);
+    let mut host = start_host(&fixture, "a_host_that_is_killed");
+    fixture.written("begun").await;
+    assert_ne!(fixture.processes(), []);
 
     host.kill();
 
-    eventually_no_process_is_left(&setting).await;
-    assert_the_next_session_leaves_nothing(&setting).await;
+    eventually_no_process_is_left(&fixture).await;
+    assert_the_next_session_leaves_nothing(&fixture).await;
 }
 
 #[tokio::test]
@@ -92,14 +92,14 @@ async fn a_host_that_is_killed_with_the_program_in_a_sandbox() {
         return host(&place, future::pending()).await;
     }
     let left = "(setsid nohup sleep 500 >/dev/null 2>&1 &)";
-    let setting = setting(&format!("{left}; {ENDLESS}")).sandboxed();
+    let fixture = fixture(&format!("{left}; {ENDLESS}")).sandboxed();
     let test = "a_host_that_is_killed_with_the_program_in_a_sandbox";
-    let mut host = start_host(&setting, test);
-    setting.written("begun").await;
-    assert_ne!(setting.processes(), []);
+    let mut host = start_host(&fixture, test);
+    fixture.written("begun").await;
+    assert_ne!(fixture.processes(), []);
 
     host.kill();
 
-    eventually_no_process_is_left(&setting).await;
-    assert_the_next_session_leaves_nothing(&setting).await;
+    eventually_no_process_is_left(&fixture).await;
+    assert_the_next_session_leaves_nothing(&fixture).await;
 }

@@ -25,11 +25,11 @@ async fn play_session(
     program: &FakeProgram,
     agents: &CodexBackend,
 ) -> (Vec<StreamEvent>, Option<AgentError>) {
-    let spec = program.setting.spec([]);
+    let spec = program.fixture.spec([]);
     let mut client = agents.create(spec).expect("it can be");
     let turn = collect_events(client.as_mut(), "Do it.").await;
     within(client.dispose()).await.expect("it ends");
-    program.setting.assert_nothing_is_left();
+    program.fixture.assert_nothing_is_left();
     turn
 }
 
@@ -111,7 +111,7 @@ fn sandboxed_options(program: &FakeProgram, bubblewrap: &Path) -> CodexOptions {
         .program
         .sandbox
         .writable
-        .push(program.setting.folder.join("play"));
+        .push(program.fixture.folder.join("play"));
     options
 }
 
@@ -120,7 +120,7 @@ async fn bubblewrap_is_tried_once_and_every_session_runs_in_it() {
     for is_probed in [false, true] {
         let bubblewrap = LoggingBubblewrap::new("exec \"$bwrap\" \"$@\"");
         let mut program = completing_program();
-        program.setting = program.setting.sandboxed();
+        program.fixture = program.fixture.sandboxed();
         let options = sandboxed_options(&program, &bubblewrap.program());
         let sandbox = options.program.sandbox.clone();
         let agents = CodexBackend::new(options);
@@ -147,7 +147,7 @@ async fn a_bubblewrap_that_fails_after_its_trial_is_an_error_with_its_reason() {
         "[ \"$count\" -le 1 ] && exec \"$bwrap\" \"$@\"\necho '{refusal}' >&2; exit 1"
     ));
     let mut program = completing_program();
-    program.setting = program.setting.sandboxed();
+    program.fixture = program.fixture.sandboxed();
     let agents = CodexBackend::new(sandboxed_options(&program, &bubblewrap.program()));
 
     // The first session passes the trial and fails at its start; the second one fails the trial.

@@ -14,9 +14,9 @@ const ENDLESS: &str = "(setsid sleep 601 &); echo 1 > begun; sleep 602";
 
 #[tokio::test]
 async fn a_missing_program_is_reported() {
-    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
+    let fixture = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
     for program in ["/nowhere/codex", "/bin/false"] {
-        let mut options: CodexOptions = setting.options();
+        let mut options: CodexOptions = fixture.options();
         options.program.path = program.into();
 
         let error = CodexBackend::new(options)
@@ -30,88 +30,88 @@ async fn a_missing_program_is_reported() {
             "{program}: {error}"
         );
     }
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_disposed_session_leaves_nothing_not_even_detached_processes() {
-    let setting = Fixture::new(ModelScript::new([shell(ENDLESS)]));
-    let mut client = setting.client(setting.spec([]));
+    let fixture = Fixture::new(ModelScript::new([shell(ENDLESS)]));
+    let mut client = fixture.client(fixture.spec([]));
     {
         let mut stream = client.query("Wait.".into());
         let listened = async { while stream.next().await.is_some() {} };
         tokio::select! {
             () = listened => panic!("it does not end"),
-            () = setting.written("begun") => {}
+            () = fixture.written("begun") => {}
         }
     }
 
     within(client.dispose()).await.expect("it ends");
 
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_client_that_is_dropped_leaves_nothing() {
-    let setting = Fixture::new(ModelScript::new([shell(ENDLESS)]));
-    let mut client = setting.client(setting.spec([]));
+    let fixture = Fixture::new(ModelScript::new([shell(ENDLESS)]));
+    let mut client = fixture.client(fixture.spec([]));
     {
         let mut stream = client.query("Wait.".into());
         let listened = async { while stream.next().await.is_some() {} };
         tokio::select! {
             () = listened => panic!("it does not end"),
-            () = setting.written("begun") => {}
+            () = fixture.written("begun") => {}
         }
     }
 
     drop(client);
 
-    setting.eventually_nothing_is_left().await;
+    fixture.eventually_nothing_is_left().await;
 }
 
 #[tokio::test]
 async fn a_program_that_is_killed_ends_the_turn_as_crashed() {
-    let setting = Fixture::new(ModelScript::new([shell(ENDLESS)]));
-    let mut client = setting.client(setting.spec([]));
+    let fixture = Fixture::new(ModelScript::new([shell(ENDLESS)]));
+    let mut client = fixture.client(fixture.spec([]));
 
     let turn = collect_events(client.as_mut(), "Wait.");
     let killed = async {
-        setting.written("begun").await;
-        send(Signal::KILL, setting.program().await);
+        fixture.written("begun").await;
+        send(Signal::KILL, fixture.program().await);
     };
     let ((events, error), ()) = within(async { tokio::join!(turn, killed) }).await;
     client.dispose().await.expect("it ends");
 
     let error = error.unwrap_or_else(|| panic!("{events:?}"));
     assert_eq!(error.kind(), AgentErrorKind::Crashed, "{error}");
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn an_open_control_does_not_keep_the_program_running() {
-    let setting = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
-    let mut client = setting.client(setting.spec([]));
+    let fixture = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
+    let mut client = fixture.client(fixture.spec([]));
     let control = client.control();
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     assert!(error.is_none(), "{error:?} {events:?}");
 
     drop(client);
 
-    setting.eventually_nothing_is_left().await;
+    fixture.eventually_nothing_is_left().await;
     assert!(control.steer("hello?").await.is_err());
 }
 
 /// They would name a configuration that is not ours.
 #[tokio::test]
 async fn a_session_does_not_choose_the_folders_of_the_program() {
-    let setting = Fixture::new(ModelScript::new([shell("env"), Turn::text("Hello.")]));
-    let other_folder = setting.folder.join("elsewhere");
-    let mut spec = setting.spec([]);
+    let fixture = Fixture::new(ModelScript::new([shell("env"), Turn::text("Hello.")]));
+    let other_folder = fixture.folder.join("elsewhere");
+    let mut spec = fixture.spec([]);
     for name in ["HOME", "CODEX_HOME", "TMPDIR"] {
         let path = other_folder.display().to_string();
         spec.environment.insert(name.to_owned(), path);
     }
-    let mut client = setting.client(spec);
+    let mut client = fixture.client(spec);
 
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
@@ -124,12 +124,12 @@ async fn a_session_does_not_choose_the_folders_of_the_program() {
 #[tokio::test]
 async fn a_project_path_that_is_not_utf8_is_refused() {
     use std::os::unix::ffi::OsStrExt;
-    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
-    let mut spec = setting.spec([]);
+    let fixture = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
+    let mut spec = fixture.spec([]);
     let name = std::ffi::OsStr::from_bytes(b"caf\xe9");
-    spec.cwd = setting.folder.join(name);
+    spec.cwd = fixture.folder.join(name);
 
-    let refused = setting
+    let refused = fixture
         .agents()
         .create(spec)
         .expect_err("it cannot be told");

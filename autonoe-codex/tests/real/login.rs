@@ -21,9 +21,9 @@ const TOKEN: &[&str] = &[
 ];
 
 /// Returns a program that uses the local service: users need no option for it.
-fn with_service_here(setting: &Fixture) -> std::path::PathBuf {
-    let wrapper = setting.folder.join("codex.sh");
-    let (service, program) = (setting.server.url(), program());
+fn with_service_here(fixture: &Fixture) -> std::path::PathBuf {
+    let wrapper = fixture.folder.join("codex.sh");
+    let (service, program) = (fixture.server.url(), program());
     let script = format!(
         "#!/bin/sh\nexec {} \"$@\" -c 'chatgpt_base_url=\"{service}/backend-api\"' \
          -c 'openai_base_url=\"{service}/v1\"' \
@@ -37,8 +37,8 @@ fn with_service_here(setting: &Fixture) -> std::path::PathBuf {
 
 #[tokio::test]
 async fn the_subscription_of_a_persistent_login_is_used() {
-    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
-    let persistent = setting.folder.join("kept");
+    let fixture = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
+    let persistent = fixture.folder.join("kept");
     fs::create_dir(&persistent).expect("it can be made");
     let token = TOKEN.join(".");
     let login = json!({
@@ -48,12 +48,12 @@ async fn the_subscription_of_a_persistent_login_is_used() {
         },
     });
     fs::write(persistent.join("auth.json"), login.to_string()).expect("writable");
-    let mut options = setting.options();
+    let mut options = fixture.options();
     options.home = CodexHome::Persistent(persistent.clone());
-    options.program.path = with_service_here(&setting);
+    options.program.path = with_service_here(&fixture);
     options.provider = None;
     let mut client = CodexBackend::new(options)
-        .create(setting.spec([]))
+        .create(fixture.spec([]))
         .expect("it can be made");
 
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
@@ -61,7 +61,7 @@ async fn the_subscription_of_a_persistent_login_is_used() {
 
     assert!(error.is_none(), "{error:?} {events:?}");
     assert!(events.contains(&StreamEvent::text("Hello.")), "{events:?}");
-    let exchanges = setting.server.log().exchanges();
+    let exchanges = fixture.server.log().exchanges();
     let authorizations = exchanges
         .iter()
         .filter(|exchange| exchange.request.messages().is_some());
@@ -71,5 +71,5 @@ async fn the_subscription_of_a_persistent_login_is_used() {
     assert_eq!(accounts, [Some("acc")]);
     let text = fs::read_to_string(persistent.join("auth.json")).expect("it is there");
     assert!(text.contains("\"account_id\""), "{text}");
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }

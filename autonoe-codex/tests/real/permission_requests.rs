@@ -46,20 +46,20 @@ impl Recorder {
     }
 }
 
-fn spec(setting: &Fixture, answer: fn() -> HookDecision) -> (SessionSpec, Arc<Recorder>) {
+fn spec(fixture: &Fixture, answer: fn() -> HookDecision) -> (SessionSpec, Arc<Recorder>) {
     let recorder = Arc::new(Recorder {
         calls: Mutex::default(),
         answer,
     });
-    let mut spec = setting.spec([]);
+    let mut spec = fixture.spec([]);
     spec.gate =
-        Gate::new(ProjectPaths::new(setting.project()), Grants::none()).with_hook(recorder.clone());
+        Gate::new(ProjectPaths::new(fixture.project()), Grants::none()).with_hook(recorder.clone());
     (spec, recorder)
 }
 
 /// Writes an MCP server whose tool leaves a file, and returns its path.
-pub(crate) fn server(setting: &Fixture) -> PathBuf {
-    let path = setting.folder.join("server.sh");
+pub(crate) fn server(fixture: &Fixture) -> PathBuf {
+    let path = fixture.folder.join("server.sh");
     let script = r#"#!/bin/bash
 while IFS= read -r line; do
   id=$(sed -n 's/.*"id":\([0-9]*\).*/\1/p' <<< "$line")
@@ -94,20 +94,20 @@ fn all_kinds() -> ModelScript {
 }
 
 async fn play(answer: fn() -> HookDecision) -> (Fixture, Arc<Recorder>, Vec<StreamEvent>) {
-    let setting = Fixture::new(all_kinds());
-    let (mut spec, recorder) = spec(&setting, answer);
-    let other = json!({"command": server(&setting)});
+    let fixture = Fixture::new(all_kinds());
+    let (mut spec, recorder) = spec(&fixture, answer);
+    let other = json!({"command": server(&fixture)});
     let other = serde_json::from_value(other).expect("a server");
     spec.mcp_servers.insert("other".to_owned(), other);
-    let mut client = setting.client(spec);
+    let mut client = fixture.client(spec);
 
     let (events, error) = collect_events(client.as_mut(), "Do it.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
-    setting.server.verify();
-    setting.assert_nothing_is_left();
-    (setting, recorder, events)
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
+    (fixture, recorder, events)
 }
 
 fn statuses(events: &[StreamEvent]) -> Vec<ToolStatus> {
@@ -120,33 +120,33 @@ fn statuses(events: &[StreamEvent]) -> Vec<ToolStatus> {
 
 #[tokio::test]
 async fn commands_patches_and_server_calls_pass_the_gate() {
-    let (setting, recorder, events) = play(|| HookDecision::Approve).await;
+    let (fixture, recorder, events) = play(|| HookDecision::Approve).await;
 
     assert_eq!(
         recorder.names(),
         ["Bash", "Bash", "Edit", "mcp__other__leave"]
     );
-    let patch = setting.file("by-patch.txt");
+    let patch = fixture.file("by-patch.txt");
     let kind = ToolKind::Write { paths: vec![patch] };
     assert_eq!(recorder.requests()[2].kind, kind);
     assert_eq!(statuses(&events), [ToolStatus::Ok; 4], "{events:?}");
     assert_eq!(
-        setting.files(),
+        fixture.files(),
         ["by-command.txt", "by-patch.txt", "by-server.txt"]
     );
 }
 
 #[tokio::test]
 async fn denied_calls_do_not_run_and_the_agent_receives_the_reason() {
-    let (setting, recorder, events) = play(|| HookDecision::block("it is a holiday")).await;
+    let (fixture, recorder, events) = play(|| HookDecision::block("it is a holiday")).await;
 
     assert_eq!(
         recorder.names(),
         ["Bash", "Bash", "Edit", "mcp__other__leave"]
     );
     assert_eq!(statuses(&events), [ToolStatus::Denied; 4], "{events:?}");
-    assert_eq!(setting.files(), Vec::<String>::new());
-    let requests = setting.server.log().main_requests();
+    assert_eq!(fixture.files(), Vec::<String>::new());
+    let requests = fixture.server.log().main_requests();
     let texts = requests.last().expect("there are some").user_texts();
     let reasons = texts.iter().filter(|text| text.contains("it is a holiday"));
     assert_eq!(reasons.count(), 4, "{texts:?}");
@@ -182,9 +182,9 @@ async fn nothing_can_be_typed_into_a_running_command() {
             _ => Turn::text("That was all."),
         }
     });
-    let setting = Fixture::new(script).unverified();
-    let (spec, recorder) = spec(&setting, || HookDecision::Approve);
-    let mut client = setting.client(spec);
+    let fixture = Fixture::new(script).unverified();
+    let (spec, recorder) = spec(&fixture, || HookDecision::Approve);
+    let mut client = fixture.client(spec);
 
     let (events, error) = collect_events(client.as_mut(), "Do it.").await;
     client.dispose().await.expect("it ends");
@@ -192,13 +192,13 @@ async fn nothing_can_be_typed_into_a_running_command() {
     assert!(error.is_none(), "{error:?} {events:?}");
     // The first causes no permission request, because it needs a terminal.
     assert_eq!(recorder.names(), ["Bash", "Bash"]);
-    let typed = fs::read_to_string(setting.file("typed.txt")).expect("it was made");
+    let typed = fs::read_to_string(fixture.file("typed.txt")).expect("it was made");
     assert_eq!(typed, "");
-    let requests = setting.server.log().main_requests();
+    let requests = fixture.server.log().main_requests();
     let results = requests.last().expect("there are some").tool_results();
     assert!(results[0].text.contains("TTY"), "{}", results[0].text);
     assert!(results[2].text.contains("stdin"), "{}", results[2].text);
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 /// This is why the capabilities do not claim that every call passes the gate.
@@ -209,12 +209,12 @@ async fn resources_of_servers_are_read_without_a_permission_request() {
         Turn::tool("list_mcp_resources", reads),
         Turn::text("That was all."),
     ]);
-    let setting = Fixture::new(script);
-    let (mut spec, recorder) = spec(&setting, || HookDecision::block("it is a holiday"));
-    let other = json!({"command": server(&setting)});
+    let fixture = Fixture::new(script);
+    let (mut spec, recorder) = spec(&fixture, || HookDecision::block("it is a holiday"));
+    let other = json!({"command": server(&fixture)});
     let other = serde_json::from_value(other).expect("a server");
     spec.mcp_servers.insert("other".to_owned(), other);
-    let mut client = setting.client(spec);
+    let mut client = fixture.client(spec);
 
     let (events, error) = collect_events(client.as_mut(), "Do it.").await;
     client.dispose().await.expect("it ends");
@@ -222,20 +222,20 @@ async fn resources_of_servers_are_read_without_a_permission_request() {
     assert!(error.is_none(), "{error:?} {events:?}");
     assert_eq!(recorder.names(), Vec::<String>::new());
     assert_eq!(statuses(&events).len(), 1, "{events:?}");
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 /// A new version must not add a tool without permission requests unnoticed.
 #[tokio::test]
 async fn the_agent_has_these_tools_and_no_others() {
-    let setting = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
-    let mut client = setting.client(setting.spec([]));
+    let fixture = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
+    let mut client = fixture.client(fixture.spec([]));
 
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
-    let requests = setting.server.log().main_requests();
+    let requests = fixture.server.log().main_requests();
     let tools: Vec<_> = requests[0]
         .tools
         .iter()
@@ -270,10 +270,10 @@ async fn a_command_in_a_script_of_a_newer_model_passes_the_gate() {
             },
         );
     let script = script.with_main_requests(MainRequests::All);
-    let setting = Fixture::new(script).unverified();
-    let (mut spec, recorder) = spec(&setting, || HookDecision::block("it is a holiday"));
+    let fixture = Fixture::new(script).unverified();
+    let (mut spec, recorder) = spec(&fixture, || HookDecision::block("it is a holiday"));
     spec.model = Some("gpt-6.1-sol".to_owned());
-    let mut client = setting.client(spec);
+    let mut client = fixture.client(spec);
 
     let (events, error) = collect_events(client.as_mut(), "Do it.").await;
     client.dispose().await.expect("it ends");
@@ -281,8 +281,8 @@ async fn a_command_in_a_script_of_a_newer_model_passes_the_gate() {
     assert!(error.is_none(), "{error:?} {events:?}");
     assert_eq!(recorder.names(), ["Bash"]);
     assert_eq!(statuses(&events), [ToolStatus::Denied], "{events:?}");
-    assert_eq!(setting.files(), Vec::<String>::new());
-    let exchanges = setting.server.log().exchanges();
+    assert_eq!(fixture.files(), Vec::<String>::new());
+    let exchanges = fixture.server.log().exchanges();
     let prompts = exchanges
         .iter()
         .filter_map(|exchange| exchange.request.messages());
@@ -291,5 +291,5 @@ async fn a_command_in_a_script_of_a_newer_model_passes_the_gate() {
         assert!(offered.contains("exec_command"), "{offered}");
         assert!(!offered.contains("spawn_agent"), "{offered}");
     }
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }

@@ -13,33 +13,33 @@ use crate::fixture::{Fixture, collect_events};
 #[tokio::test]
 async fn a_server_that_the_project_names_is_not_started() {
     for is_repository in [false, true] {
-        let setting = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
-        let trace = setting.file("trace.txt");
-        fs::create_dir(setting.file(".codex")).expect("it can be made");
+        let fixture = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
+        let trace = fixture.file("trace.txt");
+        fs::create_dir(fixture.file(".codex")).expect("it can be made");
         let config = format!(
             "[mcp_servers.evil]\ncommand = \"/bin/sh\"\nargs = [\"-c\", \"echo 1 > {}\"]\n",
             trace.display()
         );
-        fs::write(setting.file(".codex/config.toml"), config).expect("writable");
+        fs::write(fixture.file(".codex/config.toml"), config).expect("writable");
         if is_repository {
-            fs::create_dir(setting.file(".git")).expect("it can be made");
-            fs::write(setting.file(".git/HEAD"), "ref: refs/heads/main\n").expect("writable");
+            fs::create_dir(fixture.file(".git")).expect("it can be made");
+            fs::write(fixture.file(".git/HEAD"), "ref: refs/heads/main\n").expect("writable");
         }
-        let mut client = setting.client(setting.spec([]));
+        let mut client = fixture.client(fixture.spec([]));
 
         let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
         client.dispose().await.expect("it ends");
 
         assert!(error.is_none(), "{error:?} {events:?}");
         assert!(!trace.exists(), "repository: {is_repository}");
-        setting.assert_nothing_is_left();
+        fixture.assert_nothing_is_left();
     }
 }
 
 /// A rule that allows a command would suppress its permission request; a hook would run.
 #[tokio::test]
 async fn rules_and_hooks_of_the_project_are_ignored() {
-    let setting = Fixture::new(ModelScript::new([
+    let fixture = Fixture::new(ModelScript::new([
         crate::model::shell("touch by-rule.txt"),
         Turn::text("Hello."),
     ]));
@@ -52,25 +52,25 @@ async fn rules_and_hooks_of_the_project_are_ignored() {
         (".codex/hooks.json", hook),
         (".codex/config.toml", config),
     ] {
-        let path = setting.file(name);
+        let path = fixture.file(name);
         fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");
         fs::write(path, text).expect("writable");
     }
-    let mut spec = setting.spec([]);
+    let mut spec = fixture.spec([]);
     spec.gate = autonoe_core::gate::Gate::new(
-        autonoe_core::gate::ProjectPaths::new(setting.project()),
+        autonoe_core::gate::ProjectPaths::new(fixture.project()),
         autonoe_core::gate::Grants::none(),
     );
-    let mut client = setting.client(spec);
+    let mut client = fixture.client(spec);
 
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
     for name in ["by-rule.txt", "by-hook.txt"] {
-        assert!(!setting.file(name).exists(), "{name}");
+        assert!(!fixture.file(name).exists(), "{name}");
     }
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 /// An agent can write to the folders of its session. The program reads its files again for each
@@ -99,22 +99,22 @@ async fn files_that_an_agent_writes_for_the_program_do_not_affect_the_next_sessi
         .then(Turn::text("Tried."))
         .then(crate::model::shell("touch third.txt"))
         .then(Turn::text("Tried again."));
-    let setting = Fixture::new(script);
-    folder.set(setting.folder.clone()).expect("once");
-    let agents = setting.agents();
-    let may_edit = |setting: &Fixture| {
-        let mut spec = setting.spec([]);
+    let fixture = Fixture::new(script);
+    folder.set(fixture.folder.clone()).expect("once");
+    let agents = fixture.agents();
+    let may_edit = |fixture: &Fixture| {
+        let mut spec = fixture.spec([]);
         let rules = ["Edit"
             .parse::<autonoe_core::gate::PermissionRule>()
             .expect("a rule")];
         spec.gate = autonoe_core::gate::Gate::new(
-            autonoe_core::gate::ProjectPaths::new(setting.project()),
+            autonoe_core::gate::ProjectPaths::new(fixture.project()),
             autonoe_core::gate::Grants::none().with_rules(rules),
         );
         spec
     };
 
-    let mut first = agents.create(may_edit(&setting)).expect("it can be made");
+    let mut first = agents.create(may_edit(&fixture)).expect("it can be made");
     for (prompt, written) in [("Say hello.", 0), ("Write rules.", 2), ("Use them.", 0)] {
         let (events, error) = collect_events(first.as_mut(), prompt).await;
         assert!(error.is_none(), "{error:?} {events:?}");
@@ -130,12 +130,12 @@ async fn files_that_an_agent_writes_for_the_program_do_not_affect_the_next_sessi
         assert_eq!(events.iter().filter(is_done).count(), written, "{events:?}");
     }
     first.dispose().await.expect("it ends");
-    let mut second = agents.create(may_edit(&setting)).expect("it can be made");
+    let mut second = agents.create(may_edit(&fixture)).expect("it can be made");
     let (events, error) = collect_events(second.as_mut(), "Use them.").await;
     second.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
-    assert_eq!(setting.files(), Vec::<String>::new());
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    assert_eq!(fixture.files(), Vec::<String>::new());
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }

@@ -35,21 +35,21 @@ async fn resume(keeper: Keeper) {
         crate::model::shell("touch trace.txt"),
         Turn::text("The word was walnut."),
     ]);
-    let setting = match keeper {
+    let fixture = match keeper {
         Keeper::Home => Fixture::new(script),
         Keeper::Session => Fixture::new(script).sandboxed(),
     };
     let (persistent, mut spec, mut options) = match keeper {
         Keeper::Home => (
-            setting.folder.join("kept"),
-            setting.spec([]),
-            setting.options(),
+            fixture.folder.join("kept"),
+            fixture.spec([]),
+            fixture.options(),
         ),
         Keeper::Session => {
-            let directory = setting.project().join(".autonoe/conversations/flow");
-            let mut spec = setting.spec([]);
+            let directory = fixture.project().join(".autonoe/conversations/flow");
+            let mut spec = fixture.spec([]);
             spec.conversations = Some(directory.clone());
-            (directory.join("codex"), spec, setting.options())
+            (directory.join("codex"), spec, fixture.options())
         }
     };
     if keeper == Keeper::Home {
@@ -65,10 +65,10 @@ async fn resume(keeper: Keeper) {
         panic!("{events:?}");
     };
     let spent = used(&events);
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 
     spec.gate = autonoe_core::gate::Gate::new(
-        autonoe_core::gate::ProjectPaths::new(setting.project()),
+        autonoe_core::gate::ProjectPaths::new(fixture.project()),
         autonoe_core::gate::Grants::none(),
     );
     spec.resume = Some(session.clone());
@@ -88,10 +88,10 @@ async fn resume(keeper: Keeper) {
             Some("gpt-5.5".into())
         ))
     );
-    assert!(!setting.file("trace.txt").exists());
+    assert!(!fixture.file("trace.txt").exists());
     // Two model calls with the same usage: earlier usage is not counted again.
     assert_eq!(used(&events).total(), 2 * spent.total(), "{events:?}");
-    let requests = setting.server.log().main_requests();
+    let requests = fixture.server.log().main_requests();
     let messages = format!("{:?}", requests[1].messages);
     let places = [
         "Keep the word walnut.",
@@ -101,8 +101,8 @@ async fn resume(keeper: Keeper) {
     .map(|text| messages.find(text));
     assert!(places.iter().all(Option::is_some), "{messages}");
     assert!(places.is_sorted(), "{messages}");
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
     assert!(persistent.join("sessions").exists());
 }
 
@@ -116,10 +116,10 @@ fn used(events: &[StreamEvent]) -> TokenUsage {
 
 #[tokio::test]
 async fn a_conversation_that_was_not_stored_is_not_resumed() {
-    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
-    let mut spec = setting.spec([]);
+    let fixture = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
+    let mut spec = fixture.spec([]);
     spec.resume = Some(autonoe_core::time::AgentSessionId::new("gone"));
-    let agents: Arc<dyn AgentClientFactory> = Arc::new(setting.agents());
+    let agents: Arc<dyn AgentClientFactory> = Arc::new(fixture.agents());
 
     let refused = agents.create(spec).expect_err("nothing was kept");
 
@@ -147,11 +147,11 @@ async fn an_agent_in_a_sandbox_cannot_write_the_configuration_of_a_persistent_fo
         .iter()
         .map(|command| crate::model::shell(command))
         .chain([Turn::text("That was all.")]);
-    let setting = Fixture::new(ModelScript::new(script)).sandboxed();
-    let mut options = setting.options();
+    let fixture = Fixture::new(ModelScript::new(script)).sandboxed();
+    let mut options = fixture.options();
     options.home = CodexHome::Persistent(persistent.path().into());
     let mut client = CodexBackend::new(options)
-        .create(setting.spec([]))
+        .create(fixture.spec([]))
         .expect("it can be made");
 
     let (events, error) = collect_events(client.as_mut(), "Do it.").await;
@@ -169,5 +169,5 @@ async fn an_agent_in_a_sandbox_cannot_write_the_configuration_of_a_persistent_fo
     assert_eq!(config.expect("it is there"), "# a person's");
     let conversations = fs::read_dir(persistent.path().join("sessions")).expect("it is there");
     assert_eq!(conversations.count(), 1, "the conversation is kept");
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }

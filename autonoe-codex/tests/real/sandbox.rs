@@ -17,8 +17,8 @@ use crate::model::{adds, shell};
 const TIMES: usize = 30;
 
 /// Returns a path that is neither in the project nor in a folder that is private in the sandbox.
-fn outside(setting: &Fixture, number: usize) -> PathBuf {
-    let name = setting.folder.file_name().unwrap_or_default();
+fn outside(fixture: &Fixture, number: usize) -> PathBuf {
+    let name = fixture.folder.file_name().unwrap_or_default();
     let name = format!("autonoe-escape-{}-{number}", name.to_string_lossy());
     PathBuf::from("/var/tmp").join(name)
 }
@@ -43,13 +43,13 @@ async fn an_allowed_command_never_leaves_the_sandbox() {
         TIMES => shell("touch inside.txt"),
         _ => Turn::text("That was all."),
     });
-    let setting = Fixture::new(script).unverified().sandboxed();
-    let prefix = outside(&setting, 0).with_extension("");
+    let fixture = Fixture::new(script).unverified().sandboxed();
+    let prefix = outside(&fixture, 0).with_extension("");
     let prefix = prefix.to_string_lossy().trim_end_matches('0').to_owned();
     folder.set(PathBuf::from(&prefix)).expect("once");
-    let mut spec = setting.spec([]);
+    let mut spec = fixture.spec([]);
     spec.sandbox = Sandbox::Required;
-    let mut client = setting.client(spec);
+    let mut client = fixture.client(spec);
 
     let (events, error) = collect_events(client.as_mut(), "Do it.").await;
     client.dispose().await.expect("it ends");
@@ -62,21 +62,21 @@ async fn an_allowed_command_never_leaves_the_sandbox() {
         assert!(output.contains("Read-only file system"), "{output}");
     }
     for number in 0..TIMES {
-        let path = outside(&setting, number);
+        let path = outside(&fixture, number);
         assert!(!path.exists(), "{} was left", path.display());
     }
-    assert_eq!(setting.files(), ["inside.txt"]);
-    setting.assert_nothing_is_left();
+    assert_eq!(fixture.files(), ["inside.txt"]);
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn an_allowed_patch_never_leaves_the_sandbox() {
-    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("That was all."))).unverified();
-    let path = outside(&setting, 0);
+    let fixture = Fixture::new(ModelScript::from_fn(|_| Turn::text("That was all."))).unverified();
+    let path = outside(&fixture, 0);
     let file = path.display().to_string();
     let script = ModelScript::new([adds(&file, "1"), Turn::text("That was all.")]);
-    let setting = Fixture::new(script).sandboxed();
-    let mut client = setting.client(setting.spec([]));
+    let fixture = Fixture::new(script).sandboxed();
+    let mut client = fixture.client(fixture.spec([]));
 
     let (events, error) = collect_events(client.as_mut(), "Do it.").await;
     client.dispose().await.expect("it ends");
@@ -86,22 +86,22 @@ async fn an_allowed_patch_never_leaves_the_sandbox() {
     assert_eq!(responses.len(), 1, "{events:?}");
     assert_eq!(responses[0].1, ToolStatus::Error, "{events:?}");
     assert!(!path.exists());
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_session_that_requires_a_sandbox_is_not_created_without_one() {
-    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
-    let mut spec = setting.spec([]);
+    let fixture = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
+    let mut spec = fixture.spec([]);
     spec.sandbox = Sandbox::Required;
 
-    let refused = setting.agents().create(spec).expect_err("there is none");
+    let refused = fixture.agents().create(spec).expect_err("there is none");
 
     assert_eq!(
         refused.kind(),
         AgentErrorKind::Unclaimed(SessionField::Sandbox)
     );
-    let capabilities = setting.agents().probe().await.expect("it is there");
+    let capabilities = fixture.agents().probe().await.expect("it is there");
     assert!(!capabilities.sandbox.is_yes());
     assert!(capabilities.remedies.contains_key(&SessionField::Sandbox));
     assert_eq!(capabilities.version.as_deref(), Some("0.166.0"));
@@ -121,13 +121,13 @@ async fn a_command_sees_no_credentials_but_those_that_are_allowed() {
             grep -rs {hush} $CODEX_HOME $HOME
             echo end"
         );
-        let setting = Fixture::new(ModelScript::new([shell(&search), Turn::text("Done.")]));
-        let setting = if is_sandboxed {
-            setting.sandboxed()
+        let fixture = Fixture::new(ModelScript::new([shell(&search), Turn::text("Done.")]));
+        let fixture = if is_sandboxed {
+            fixture.sandboxed()
         } else {
-            setting
+            fixture
         };
-        let mut options = setting.options();
+        let mut options = fixture.options();
         for name in ["PASSE_PARTOUT", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"] {
             options
                 .program
@@ -138,7 +138,7 @@ async fn a_command_sees_no_credentials_but_those_that_are_allowed() {
             .program
             .environment
             .insert("NPM_TOKEN".into(), "allowed".into());
-        let mut spec = setting.spec([]);
+        let mut spec = fixture.spec([]);
         spec.credential_filter = CredentialFilter::default().allow("NPM_TOKEN");
         let agents = CodexBackend::new(options);
         let mut client = agents.create(spec).expect("it can be made");
@@ -153,28 +153,28 @@ async fn a_command_sees_no_credentials_but_those_that_are_allowed() {
             "key=[] github=[] npm=[allowed]\nend",
             "{is_sandboxed} {events:?}"
         );
-        let exchanges = setting.server.log().exchanges();
+        let exchanges = fixture.server.log().exchanges();
         let credentials = exchanges.iter().map(|it| it.headers.credential());
         assert!(
             credentials
                 .into_iter()
                 .any(|it| it == Some(Credential::Bearer))
         );
-        setting.server.verify();
+        fixture.server.verify();
     }
 }
 
 #[tokio::test]
 async fn a_session_without_the_key_of_its_provider_is_refused() {
-    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
-    let mut options = setting.options();
+    let fixture = Fixture::new(ModelScript::from_fn(|_| Turn::text("Hello."))).unverified();
+    let mut options = fixture.options();
     let key = options
         .program
         .environment
         .remove(std::ffi::OsStr::new("PASSE_PARTOUT"));
     assert!(key.is_some());
 
-    let refused = CodexBackend::new(options).create(setting.spec([]));
+    let refused = CodexBackend::new(options).create(fixture.spec([]));
 
     let error = refused.expect_err("there is no key");
     assert_eq!(error.kind(), AgentErrorKind::Authentication);
@@ -183,16 +183,16 @@ async fn a_session_without_the_key_of_its_provider_is_refused() {
 
 /// Plays one turn of a session in the sandbox, and returns its events.
 async fn played(
-    setting: &Fixture,
+    fixture: &Fixture,
     options: CodexOptions,
 ) -> (Vec<StreamEvent>, Option<AgentError>) {
     let agents = CodexBackend::new(options);
-    let mut spec = setting.spec([]);
+    let mut spec = fixture.spec([]);
     spec.sandbox = Sandbox::Required;
     let mut client = agents.create(spec).expect("it can be made");
     let turn = collect_events(client.as_mut(), "Do it.").await;
     within(client.dispose()).await.expect("it ends");
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
     turn
 }
 
@@ -206,10 +206,10 @@ async fn the_folder_of_autonoe_cannot_be_written_nor_moved() {
         adds(".autonoe/agent.json", "{}"),
         Turn::text("That was all."),
     ]);
-    let setting = Fixture::new(script).sandboxed();
-    std::fs::create_dir(setting.file(".autonoe")).expect("it can be made");
+    let fixture = Fixture::new(script).sandboxed();
+    std::fs::create_dir(fixture.file(".autonoe")).expect("it can be made");
 
-    let (events, error) = played(&setting, setting.options()).await;
+    let (events, error) = played(&fixture, fixture.options()).await;
 
     assert!(error.is_none(), "{error:?} {events:?}");
     let statuses: Vec<_> = responses(&events)
@@ -217,10 +217,10 @@ async fn the_folder_of_autonoe_cannot_be_written_nor_moved() {
         .map(|(_, status)| *status)
         .collect();
     assert_eq!(statuses, [Ok, Error, Error, Error], "{events:?}");
-    assert_eq!(setting.files(), ["inside.txt"]);
-    let ledger = std::fs::read_dir(setting.file(".autonoe")).expect("it is there");
+    assert_eq!(fixture.files(), ["inside.txt"]);
+    let ledger = std::fs::read_dir(fixture.file(".autonoe")).expect("it is there");
     assert_eq!(ledger.count(), 0);
-    setting.server.verify();
+    fixture.server.verify();
 }
 
 #[tokio::test]
@@ -228,10 +228,10 @@ async fn a_command_reaches_the_network_that_the_program_has() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("it has one").port();
     let connect = format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'");
-    let setting =
+    let fixture =
         Fixture::new(ModelScript::new([shell(&connect), Turn::text("Done.")])).sandboxed();
 
-    let (events, error) = played(&setting, setting.options()).await;
+    let (events, error) = played(&fixture, fixture.options()).await;
 
     assert!(error.is_none(), "{error:?} {events:?}");
     assert_eq!(responses(&events)[0].1, ToolStatus::Ok, "{events:?}");
@@ -241,29 +241,29 @@ async fn a_command_reaches_the_network_that_the_program_has() {
 
 #[tokio::test]
 async fn nothing_is_reachable_without_a_network() {
-    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("I am here.")));
-    let setting = setting.unverified().sandboxed();
-    let mut options = setting.options();
+    let fixture = Fixture::new(ModelScript::from_fn(|_| Turn::text("I am here.")));
+    let fixture = fixture.unverified().sandboxed();
+    let mut options = fixture.options();
     options.program.sandbox.network = SandboxNetwork::Off;
 
-    let (events, error) = played(&setting, options).await;
+    let (events, error) = played(&fixture, options).await;
 
     assert!(error.is_some(), "{events:?}");
-    assert!(setting.server.log().main_requests().is_empty());
+    assert!(fixture.server.log().main_requests().is_empty());
 }
 
 #[tokio::test]
 async fn a_session_does_not_start_if_its_sandbox_cannot_be_created() {
-    let setting = Fixture::new(ModelScript::new::<Turn>([])).sandboxed();
-    let mut options = setting.options();
+    let fixture = Fixture::new(ModelScript::new::<Turn>([])).sandboxed();
+    let mut options = fixture.options();
     options.program.sandbox = SandboxConfig::new(None);
-    let error = CodexBackend::new(options.clone()).create(setting.spec([]));
+    let error = CodexBackend::new(options.clone()).create(fixture.spec([]));
     let error = error.expect_err("there is none");
     assert_eq!(error.kind(), AgentErrorKind::NotAvailable, "{error}");
 
     // A program that exists and cannot create a sandbox.
     options.program.sandbox = SandboxConfig::new(Some("/bin/false".into()));
-    let (events, error) = played(&setting, options).await;
+    let (events, error) = played(&fixture, options).await;
 
     let error = error.unwrap_or_else(|| panic!("{events:?}"));
     assert_eq!(error.kind(), AgentErrorKind::NotAvailable, "{error}");

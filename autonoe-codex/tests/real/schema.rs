@@ -50,19 +50,20 @@ pub(crate) fn assert_valid(schema: &Value, value: &Value) {
 }
 
 fn settings() -> ThreadSettings {
-    let mut settings = ThreadSettings::default();
-    settings.cwd = "/srv/project".into();
-    settings.model = Some("gpt-5.5".to_owned());
-    settings.developer_instructions = Some("Be kind.".to_owned());
-    settings.config = json!({"mcp_servers": {"other": {"command": "serve"}}});
-    settings.tools = vec![json!({
-        "type": "namespace", "name": "autonoe", "description": "Tools.",
-        "tools": [{
-            "type": "function", "name": "list", "description": "Lists.",
-            "inputSchema": {"type": "object"},
-        }],
-    })];
-    settings
+    ThreadSettings {
+        cwd: "/srv/project".into(),
+        model: Some("gpt-5.5".to_owned()),
+        developer_instructions: Some("Be kind.".to_owned()),
+        config: json!({"mcp_servers": {"other": {"command": "serve"}}}),
+        tools: vec![json!({
+            "type": "namespace", "name": "autonoe", "description": "Tools.",
+            "tools": [{
+                "type": "function", "name": "list", "description": "Lists.",
+                "inputSchema": {"type": "object"},
+            }],
+        })],
+        ..ThreadSettings::default()
+    }
 }
 
 fn picture() -> Attachment {

@@ -35,8 +35,8 @@ enum End {
 
 /// Stops a session after `count` events, and returns whether it had that many.
 async fn cut(count: usize, end: End) -> bool {
-    let setting = Fixture::new(script()).unverified();
-    let mut client = setting.client(setting.spec([]));
+    let fixture = Fixture::new(script()).unverified();
+    let mut client = fixture.client(fixture.spec([]));
     let control = client.control();
     let mut seen = 0;
     {
@@ -76,8 +76,8 @@ async fn cut(count: usize, end: End) -> bool {
         End::Disposed | End::Interrupted => within(client.dispose()).await.expect("it ends"),
     }
     match end {
-        End::Dropped => setting.eventually_nothing_is_left().await,
-        End::Disposed | End::Interrupted => setting.assert_nothing_is_left(),
+        End::Dropped => fixture.eventually_nothing_is_left().await,
+        End::Disposed | End::Interrupted => fixture.assert_nothing_is_left(),
     }
     seen == count
 }

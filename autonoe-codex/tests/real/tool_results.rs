@@ -18,22 +18,22 @@ fn response(events: &[StreamEvent]) -> Option<(&str, ToolStatus)> {
 
 /// Calls the camera once, and returns the results that the model and the stream received.
 async fn photo(input: Value) -> (Value, String, ToolStatus) {
-    let setting = Fixture::new(ModelScript::new([
+    let fixture = Fixture::new(ModelScript::new([
         autonoe_tool_call("photo", &input),
         Turn::text("Seen."),
     ]));
-    let mut client = setting.client(setting.spec([PhotoTool::new() as _]));
+    let mut client = fixture.client(fixture.spec([PhotoTool::new() as _]));
 
     let (events, error) = collect_events(client.as_mut(), "Take a photo.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
     let (output, status) = response(&events).unwrap_or_else(|| panic!("{events:?}"));
-    let requests = setting.server.log().main_requests();
+    let requests = fixture.server.log().main_requests();
     let results = requests.last().expect("there are some").tool_results();
     let content = results[0].content.clone();
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
     (content, output.to_owned(), status)
 }
 
@@ -92,11 +92,11 @@ async fn a_tool_gets_the_ids_of_its_call_and_turn() {
         photo(),
         Turn::text("Three."),
     ];
-    let setting = Fixture::new(ModelScript::new(turns));
+    let fixture = Fixture::new(ModelScript::new(turns));
     let camera = PhotoTool::new();
-    let spec = setting.spec([camera.clone() as _]);
+    let spec = fixture.spec([camera.clone() as _]);
     let session = spec.key.clone();
-    let mut client = setting.client(spec);
+    let mut client = fixture.client(spec);
 
     let mut events = Vec::new();
     for prompt in ["Take two.", "Take one more."] {
@@ -129,5 +129,5 @@ async fn a_tool_gets_the_ids_of_its_call_and_turn() {
     assert!(contexts.iter().all(|context| context.session == session));
     // Codex has no sub-agents in a session.
     assert!(contexts.iter().all(|context| context.agent.is_none()));
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }

@@ -24,8 +24,8 @@ async fn an_interrupted_turn_ends_its_command_and_the_session_continues() {
         shell("echo 1 > begun; sleep 600"),
         Turn::text("Back again."),
     ];
-    let setting = Fixture::new(ModelScript::new(turns));
-    let mut client = setting.client(setting.spec([]));
+    let fixture = Fixture::new(ModelScript::new(turns));
+    let mut client = fixture.client(fixture.spec([]));
     let control = client.control();
 
     let mut events = Vec::new();
@@ -37,7 +37,7 @@ async fn an_interrupted_turn_ends_its_command_and_the_session_continues() {
             }
         };
         let interrupted = async {
-            setting.written("begun").await;
+            fixture.written("begun").await;
             control.interrupt().await.expect("it can be");
         };
         within(async { tokio::join!(listened, interrupted) }).await;
@@ -48,7 +48,7 @@ async fn an_interrupted_turn_ends_its_command_and_the_session_continues() {
         "{events:?}"
     );
     let sleeps = || {
-        setting
+        fixture
             .processes()
             .iter()
             .any(|process| process.name == "sleep")
@@ -63,8 +63,8 @@ async fn an_interrupted_turn_ends_its_command_and_the_session_continues() {
         events.contains(&StreamEvent::text("Back again.")),
         "{events:?}"
     );
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
@@ -73,29 +73,29 @@ async fn a_steering_message_reaches_the_model() {
         shell("echo 1 > begun; while [ ! -e go ]; do sleep 0.05; done"),
         Turn::text("Yes."),
     ];
-    let setting = Fixture::new(ModelScript::new(turns));
-    let mut client = setting.client(setting.spec([]));
+    let fixture = Fixture::new(ModelScript::new(turns));
+    let mut client = fixture.client(fixture.spec([]));
     let control = client.control();
 
     {
         let mut stream = client.query("Wait.".into());
         let listened = async { while stream.next().await.is_some() {} };
         let steered = async {
-            setting.written("begun").await;
+            fixture.written("begun").await;
             control.steer("and hurry up").await.expect("it can be");
-            std::fs::write(setting.file("go"), "").expect("writable");
+            std::fs::write(fixture.file("go"), "").expect("writable");
         };
         within(async { tokio::join!(listened, steered) }).await;
     }
     client.dispose().await.expect("it ends");
 
-    let requests = setting.server.log().main_requests();
+    let requests = fixture.server.log().main_requests();
     let texts = requests[1].user_texts();
     assert!(
         texts.iter().any(|text| text.contains("and hurry up")),
         "{texts:?}"
     );
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
@@ -105,8 +105,8 @@ async fn usage_is_reported_for_each_model_call() {
             .says(text)
             .with_usage(Usage::new(100, 10))
     };
-    let setting = Fixture::new(ModelScript::new([response("One."), response("Two.")]));
-    let mut client = setting.client(setting.spec([]));
+    let fixture = Fixture::new(ModelScript::new([response("One."), response("Two.")]));
+    let mut client = fixture.client(fixture.spec([]));
 
     for _ in 0..2 {
         let (events, error) = collect_events(client.as_mut(), "Go on.").await;
@@ -129,8 +129,8 @@ async fn usage_is_reported_for_each_model_call() {
 #[tokio::test]
 async fn reasoning_is_emitted() {
     let turn = ScriptedMessage::new().thinks("Let me see.").says("Hello.");
-    let setting = Fixture::new(ModelScript::new([turn]));
-    let mut client = setting.client(setting.spec([]));
+    let fixture = Fixture::new(ModelScript::new([turn]));
+    let mut client = fixture.client(fixture.spec([]));
 
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
@@ -155,10 +155,10 @@ async fn a_session_calls_the_model_as_often_as_it_may() {
         let number = number.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         shell(&format!("touch {number}.txt"))
     });
-    let setting = Fixture::new(script).unverified();
-    let mut spec = setting.spec([]);
+    let fixture = Fixture::new(script).unverified();
+    let mut spec = fixture.spec([]);
     spec.max_turns = Some(3);
-    let mut client = setting.client(spec);
+    let mut client = fixture.client(spec);
 
     let (events, error) = collect_events(client.as_mut(), "Go on.").await;
     client.dispose().await.expect("it ends");
@@ -171,30 +171,30 @@ async fn a_session_calls_the_model_as_often_as_it_may() {
     );
     // The tool calls of the third model call have run, and nothing else. A fourth model call may
     // have started.
-    assert_eq!(setting.files(), ["0.txt", "1.txt", "2.txt"]);
-    let requests = setting.server.log().main_requests().len();
+    assert_eq!(fixture.files(), ["0.txt", "1.txt", "2.txt"]);
+    let requests = fixture.server.log().main_requests().len();
     assert!(requests <= 4, "{requests}");
     // The usage of a fourth call is reported if it was answered before it could be stopped.
     let is_usage = |event: &&StreamEvent| matches!(event, StreamEvent::Usage { .. });
     let reported = events.iter().filter(is_usage).count();
     assert!((3..=requests).contains(&reported), "{events:?}");
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_session_that_needs_all_of_its_turns_completes() {
     let turns = [shell("true"), shell("true"), Turn::text("Done.")];
-    let setting = Fixture::new(ModelScript::new(turns));
-    let mut spec = setting.spec([]);
+    let fixture = Fixture::new(ModelScript::new(turns));
+    let mut spec = fixture.spec([]);
     spec.max_turns = Some(3);
-    let mut client = setting.client(spec);
+    let mut client = fixture.client(spec);
 
     let (events, error) = collect_events(client.as_mut(), "Go on.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
     assert_eq!(outcome(&events), Some(&SessionOutcome::Completed));
-    setting.server.verify();
+    fixture.server.verify();
 }
 
 #[tokio::test]
@@ -205,10 +205,10 @@ async fn the_reasoning_effort_reaches_the_model() {
         (Some(32_768), "high"),
         (None, "minimal"),
     ] {
-        let setting = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
-        let mut spec = setting.spec([]);
+        let fixture = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
+        let mut spec = fixture.spec([]);
         spec.thinking = tokens.map(|tokens| ThinkingBudget::new(tokens).expect("enough"));
-        let mut options = setting.options();
+        let mut options = fixture.options();
         options.effort = Some(Effort::Minimal);
         let mut client = autonoe_core::AgentClientFactory::create(
             &autonoe_codex::CodexBackend::new(options),
@@ -220,7 +220,7 @@ async fn the_reasoning_effort_reaches_the_model() {
         client.dispose().await.expect("it ends");
 
         assert!(error.is_none(), "{error:?} {events:?}");
-        let requests = setting.server.log().main_requests();
+        let requests = fixture.server.log().main_requests();
         assert_eq!(requests[0].raw["reasoning"]["effort"], effort);
     }
 }
@@ -228,8 +228,8 @@ async fn the_reasoning_effort_reaches_the_model() {
 /// Otherwise disabled features could be enabled.
 #[tokio::test]
 async fn the_program_knows_all_our_settings() {
-    let setting = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
-    let mut client = setting.client(setting.spec([]));
+    let fixture = Fixture::new(ModelScript::new([Turn::text("Hello.")]));
+    let mut client = fixture.client(fixture.spec([]));
 
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
@@ -249,28 +249,28 @@ async fn failures_of_the_service_have_their_kinds() {
     ] {
         let repeated = refusal.clone();
         let script = ModelScript::from_fn(move |_| repeated.clone().into());
-        let setting = Fixture::new(script).unverified();
-        let mut client = setting.client(setting.spec([]));
+        let fixture = Fixture::new(script).unverified();
+        let mut client = fixture.client(fixture.spec([]));
 
         let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
         client.dispose().await.expect("it ends");
 
         let error = error.map(|error| error.code());
         assert_eq!(error, Some(code), "{refusal:?} {events:?}");
-        setting.assert_nothing_is_left();
+        fixture.assert_nothing_is_left();
     }
 }
 
 #[tokio::test]
 async fn a_service_that_is_not_there_ends_the_turn() {
-    let setting =
+    let fixture =
         Fixture::new(ModelScript::from_fn(|_| Turn::text("Nobody hears this."))).unverified();
-    let mut options = setting.options();
+    let mut options = fixture.options();
     let provider = options.provider.as_mut().expect("there is one");
     // Nothing listens on this port.
     provider.base_url = "http://127.0.0.1:9/v1".to_owned();
     let agents = autonoe_codex::CodexBackend::new(options);
-    let mut client = autonoe_core::AgentClientFactory::create(&agents, setting.spec([]))
+    let mut client = autonoe_core::AgentClientFactory::create(&agents, fixture.spec([]))
         .expect("it can be made");
 
     let ended = tokio::time::timeout(
@@ -282,5 +282,5 @@ async fn a_service_that_is_not_there_ends_the_turn() {
 
     let error = error.unwrap_or_else(|| panic!("{events:?}"));
     assert!(error.is_retryable(), "{error:?}");
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }

@@ -47,8 +47,8 @@ pub(crate) struct Keeper {
     exit: Option<Exit>,
     watch: Watch,
     shared: Arc<Shared>,
-    orders: Receiver<ShutdownRequest>,
-    /// The ladder for a dropped handle.
+    requests: Receiver<ShutdownRequest>,
+    /// The policy for a dropped handle.
     policy: ShutdownPolicy,
     folder: Option<SessionFolder>,
 }
@@ -58,10 +58,10 @@ impl Keeper {
     pub(crate) fn start(
         launch: Launch,
         shared: Arc<Shared>,
-        hang_up: LifelineReceiver,
+        lifeline_receiver: LifelineReceiver,
     ) -> io::Result<Sender<Spawned>> {
         let (spawned_tx, spawned_rx) = channel::<Spawned>();
-        let Launch { marker, ladder, .. } = launch;
+        let Launch { marker, policy, .. } = launch;
         let span = tracing::Span::current();
         // Register before the child starts, and not in this thread: `kill_all_children` must find
         // every child that was started.
@@ -78,19 +78,19 @@ impl Keeper {
             else {
                 return;
             };
-            let watch = Watch::new(spawned.stderr.take(), exit, hang_up.pipe);
-            let mut family = ProcessTree::new(pid, marker);
+            let watch = Watch::new(spawned.stderr.take(), exit, lifeline_receiver.pipe);
+            let mut process_tree = ProcessTree::new(pid, marker);
             if Pid::from_child(&spawned) != pid {
-                family.set_supervisor(Pid::from_child(&spawned));
+                process_tree.set_supervisor(Pid::from_child(&spawned));
             }
             let keeper = Self {
                 spawned,
-                process_tree: family,
+                process_tree,
                 exit: None,
                 watch,
                 shared,
-                orders: hang_up.orders,
-                policy: ladder,
+                requests: lifeline_receiver.requests,
+                policy,
                 folder,
             };
             span.in_scope(|| keeper.run());
@@ -105,18 +105,18 @@ impl Keeper {
         while let WatchEvent::Exit(exit) = self.watch.wait_until(Deadline::NEVER, &self.shared) {
             self.record_exit(exit);
         }
-        let order = self.orders.try_recv();
-        let order = order.unwrap_or_else(|_| ShutdownRequest::on_drop());
-        let ladder = order.ladder.unwrap_or_else(|| self.policy.clone());
+        let request = self.requests.try_recv();
+        let request = request.unwrap_or_else(|_| ShutdownRequest::on_drop());
+        let policy = request.policy.unwrap_or_else(|| self.policy.clone());
 
-        let report = self.shutdown(&ladder);
+        let report = self.shutdown(&policy);
         let is_complete = report.is_complete();
         if is_complete {
             self.release();
         }
         // The receiver may be dropped.
-        let _ = order.reply.map(|reply| reply.send(report));
-        drop(order.pending);
+        let _ = request.reply.map(|reply| reply.send(report));
+        drop(request.pending);
 
         // Keep waiting for a process that survived even a kill.
         if !is_complete {
@@ -155,8 +155,8 @@ impl Keeper {
 /// The request to end a child.
 #[derive(Debug)]
 pub(crate) struct ShutdownRequest {
-    /// `None` for the ladder of the launch.
-    pub(crate) ladder: Option<ShutdownPolicy>,
+    /// `None` for the policy of the launch.
+    pub(crate) policy: Option<ShutdownPolicy>,
     pub(crate) reply: Option<oneshot::Sender<ShutdownReport>>,
     /// Counts the child among the pending shutdowns.
     pub(crate) pending: PendingShutdown,
@@ -166,7 +166,7 @@ impl ShutdownRequest {
     /// Creates the request that is used when the handle is dropped without one.
     fn on_drop() -> Self {
         Self {
-            ladder: None,
+            policy: None,
             reply: None,
             pending: PendingShutdown::start(),
         }
@@ -185,41 +185,41 @@ pub(crate) struct Lifeline {
 /// The end of the connection that the keeper holds.
 #[derive(Debug)]
 pub(crate) struct LifelineReceiver {
-    orders: Receiver<ShutdownRequest>,
+    requests: Receiver<ShutdownRequest>,
     /// Closed at the other end after the request was sent.
     pipe: PipeReader,
 }
 
 impl Lifeline {
     pub(crate) fn new() -> io::Result<(Self, LifelineReceiver)> {
-        let (orders, received) = channel();
+        let (requests, received) = channel();
         let (pipe, writer) = io::pipe()?;
-        let hang_up = LifelineReceiver {
-            orders: received,
+        let lifeline_receiver = LifelineReceiver {
+            requests: received,
             pipe,
         };
         let lifeline = Self {
-            requests: Some(orders),
+            requests: Some(requests),
             _pipe: writer,
         };
-        Ok((lifeline, hang_up))
+        Ok((lifeline, lifeline_receiver))
     }
 
-    /// Ends the child by `ladder`, and returns the receiver of the report.
-    pub(crate) fn end(mut self, ladder: ShutdownPolicy) -> oneshot::Receiver<ShutdownReport> {
+    /// Ends the child by `policy`, and returns the receiver of the report.
+    pub(crate) fn end(mut self, policy: ShutdownPolicy) -> oneshot::Receiver<ShutdownReport> {
         let (reply, report) = oneshot::channel();
         self.send(ShutdownRequest {
-            ladder: Some(ladder),
+            policy: Some(policy),
             reply: Some(reply),
             pending: PendingShutdown::start(),
         });
         report
     }
 
-    fn send(&mut self, order: ShutdownRequest) {
-        if let Some(orders) = self.requests.take() {
+    fn send(&mut self, request: ShutdownRequest) {
+        if let Some(requests) = self.requests.take() {
             // A keeper that has ended drops the request and its reply channel.
-            let _ = orders.send(order);
+            let _ = requests.send(request);
         }
     }
 }
@@ -233,15 +233,15 @@ impl Drop for Lifeline {
 }
 
 impl Keeper {
-    /// Ends the child by the steps of `ladder`, and kills the remaining processes.
-    fn shutdown(&mut self, ladder: &ShutdownPolicy) -> ShutdownReport {
+    /// Ends the child by the steps of `policy`, and kills the remaining processes.
+    fn shutdown(&mut self, policy: &ShutdownPolicy) -> ShutdownReport {
         let mut ended_by = match self.exit {
             Some(_) => EndedBy::Itself,
-            None => self.run_steps(ladder),
+            None => self.run_steps(policy),
         };
         // A blocked writer must not wait for a reader.
         self.shared.stdin.close();
-        let left = self.kill_the_rest(ladder);
+        let left = self.kill_the_rest(policy);
         if ended_by == EndedBy::Nothing && self.exit.is_some() {
             ended_by = EndedBy::Kill;
         }
@@ -258,8 +258,8 @@ impl Keeper {
         report
     }
 
-    fn run_steps(&mut self, ladder: &ShutdownPolicy) -> EndedBy {
-        for step in ladder.steps() {
+    fn run_steps(&mut self, policy: &ShutdownPolicy) -> EndedBy {
+        for step in policy.steps() {
             // As long as the child is alive, all its descendants can be found. Processes that lose
             // their parent in this step are remembered.
             self.process_tree.scan();
@@ -276,8 +276,8 @@ impl Keeper {
     }
 
     /// Kills until no process is left or the limit has passed, and returns the remaining processes.
-    fn kill_the_rest(&mut self, ladder: &ShutdownPolicy) -> Vec<ProcessInfo> {
-        let deadline = Deadline::after(ladder.kill_limit());
+    fn kill_the_rest(&mut self, policy: &ShutdownPolicy) -> Vec<ProcessInfo> {
+        let deadline = Deadline::after(policy.kill_limit());
         let mut clean = EmptyScans::default();
         loop {
             if self.exit.is_some() && self.process_tree.is_proven_empty() {

@@ -22,6 +22,9 @@ const CHUNK_LEN: usize = 16 * 1024;
 /// other processes may write to the pipe for ever.
 const REST_LIMIT: usize = 1024 * 1024;
 
+/// The bytes that are kept of the end of the standard error: 64 KiB.
+const STDERR_LIMIT: usize = 64 * 1024;
+
 /// An event of a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WatchEvent {
@@ -39,18 +42,18 @@ pub(super) struct Watch {
     stderr: Option<ChildStderr>,
     exit: Option<PipeReader>,
     has_exited: bool,
-    hang_up: Option<PipeReader>,
+    lifeline: Option<PipeReader>,
 }
 
 impl Watch {
-    pub(super) fn new(stderr: Option<ChildStderr>, exit: PipeReader, hang_up: PipeReader) -> Self {
+    pub(super) fn new(stderr: Option<ChildStderr>, exit: PipeReader, lifeline: PipeReader) -> Self {
         // A pipe that would block the thread is closed instead.
         let stderr = stderr.filter(|pipe| ioctl_fionbio(pipe, true).is_ok());
         Self {
             stderr,
             exit: Some(exit),
             has_exited: false,
-            hang_up: Some(hang_up),
+            lifeline: Some(lifeline),
         }
     }
 
@@ -75,8 +78,8 @@ impl Watch {
                 let exit = self.exit.as_ref().map_or(Exit::Unknown, exit::recv);
                 return WatchEvent::Exit(exit);
             }
-            if ready.hang_up {
-                self.hang_up = None;
+            if ready.lifeline {
+                self.lifeline = None;
                 return WatchEvent::HandleDropped;
             }
             if left == Some(Duration::ZERO) {
@@ -122,7 +125,7 @@ impl Watch {
                 .as_ref()
                 .filter(|_| !self.has_exited)
                 .map(AsFd::as_fd),
-            self.hang_up.as_ref().map(AsFd::as_fd),
+            self.lifeline.as_ref().map(AsFd::as_fd),
         ];
         let waits_for = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
         let mut polled: Vec<_> = watched.into_iter().flatten().map(waits_for).collect();
@@ -139,12 +142,12 @@ impl Watch {
         }
         // The list has only the sources that are still watched.
         let mut events = polled.iter().map(|fd| !fd.revents().is_empty());
-        let [stderr, exit, hang_up] =
+        let [stderr, exit, lifeline] =
             watched.map(|fd| fd.is_some() && events.next().unwrap_or_default());
         Ready {
             stderr,
             exit,
-            hang_up,
+            lifeline,
         }
     }
 }
@@ -153,7 +156,7 @@ impl Watch {
 struct Ready {
     stderr: bool,
     exit: bool,
-    hang_up: bool,
+    lifeline: bool,
 }
 
 /// State that is shared by a keeper and the handle of its child.
@@ -168,12 +171,12 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(stderr_limit: usize, addressee: SignalTarget) -> Arc<Self> {
+    pub(crate) fn new(signal_target: SignalTarget) -> Arc<Self> {
         Arc::new(Self {
             exit: watch::Sender::new(None),
             stdin: Arc::default(),
-            signal_target: addressee,
-            stderr: Mutex::new(StderrTail::new(stderr_limit)),
+            signal_target,
+            stderr: Mutex::new(StderrTail::new(STDERR_LIMIT)),
         })
     }
 
@@ -194,33 +197,33 @@ mod tests {
     struct Ends {
         stderr: io::PipeWriter,
         exit: io::PipeWriter,
-        hang_up: io::PipeWriter,
+        lifeline: io::PipeWriter,
     }
 
     fn watch() -> (Watch, Ends, Arc<Shared>) {
-        let [stderr, exit, hang_up] = [(); 3].map(|()| io::pipe().expect("a pipe"));
-        let complaints = ChildStderr::from(OwnedFd::from(stderr.0));
-        let watch = Watch::new(Some(complaints), exit.0, hang_up.0);
+        let [stderr, exit, lifeline] = [(); 3].map(|()| io::pipe().expect("a pipe"));
+        let stderr_pipe = ChildStderr::from(OwnedFd::from(stderr.0));
+        let watch = Watch::new(Some(stderr_pipe), exit.0, lifeline.0);
         let ends = Ends {
             stderr: stderr.1,
             exit: exit.1,
-            hang_up: hang_up.1,
+            lifeline: lifeline.1,
         };
-        (watch, ends, Shared::new(usize::MAX, SignalTarget::Child))
+        (watch, ends, Shared::new(SignalTarget::Child))
     }
 
     #[test]
     fn stderr_is_read_to_the_end_before_the_exit_is_reported() {
         let (mut watch, mut ends, shared) = watch();
-        let words = "x".repeat(3 * CHUNK_LEN);
-        ends.stderr.write_all(words.as_bytes()).expect("room");
+        let text = "x".repeat(3 * CHUNK_LEN);
+        ends.stderr.write_all(text.as_bytes()).expect("room");
         exit::report(ends.exit.as_fd(), Exit::Code(3));
 
         let seen = watch.wait_until(Deadline::NEVER, &shared);
 
         assert_eq!(seen, WatchEvent::Exit(Exit::Code(3)));
 
-        assert_eq!(shared.stderr().text(), words);
+        assert_eq!(shared.stderr().text(), text);
     }
 
     #[test]
@@ -242,7 +245,7 @@ mod tests {
         let (mut watch, mut ends, shared) = watch();
         let complaining = std::thread::spawn(move || {
             while ends.stderr.write_all(&[b'x'; CHUNK_LEN]).is_ok() {}
-            (ends.exit, ends.hang_up)
+            (ends.exit, ends.lifeline)
         });
 
         let seen = watch.wait_until(Deadline::after(Duration::from_millis(20)), &shared);

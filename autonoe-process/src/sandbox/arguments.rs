@@ -7,22 +7,10 @@ use std::path::Path;
 
 use super::mounts::{Access, Mount, plan};
 use super::resolve_paths::bytes;
-use super::{NestedSandboxes, Network, OsSandbox, SandboxError};
+use super::{Network, OsSandbox, SandboxError};
 
-/// Entries of `/proc` that change the whole machine. Bubblewrap protects some of them, by a test
-/// that fails with the permissions of root.
-const MACHINE: [&str; 10] = [
-    "/proc/acpi",
-    "/proc/asound",
-    "/proc/bus",
-    "/proc/driver",
-    "/proc/fs",
-    "/proc/irq",
-    "/proc/mtrr",
-    "/proc/scsi",
-    "/proc/sys",
-    "/proc/sysrq-trigger",
-];
+/// Size limit of each of `/tmp` and `/dev/shm` in bytes: 1 GiB. They are in memory.
+const TEMPORARY_LIMIT: &str = "1073741824";
 
 impl OsSandbox {
     /// Returns the options for bubblewrap, each followed by a zero byte.
@@ -34,7 +22,7 @@ impl OsSandbox {
         let mut options = Options::default();
         self.separate(&mut options);
         options.add("--ro-bind", &[b"/", b"/"]);
-        self.mount(&mut options, &plan(self.requested_mounts()?)?);
+        mount(&mut options, &plan(self.requested_mounts()?)?);
         for (name, value) in env {
             options.add("--setenv", &[name.as_bytes(), value.as_bytes()]);
         }
@@ -59,57 +47,50 @@ impl OsSandbox {
         if self.network == Network::Off {
             options.add("--unshare-net", &[]);
         }
-        if self.nested == NestedSandboxes::Forbidden {
-            options.add("--disable-userns", &[]);
-        }
+        // User namespaces are a common start of kernel exploits.
+        options.add("--disable-userns", &[]);
     }
+}
 
-    fn mount(&self, options: &mut Options, plan: &[Mount]) {
-        let mut read_only_at_last = Vec::new();
-        for Mount { place, access } in plan {
-            let path = bytes(&place.path);
-            match access {
-                Access::Own if path == b"/dev" => self.mount_devices(options),
-                Access::Own if path == b"/proc" => self.mount_processes(options),
-                Access::Own => self.mount_memory(options, &path),
-                Access::Writable => options.add("--bind", &[&path, &path]),
-                Access::ReadOnly => options.add("--ro-bind", &[&path, &path]),
-                Access::Hidden if place.is_directory => {
-                    options.add("--tmpfs", &[&path]);
-                    // Mount points are still to be created in it.
-                    read_only_at_last.push(path);
-                }
-                Access::Hidden => options.add("--ro-bind", &[b"/dev/null", &path]),
+fn mount_memory(options: &mut Options, path: &[u8]) {
+    options.add("--size", &[TEMPORARY_LIMIT.as_bytes()]);
+    options.add("--tmpfs", &[path]);
+}
+
+/// The `/dev` of bubblewrap is memory without a limit, and all of it is writable.
+fn mount_devices(options: &mut Options) {
+    options.add("--dev", &[b"/dev"]);
+    mount_memory(options, b"/dev/shm");
+    options.add("--remount-ro", &[b"/dev"]);
+}
+
+/// Entries of `/proc` can change the whole machine. Bubblewrap protects some of them, by a test that
+/// fails with the permissions of root.
+fn mount_processes(options: &mut Options) {
+    options.add("--proc", &[b"/proc"]);
+    options.add("--remount-ro", &[b"/proc"]);
+}
+
+fn mount(options: &mut Options, plan: &[Mount]) {
+    let mut read_only_at_last = Vec::new();
+    for Mount { place, access } in plan {
+        let path = bytes(&place.path);
+        match access {
+            Access::Own if path == b"/dev" => mount_devices(options),
+            Access::Own if path == b"/proc" => mount_processes(options),
+            Access::Own => mount_memory(options, &path),
+            Access::Writable => options.add("--bind", &[&path, &path]),
+            Access::ReadOnly => options.add("--ro-bind", &[&path, &path]),
+            Access::Hidden if place.is_directory => {
+                options.add("--tmpfs", &[&path]);
+                // Mount points are still to be created in it.
+                read_only_at_last.push(path);
             }
-        }
-        for path in read_only_at_last {
-            options.add("--remount-ro", &[&path]);
+            Access::Hidden => options.add("--ro-bind", &[b"/dev/null", &path]),
         }
     }
-
-    fn mount_memory(&self, options: &mut Options, path: &[u8]) {
-        options.add("--size", &[self.temporary_limit.to_string().as_bytes()]);
-        options.add("--tmpfs", &[path]);
-    }
-
-    /// The `/dev` of bubblewrap is memory without a limit, and all of it is writable.
-    fn mount_devices(&self, options: &mut Options) {
-        options.add("--dev", &[b"/dev"]);
-        self.mount_memory(options, b"/dev/shm");
-        options.add("--remount-ro", &[b"/dev"]);
-    }
-
-    fn mount_processes(&self, options: &mut Options) {
-        options.add("--proc", &[b"/proc"]);
-        match self.nested {
-            NestedSandboxes::Forbidden => options.add("--remount-ro", &[b"/proc"]),
-            // A process that creates a sandbox writes to its own entries there.
-            NestedSandboxes::Allowed => {
-                for path in MACHINE.into_iter().filter(|path| Path::new(path).exists()) {
-                    options.add("--ro-bind", &[path.as_bytes(), path.as_bytes()]);
-                }
-            }
-        }
+    for path in read_only_at_last {
+        options.add("--remount-ro", &[&path]);
     }
 }
 
@@ -169,16 +150,11 @@ mod tests {
     fn allowed_access_is_in_the_options() {
         let sandbox = OsSandbox::new("/usr/bin/bwrap")
             .network(Network::Shared)
-            .nested_sandboxes(NestedSandboxes::Allowed)
-            .temporary_limit(4096)
             .writable("/srv");
 
         let text = words(&sandbox, &[]);
 
         assert!(!text.contains("--unshare-net"), "{text}");
-        assert!(!text.contains("--disable-userns"), "{text}");
-        assert!(text.contains("--ro-bind /proc/sys /proc/sys "), "{text}");
-        assert!(text.contains("--size 4096 --tmpfs /tmp "), "{text}");
         assert!(text.contains(" --bind /srv /srv "), "{text}");
     }
 }

@@ -12,5 +12,5 @@ mod probe;
 mod resolve_paths;
 
 pub(crate) use os_sandbox::Wrapped;
-pub use os_sandbox::{NestedSandboxes, Network, OsSandbox, SandboxError};
+pub use os_sandbox::{Network, OsSandbox, SandboxError};
 pub use probe::Obstacle;

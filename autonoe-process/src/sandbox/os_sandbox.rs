@@ -62,8 +62,6 @@ pub struct OsSandbox {
     pub(super) read_only: Vec<PathBuf>,
     pub(super) hidden: Vec<PathBuf>,
     pub(super) network: Network,
-    pub(super) nested: NestedSandboxes,
-    pub(super) temporary_limit: u64,
 }
 
 /// Network access of a sandbox.
@@ -76,20 +74,7 @@ pub enum Network {
     Shared,
 }
 
-/// Whether processes in a sandbox can create further sandboxes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum NestedSandboxes {
-    /// They cannot: user namespaces, a common start of kernel exploits, are not available.
-    #[default]
-    Forbidden,
-    /// They can, for an agent that runs its own tools in a sandbox. Not for root.
-    Allowed,
-}
-
 impl OsSandbox {
-    /// Default size limit of each of `/tmp` and `/dev/shm`: 1 GiB. They are in memory.
-    pub const TEMPORARY_LIMIT: u64 = 1024 * 1024 * 1024;
-
     /// Creates a sandbox that uses `program`, the absolute path of bubblewrap, and in which nothing
     /// is writable.
     pub fn new(program: impl Into<PathBuf>) -> Self {
@@ -99,8 +84,6 @@ impl OsSandbox {
             read_only: Vec::new(),
             hidden: Vec::new(),
             network: Network::default(),
-            nested: NestedSandboxes::default(),
-            temporary_limit: Self::TEMPORARY_LIMIT,
         }
     }
 
@@ -136,20 +119,6 @@ impl OsSandbox {
     #[must_use]
     pub fn network(mut self, network: Network) -> Self {
         self.network = network;
-        self
-    }
-
-    /// Sets whether further sandboxes can be created inside.
-    #[must_use]
-    pub fn nested_sandboxes(mut self, nested: NestedSandboxes) -> Self {
-        self.nested = nested;
-        self
-    }
-
-    /// Sets the size limit of each of `/tmp` and `/dev/shm` in bytes.
-    #[must_use]
-    pub fn temporary_limit(mut self, bytes: u64) -> Self {
-        self.temporary_limit = bytes;
         self
     }
 }

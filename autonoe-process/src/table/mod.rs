@@ -54,7 +54,7 @@ impl Row {
 
 /// Returns nothing: only Linux exposes the start time of a process in a file system.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn row_of(_pid: u32) -> Option<Row> {
+pub(crate) fn read_row(_pid: u32) -> Option<Row> {
     None
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn children(_pid: u32) -> Option<Vec<u32>> {
 
 /// Returns nothing: only Linux has a boot ID.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn boot() -> Option<String> {
+pub(crate) fn boot_id() -> Option<String> {
     None
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn read(_marker: &crate::Marker) -> Vec<Row> {
 
 /// Returns `false`: only Linux exposes the initial environment of a process.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn is_on_this(_marker: &crate::Marker) -> bool {
+pub(crate) fn is_on_current_process(_marker: &crate::Marker) -> bool {
     false
 }
 
@@ -100,26 +100,19 @@ pub(crate) struct TreeMembers<'a> {
 /// descendants of these.
 ///
 /// Processes that have ended are excluded.
-pub(crate) fn members(table: &[Row], kin: &TreeMembers<'_>) -> Vec<Row> {
-    let of_child = |number| kin.child == Some(number);
-    let is_kin = |row: &Row| {
+pub(crate) fn members(table: &[Row], tree: &TreeMembers<'_>) -> Vec<Row> {
+    let of_child = |number| tree.child == Some(number);
+    let is_member = |row: &Row| {
         row.marked
             || of_child(row.pid)
             || of_child(row.group)
             || of_child(row.session)
-            || kin.supervisor == Some(row.parent)
-            || kin.known.contains(&row.identity())
+            || tree.supervisor == Some(row.parent)
+            || tree.known.contains(&row.identity())
     };
-    let first = table.iter().filter(|row| is_kin(row)).map(|row| row.pid);
-    let outside = [Some(kin.host), kin.supervisor];
+    let first = table.iter().filter(|row| is_member(row)).map(|row| row.pid);
+    let outside = [Some(tree.host), tree.supervisor];
     with_descendants(table, first.collect(), &outside)
-}
-
-/// Returns the descendants of the process `root`, without `root`.
-pub(crate) fn descendants(table: &[Row], root: u32, host: u32) -> Vec<Row> {
-    let mut found = with_descendants(table, HashSet::from([root]), &[Some(host)]);
-    found.retain(|row| row.pid != root);
-    found
 }
 
 /// Returns the program that the child `bubblewrap` runs in a sandbox.
@@ -192,13 +185,13 @@ mod tests {
         known: &[Identity],
     ) -> Vec<u32> {
         let known = known.iter().copied().collect();
-        let kin = TreeMembers {
+        let tree = TreeMembers {
             host: HOST,
             child,
             supervisor,
             known: &known,
         };
-        let found = members(table, &kin);
+        let found = members(table, &tree);
         found.iter().map(|row| row.pid).collect()
     }
 
@@ -304,18 +297,6 @@ mod tests {
         };
 
         assert_eq!(pids(&[row(CHILD, HOST), ended]), [CHILD]);
-    }
-
-    #[test]
-    fn descendants_leave_out_the_root_and_orphans() {
-        let table = [row(CHILD, HOST), row(21, CHILD), row(22, 21), marked(31, 1)];
-
-        let found = descendants(&table, CHILD, HOST);
-
-        assert_eq!(
-            found.iter().map(|row| row.pid).collect::<Vec<_>>(),
-            [21, 22]
-        );
     }
 
     #[test]

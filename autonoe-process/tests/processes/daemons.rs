@@ -31,26 +31,26 @@ const HOPS: &str = "env -i setsid bash hop </dev/null >/dev/null 2>&1 &";
 /// Exits when it is interrupted.
 const LISTENING: &str = "trap 'exit 0' INT; echo ready; while :; do sleep 0.01; done";
 
-fn wait_for_daemon(trial: &Fixture) {
+fn wait_for_daemon(fixture: &Fixture) {
     eventually("a daemon that only its parent identifies", || {
-        let processes = trial.processes();
+        let processes = fixture.processes();
         let is_alone = matches!(&processes[..], [daemon] if daemon.name == "sleep");
-        is_alone && trial.marker.processes().is_empty()
+        is_alone && fixture.marker.processes().is_empty()
     });
 }
 
-fn write_hops(trial: &Fixture) {
+fn write_hops(fixture: &Fixture) {
     let hop = "echo x >>hops; env -i setsid bash hop &\n";
-    fs::write(trial.path("hop"), hop).expect("writable");
+    fs::write(fixture.path("hop"), hop).expect("writable");
 }
 
-fn hops(trial: &Fixture) -> u64 {
-    fs::metadata(trial.path("hops")).map_or(0, |file| file.len())
+fn hops(fixture: &Fixture) -> u64 {
+    fs::metadata(fixture.path("hops")).map_or(0, |file| file.len())
 }
 
 /// Starts Bash with `script`, which prints `ready`.
-async fn start(trial: &Fixture, script: &str) -> (Process, Pipes) {
-    let started = trial.bash(script).start().await.expect("it starts");
+async fn start(fixture: &Fixture, script: &str) -> (Process, Pipes) {
+    let started = fixture.bash(script).start().await.expect("it starts");
     let StartedProcess {
         process,
         stdin,
@@ -60,16 +60,16 @@ async fn start(trial: &Fixture, script: &str) -> (Process, Pipes) {
 }
 
 /// Starts Bash with `script` in a host, which runs until it is killed.
-fn run_host(trial: &Fixture, script: &str, has_ended: bool) -> ! {
+fn run_host(fixture: &Fixture, script: &str, has_ended: bool) -> ! {
     let runtime = Builder::new_current_thread().enable_all().build();
     let held = runtime.expect("a runtime").block_on(async {
-        let held = start(trial, script).await;
+        let held = start(fixture, script).await;
         if has_ended {
             within(held.0.exited()).await;
         }
         held
     });
-    fs::write(trial.path("host"), "ready\n").expect("writable");
+    fs::write(fixture.path("host"), "ready\n").expect("writable");
     loop {
         std::thread::park();
         let _ = &held;
@@ -88,16 +88,16 @@ fn supervisor_of(process: &Process) -> Pid {
 #[tokio::test]
 async fn daemons_are_killed_after_the_child_has_ended() {
     for daemon in DAEMONS {
-        let trial = Fixture::new();
-        let started = trial.bash(daemon).start().await.expect("it starts");
+        let fixture = Fixture::new();
+        let started = fixture.bash(daemon).start().await.expect("it starts");
         assert_eq!(within(started.process.exited()).await, Exit::Code(0));
-        wait_for_daemon(&trial);
+        wait_for_daemon(&fixture);
 
         let end = within(started.process.shutdown(kill_at_once())).await;
 
         let killed: Vec<_> = end.killed.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(killed, ["sleep"], "{daemon}");
-        assert_eq!(trial.processes(), [], "{daemon}");
+        assert_eq!(fixture.processes(), [], "{daemon}");
         assert!(end.is_complete(), "{daemon}: {end:?}");
     }
 }
@@ -105,108 +105,108 @@ async fn daemons_are_killed_after_the_child_has_ended() {
 #[tokio::test]
 async fn commands_leave_no_daemons() {
     for daemon in DAEMONS {
-        let trial = Fixture::new();
-        let commands = ProcessRunner::unconfined(trial.folder())
+        let fixture = Fixture::new();
+        let commands = ProcessRunner::unconfined(fixture.folder())
             .env("PATH", std::env::var_os("PATH").expect("set"));
         let command = ["bash", "-c", daemon].map(str::to_owned);
 
         let end = commands.run(&command, DEADLINE).await.expect("it starts");
 
         assert_eq!(end, CommandOutcome::Exited { code: 0 }, "{daemon}");
-        assert_eq!(trial.processes(), [], "{daemon}");
+        assert_eq!(fixture.processes(), [], "{daemon}");
     }
 }
 
 #[test]
 fn daemons_are_killed_when_the_host_is_killed() {
-    if let Some(trial) = Fixture::as_host() {
-        run_host(&trial, &format!("{}; {LISTENING}", DAEMONS[0]), false);
+    if let Some(fixture) = Fixture::as_host() {
+        run_host(&fixture, &format!("{}; {LISTENING}", DAEMONS[0]), false);
     }
-    let trial = Fixture::new();
-    let mut host = trial.start_host("daemons::daemons_are_killed_when_the_host_is_killed");
-    trial.wait_for_file("host");
-    eventually("a daemon", || trial.processes().len() > 1);
+    let fixture = Fixture::new();
+    let mut host = fixture.start_host("daemons::daemons_are_killed_when_the_host_is_killed");
+    fixture.wait_for_file("host");
+    eventually("a daemon", || fixture.processes().len() > 1);
 
     host.kill();
 
-    eventually("the end of the daemon", || trial.processes().is_empty());
+    eventually("the end of the daemon", || fixture.processes().is_empty());
 }
 
 #[test]
 fn daemons_of_a_child_that_has_ended_are_killed_when_the_host_is_killed() {
-    if let Some(trial) = Fixture::as_host() {
-        run_host(&trial, &format!("{}; echo ready", DAEMONS[0]), true);
+    if let Some(fixture) = Fixture::as_host() {
+        run_host(&fixture, &format!("{}; echo ready", DAEMONS[0]), true);
     }
-    let trial = Fixture::new();
+    let fixture = Fixture::new();
     let name = "daemons_of_a_child_that_has_ended_are_killed_when_the_host_is_killed";
-    let mut host = trial.start_host(&format!("daemons::{name}"));
-    trial.wait_for_file("host");
-    wait_for_daemon(&trial);
+    let mut host = fixture.start_host(&format!("daemons::{name}"));
+    fixture.wait_for_file("host");
+    wait_for_daemon(&fixture);
 
     host.kill();
 
-    eventually("the end of the daemon", || trial.processes().is_empty());
+    eventually("the end of the daemon", || fixture.processes().is_empty());
 }
 
 #[test]
 fn daemons_that_start_each_other_are_killed_when_the_host_is_killed() {
-    if let Some(trial) = Fixture::as_host() {
-        run_host(&trial, &format!("{HOPS} echo ready"), true);
+    if let Some(fixture) = Fixture::as_host() {
+        run_host(&fixture, &format!("{HOPS} echo ready"), true);
     }
-    let trial = Fixture::new();
-    write_hops(&trial);
+    let fixture = Fixture::new();
+    write_hops(&fixture);
     let name = "daemons_that_start_each_other_are_killed_when_the_host_is_killed";
-    let mut host = trial.start_host(&format!("daemons::{name}"));
-    trial.wait_for_file("host");
-    eventually("a few hops", || hops(&trial) > 20);
+    let mut host = fixture.start_host(&format!("daemons::{name}"));
+    fixture.wait_for_file("host");
+    eventually("a few hops", || hops(&fixture) > 20);
 
     host.kill();
 
     eventually("the last hop", || {
-        let then = hops(&trial);
+        let then = hops(&fixture);
         std::thread::sleep(Duration::from_millis(200));
-        hops(&trial) == then && trial.processes().is_empty()
+        hops(&fixture) == then && fixture.processes().is_empty()
     });
 }
 
 #[tokio::test]
 async fn daemons_that_start_each_other_are_killed_after_the_child_has_ended() {
-    let trial = Fixture::new();
-    write_hops(&trial);
-    let started = trial.bash(HOPS).start().await.expect("it starts");
+    let fixture = Fixture::new();
+    write_hops(&fixture);
+    let started = fixture.bash(HOPS).start().await.expect("it starts");
     assert_eq!(within(started.process.exited()).await, Exit::Code(0));
-    eventually("a few hops", || hops(&trial) > 20);
+    eventually("a few hops", || hops(&fixture) > 20);
 
     let end = within(started.process.shutdown(kill_at_once())).await;
 
     assert!(end.is_complete(), "{end:?}");
-    let then = hops(&trial);
+    let then = hops(&fixture);
     std::thread::sleep(SHORT_WAIT);
-    assert_eq!(hops(&trial), then, "the chain continues");
-    assert_eq!(trial.processes(), []);
+    assert_eq!(hops(&fixture), then, "the chain continues");
+    assert_eq!(fixture.processes(), []);
 }
 
 #[tokio::test]
 async fn killing_the_supervisor_kills_the_child_and_its_daemons() {
-    let trial = Fixture::new();
+    let fixture = Fixture::new();
     // The child ignores the signal that it gets when its supervisor dies.
     let script = format!("{}; {STUBBORN}", DAEMONS[0]);
-    let (process, _pipes) = start(&trial, &script).await;
-    eventually("a daemon", || trial.processes().len() > 1);
+    let (process, _pipes) = start(&fixture, &script).await;
+    eventually("a daemon", || fixture.processes().len() > 1);
 
     kill_process(supervisor_of(&process), Signal::KILL).expect("it runs");
 
     assert_eq!(within(process.exited()).await, Exit::Unknown);
     let end = within(process.shutdown(kill_at_once())).await;
     assert_eq!(end.left, []);
-    assert_eq!(trial.processes(), []);
-    trial.assert_nothing_is_left();
+    assert_eq!(fixture.processes(), []);
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_supervisor_that_was_stopped_does_not_prevent_a_shut_down() {
-    let trial = Fixture::new();
-    let (process, _pipes) = start(&trial, LISTENING).await;
+    let fixture = Fixture::new();
+    let (process, _pipes) = start(&fixture, LISTENING).await;
     let supervisor = supervisor_of(&process);
     kill_process(supervisor, Signal::STOP).expect("it runs");
     let number = supervisor.as_raw_pid().unsigned_abs();
@@ -221,13 +221,13 @@ async fn a_supervisor_that_was_stopped_does_not_prevent_a_shut_down() {
 
 #[tokio::test]
 async fn the_orphans_of_a_child_are_reaped() {
-    let trial = Fixture::new();
+    let fixture = Fixture::new();
     let script = "(env -i setsid bash -c 'echo $$ >orphan; read -r _ <hold' &); exit 0";
     let script = format!("mkfifo hold; {script}");
-    let started = trial.bash(&script).start().await.expect("it starts");
+    let started = fixture.bash(&script).start().await.expect("it starts");
     within(started.process.exited()).await;
     let child = started.process.pid();
-    let orphan = trial.wait_for_file("orphan").parse().expect("a number");
+    let orphan = fixture.wait_for_file("orphan").parse().expect("a number");
 
     let end = within(started.process.shutdown(kill_at_once())).await;
 

@@ -1,5 +1,6 @@
 //! Fixture of the tests: a folder, a marker, and waiting with a deadline.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 /// Far longer than any step takes here.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Long enough for a step of a ladder that is expected to have no effect.
+/// Long enough for a step of a policy that is expected to have no effect.
 pub(crate) const SHORT_WAIT: Duration = Duration::from_millis(50);
 
 const MARKER: &str = "AUTONOE_PROCESS_TEST";
@@ -46,7 +47,7 @@ impl Fixture {
         }
     }
 
-    /// In a process that [`start_host`](Self::start_host) started, returns its trial.
+    /// In a process that [`start_host`](Self::start_host) started, returns its fixture.
     pub(crate) fn as_host() -> Option<Self> {
         let value = std::env::var(HOST_MARKER).ok()?;
         let folder = std::env::var_os(HOST_FOLDER)?;
@@ -228,16 +229,16 @@ pub(crate) async fn ready(stdout: Stdout) -> BufReader<Stdout> {
     stdout
 }
 
-/// Returns a ladder of `actions` that have no time to work, and one that has unlimited time.
-pub(crate) fn ladder(without_effect: &[ShutdownAction], at_last: ShutdownAction) -> ShutdownPolicy {
-    let step = |ladder: ShutdownPolicy, action: &ShutdownAction| ladder.then(*action, SHORT_WAIT);
-    let ladder = without_effect
+/// Returns a policy of `actions` that have no time to work, and one that has unlimited time.
+pub(crate) fn policy(without_effect: &[ShutdownAction], at_last: ShutdownAction) -> ShutdownPolicy {
+    let step = |policy: ShutdownPolicy, action: &ShutdownAction| policy.then(*action, SHORT_WAIT);
+    let policy = without_effect
         .iter()
         .fold(ShutdownPolicy::kill_at_once(), step);
-    ladder.then(at_last, DEADLINE).kill_within(DEADLINE)
+    policy.then(at_last, DEADLINE).kill_within(DEADLINE)
 }
 
-/// Returns a ladder without steps and without a time limit for the kill.
+/// Returns a policy without steps and without a time limit for the kill.
 pub(crate) fn kill_at_once() -> ShutdownPolicy {
     ShutdownPolicy::kill_at_once().kill_within(DEADLINE)
 }
@@ -246,12 +247,12 @@ pub(crate) const CLOSE: ShutdownAction = ShutdownAction::CloseStdin;
 pub(crate) const INTERRUPT: ShutdownAction = ShutdownAction::Signal(Signal::Interrupt);
 pub(crate) const TERMINATE: ShutdownAction = ShutdownAction::Signal(Signal::Terminate);
 
-/// Returns the whole ladder, for a child that is expected to ignore it.
-pub(crate) fn short_ladder() -> ShutdownPolicy {
+/// Returns the whole policy, for a child that is expected to ignore it.
+pub(crate) fn short_policy() -> ShutdownPolicy {
     let steps = [CLOSE, INTERRUPT, TERMINATE];
-    let step = |ladder: ShutdownPolicy, action| ladder.then(action, SHORT_WAIT);
-    let ladder = steps.into_iter().fold(ShutdownPolicy::kill_at_once(), step);
-    ladder.kill_within(DEADLINE)
+    let step = |policy: ShutdownPolicy, action| policy.then(action, SHORT_WAIT);
+    let policy = steps.into_iter().fold(ShutdownPolicy::kill_at_once(), step);
+    policy.kill_within(DEADLINE)
 }
 
 /// Ignores everything but a kill, and prints `ready` when it does.
@@ -264,9 +265,35 @@ pub(crate) fn is_listed(pid: u32) -> bool {
 
 /// Returns the state of the process in the process list, such as `T` for a stopped one.
 pub(crate) fn state(pid: u32) -> Option<char> {
+    state_and_parent(pid).map(|(state, _)| state)
+}
+
+fn state_and_parent(pid: u32) -> Option<(char, u32)> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(") ")?;
-    rest.chars().next()
+    let mut fields = rest.split(' ');
+    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+}
+
+/// Returns the living descendants of the process `pid`.
+pub(crate) fn descendants(pid: u32) -> HashSet<u32> {
+    let processes = fs::read_dir("/proc").expect("Linux").flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let parents: Vec<_> = pids
+        .filter(|pid| is_alive(*pid))
+        .filter_map(|pid| Some((pid, state_and_parent(pid)?.1)))
+        .collect();
+    let mut found = HashSet::new();
+    let mut parents_to_visit = vec![pid];
+    while let Some(parent) = parents_to_visit.pop() {
+        let children = parents.iter().filter(|(_, other)| *other == parent);
+        for (child, _) in children {
+            if found.insert(*child) {
+                parents_to_visit.push(*child);
+            }
+        }
+    }
+    found
 }
 
 /// Returns whether the process is alive.

@@ -41,12 +41,12 @@ fn is_locked(path: &Path) -> bool {
 
 #[tokio::test]
 async fn a_lock_is_held_until_the_child_and_its_tools_have_ended() {
-    let trial = Fixture::new();
-    let path = trial.path("run.lock");
+    let fixture = Fixture::new();
+    let path = fixture.path("run.lock");
     let lock = Arc::new(File::create(&path).expect("writable"));
     lock.lock().expect("nobody else");
     let script = "sleep 600 & setsid sleep 600 & echo ready; wait";
-    let launch = trial.bash(script).inherit(lock.clone());
+    let launch = fixture.bash(script).inherit(lock.clone());
     let StartedProcess {
         process,
         stdin: _stdin,
@@ -61,18 +61,17 @@ async fn a_lock_is_held_until_the_child_and_its_tools_have_ended() {
         .expect("it starts");
     let _others = ready(other.stdout).await;
     eventually("both tools", || {
-        let named = process.descendants();
-        named
+        let found = fixture.marker.processes();
+        found
             .iter()
             .filter(|process| process.name == "sleep")
             .count()
             == 2
     });
 
-    let tools = process.descendants().into_iter().map(|process| process.pid);
-    let all: Vec<_> = tools.chain([process.pid()]).collect();
+    let all = fixture.marker.processes();
     assert_eq!(all.len(), 3);
-    for pid in all {
+    for pid in all.iter().map(|process| process.pid) {
         let numbers = numbers_of(pid, &path);
         assert!(matches!(numbers[..], [100..=u32::MAX]), "{numbers:?}");
     }
@@ -86,7 +85,7 @@ async fn a_lock_is_held_until_the_child_and_its_tools_have_ended() {
     assert!(end.is_complete(), "{end:?}");
     eventually("the lock to be free", || !is_locked(&path));
 
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
     within(other.process.shutdown(kill_at_once())).await;
     without.assert_nothing_is_left();
 }
@@ -94,10 +93,10 @@ async fn a_lock_is_held_until_the_child_and_its_tools_have_ended() {
 #[tokio::test]
 async fn children_that_start_at_the_same_time_get_nothing_of_each_other() {
     let trials: Vec<_> = (0..12).map(|_| Fixture::new()).collect();
-    let starts = trials.iter().map(|trial| {
-        let path = trial.path("own");
+    let starts = trials.iter().map(|fixture| {
+        let path = fixture.path("own");
         let own = Arc::new(File::create(&path).expect("writable"));
-        let launch = trial.bash("echo ready; exec sleep 600").inherit(own);
+        let launch = fixture.bash("echo ready; exec sleep 600").inherit(own);
         async move {
             let started = launch.start().await.expect("it starts");
             let StartedProcess {
@@ -145,10 +144,10 @@ async fn children_that_start_at_the_same_time_get_nothing_of_each_other() {
 
 #[tokio::test]
 async fn a_secret_is_read_once_and_is_in_no_environment() {
-    let trial = Fixture::new();
+    let fixture = Fixture::new();
     let script = "cat <&$SECRET_AT; echo; cat <&$SECRET_AT; bash -c 'cat <&$SECRET_AT'; \
                   env | grep -c hush; tr '\\0' '\\n' < /proc/self/environ | grep -c hush";
-    let launch = trial.bash(script).secret("SECRET_AT", "hush");
+    let launch = fixture.bash(script).secret("SECRET_AT", "hush");
 
     let StartedProcess {
         process,
@@ -163,18 +162,18 @@ async fn a_secret_is_read_once_and_is_in_no_environment() {
     assert_eq!(output, "hush\n0\n0\n");
     assert_eq!(process.exited().await, Exit::Code(1));
     within(process.shutdown(kill_at_once())).await;
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_secret_that_is_too_long_is_an_error_and_a_long_one_arrives_whole() {
-    let trial = Fixture::new();
+    let fixture = Fixture::new();
     let too_long = "x".repeat(Launch::SECRET_LIMIT + 1);
-    let refused = trial.bash("true").secret("SECRET_AT", &too_long).start();
+    let refused = fixture.bash("true").secret("SECRET_AT", &too_long).start();
     let error = refused.await.expect_err("it is too long");
     assert!(error.to_string().contains("bash"), "{error}");
 
-    let launch = trial
+    let launch = fixture
         .bash("wc -c <&$SECRET_AT")
         .secret("SECRET_AT", &too_long[1..]);
     let StartedProcess {
@@ -189,5 +188,5 @@ async fn a_secret_that_is_too_long_is_an_error_and_a_long_one_arrives_whole() {
 
     assert_eq!(output.trim(), Launch::SECRET_LIMIT.to_string());
     within(process.shutdown(kill_at_once())).await;
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }

@@ -8,39 +8,39 @@ use crate::fixture::{DEADLINE, Fixture, HOST_MARKER};
 
 #[tokio::test]
 async fn an_inherited_marker_is_on_every_launched_process() {
-    if let Some(trial) = Fixture::as_host() {
+    if let Some(fixture) = Fixture::as_host() {
         // The host was started with this variable.
-        let marker = Marker::new(HOST_MARKER, trial.marker.value()).expect("valid");
+        let marker = Marker::new(HOST_MARKER, fixture.marker.value()).expect("valid");
         let other = Marker::new(HOST_MARKER, "another").expect("valid");
         assert!(marker.propagate());
         assert!(!other.propagate());
 
-        environ_in(&trial, "plain", &[]).await;
-        environ_in(&trial, "overridden", &[(HOST_MARKER, "its own")]).await;
+        environ_in(&fixture, "plain", &[]).await;
+        environ_in(&fixture, "overridden", &[(HOST_MARKER, "its own")]).await;
         return;
     }
-    let trial = Fixture::new();
+    let fixture = Fixture::new();
     let test = "inherited_markers::an_inherited_marker_is_on_every_launched_process";
 
-    trial.start_host(test).end().expect("it passes");
+    fixture.start_host(test).end().expect("it passes");
 
-    let carried = format!("{HOST_MARKER}={}", trial.marker.value());
-    assert!(variables(&trial, "plain").contains(&carried));
+    let carried = format!("{HOST_MARKER}={}", fixture.marker.value());
+    assert!(variables(&fixture, "plain").contains(&carried));
     let own = format!("{HOST_MARKER}=its own");
-    let overridden = variables(&trial, "overridden");
+    let overridden = variables(&fixture, "overridden");
     assert!(overridden.contains(&own) && !overridden.contains(&carried));
 }
 
 #[test]
 fn a_marker_that_this_program_was_not_started_with_is_not_inherited() {
-    let trial = Fixture::new();
+    let fixture = Fixture::new();
 
-    assert!(!trial.marker.propagate());
+    assert!(!fixture.marker.propagate());
 }
 
 /// Runs a command that writes its environment to the file `name`.
-async fn environ_in(trial: &Fixture, name: &str, variables: &[(&str, &str)]) {
-    let commands = ProcessRunner::unconfined(trial.folder())
+async fn environ_in(fixture: &Fixture, name: &str, variables: &[(&str, &str)]) {
+    let commands = ProcessRunner::unconfined(fixture.folder())
         .env("PATH", std::env::var_os("PATH").expect("set"))
         .envs(variables.iter().copied());
     let command = ["cp", "/proc/self/environ", name].map(str::to_owned);
@@ -48,7 +48,7 @@ async fn environ_in(trial: &Fixture, name: &str, variables: &[(&str, &str)]) {
     ended.expect("it is known how it ended");
 }
 
-fn variables(trial: &Fixture, name: &str) -> Vec<String> {
-    let environ = fs::read_to_string(trial.path(name)).expect("it was written");
+fn variables(fixture: &Fixture, name: &str) -> Vec<String> {
+    let environ = fs::read_to_string(fixture.path(name)).expect("it was written");
     environ.split_terminator('\0').map(str::to_owned).collect()
 }

@@ -8,16 +8,16 @@ use rustix::process::{Pid, geteuid, getpgid, getsid};
 use tokio::io::AsyncWriteExt;
 use tokio::runtime::Builder;
 
-use crate::fixture::{CLOSE, Fixture, eventually, ladder, ready, short_ladder, within};
+use crate::fixture::{CLOSE, Fixture, eventually, policy, ready, short_policy, within};
 
 #[tokio::test]
 async fn the_environment_has_the_variables_of_the_launch_and_the_marker() {
-    let trial = Fixture::new();
+    let fixture = Fixture::new();
     let cat = find_program("cat", &std::env::var_os("PATH").expect("set")).expect("it is there");
-    let launch = Launch::new(cat, trial.folder(), trial.marker.clone())
+    let launch = Launch::new(cat, fixture.folder(), fixture.marker.clone())
         .envs([("ONE", "1"), ("TWO", "2 = 2")])
         // A marker that the environment could override would not be one.
-        .env(trial.marker.name(), "something else");
+        .env(fixture.marker.name(), "something else");
     let StartedProcess {
         process,
         stdin: _stdin,
@@ -27,18 +27,18 @@ async fn the_environment_has_the_variables_of_the_launch_and_the_marker() {
     let environ = fs::read_to_string(format!("/proc/{}/environ", process.pid()));
 
     let environ = environ.expect("it lives");
-    let marker = format!("{}={}", trial.marker.name(), trial.marker.value());
+    let marker = format!("{}={}", fixture.marker.name(), fixture.marker.value());
     let found: BTreeSet<_> = environ.split_terminator('\0').collect();
     assert_eq!(found, ["ONE=1", "TWO=2 = 2", &marker].into());
-    let end = within(process.shutdown(ladder(&[], CLOSE))).await;
+    let end = within(process.shutdown(policy(&[], CLOSE))).await;
     assert_eq!(end.exit, Some(Exit::Code(0)));
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_child_works_in_its_directory_and_in_a_session_of_its_own() {
-    let trial = Fixture::new();
-    let launch = trial.bash("echo ready; exec cat");
+    let fixture = Fixture::new();
+    let launch = fixture.bash("echo ready; exec cat");
     let StartedProcess {
         process,
         stdin: _stdin,
@@ -51,27 +51,27 @@ async fn a_child_works_in_its_directory_and_in_a_session_of_its_own() {
     let directory = fs::read_link(format!("/proc/{}/cwd", process.pid()));
     assert_eq!(
         directory.expect("it lives"),
-        trial.folder().canonicalize().expect("there")
+        fixture.folder().canonicalize().expect("there")
     );
     assert_eq!(getsid(pid).ok(), pid);
     assert_eq!(getpgid(pid).ok(), pid);
     assert!(
-        within(process.shutdown(ladder(&[], CLOSE)))
+        within(process.shutdown(policy(&[], CLOSE)))
             .await
             .is_complete()
     );
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[test]
 fn a_child_does_not_inherit_ignored_signals() {
-    if let Some(trial) = Fixture::as_host() {
+    if let Some(fixture) = Fixture::as_host() {
         let runtime = Builder::new_current_thread()
             .enable_all()
             .build()
             .expect("a runtime");
         runtime.block_on(async {
-            let launch = trial.bash("echo ready; exec cat");
+            let launch = fixture.bash("echo ready; exec cat");
             let started = launch.start().await.expect("it starts");
             let StartedProcess {
                 process,
@@ -94,58 +94,58 @@ fn a_child_does_not_inherit_ignored_signals() {
             );
             assert_eq!(ignored(process.pid().to_string()) & 0x4003, 0);
             assert!(
-                within(process.shutdown(ladder(&[], CLOSE)))
+                within(process.shutdown(policy(&[], CLOSE)))
                     .await
                     .is_complete()
             );
         });
         return;
     }
-    let trial = Fixture::new();
-    let mut host = trial.start_host_with(
+    let fixture = Fixture::new();
+    let mut host = fixture.start_host_with(
         &["env", "--ignore-signal=HUP,INT,TERM"],
         "initial_state::a_child_does_not_inherit_ignored_signals",
     );
 
     host.end().expect("it passes");
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[test]
 fn a_child_of_a_host_that_ignores_its_children_has_an_exit_and_nothing_is_left() {
-    if let Some(trial) = Fixture::as_host() {
+    if let Some(fixture) = Fixture::as_host() {
         let runtime = Builder::new_current_thread()
             .enable_all()
             .build()
             .expect("a runtime");
         runtime.block_on(async {
-            let launch = trial.bash("sleep 600 & echo ready; read -r _; exit 3");
+            let launch = fixture.bash("sleep 600 & echo ready; read -r _; exit 3");
             let started = launch.start().await.expect("it starts");
             let _stdout = ready(started.stdout).await;
             let mut stdin = started.stdin;
             stdin.shutdown().await.expect("it is open");
             assert_eq!(within(started.process.exited()).await, Exit::Code(3));
-            let end = within(started.process.shutdown(short_ladder())).await;
+            let end = within(started.process.shutdown(short_policy())).await;
             assert!(end.is_complete(), "{end:?}");
             assert_eq!(end.killed.len(), 1);
         });
         return;
     }
-    let trial = Fixture::new();
-    let mut host = trial.start_host_with(
+    let fixture = Fixture::new();
+    let mut host = fixture.start_host_with(
         &["env", "--ignore-signal=CHLD"],
         "initial_state::a_child_of_a_host_that_ignores_its_children_has_an_exit_and_nothing_is_left",
     );
 
     host.end().expect("it passes");
     eventually("the end of its tool", || {
-        trial.marker.processes().is_empty()
+        fixture.marker.processes().is_empty()
     });
 }
 
 #[test]
 fn a_host_with_a_session_from_outside_of_its_pid_namespace_ends_its_children() {
-    if let Some(trial) = Fixture::as_host() {
+    if let Some(fixture) = Fixture::as_host() {
         let stat = fs::read_to_string("/proc/self/stat").expect("it lives");
         let session = stat
             .rsplit_once(") ")
@@ -156,27 +156,27 @@ fn a_host_with_a_session_from_outside_of_its_pid_namespace_ends_its_children() {
             .build()
             .expect("a runtime");
         runtime.block_on(async {
-            let launch = trial.bash("setsid sleep 600 & sleep 600 & echo ready; wait");
+            let launch = fixture.bash("setsid sleep 600 & sleep 600 & echo ready; wait");
             let started = launch.start().await.expect("it starts");
             let _stdout = ready(started.stdout).await;
-            let end = within(started.process.shutdown(short_ladder())).await;
+            let end = within(started.process.shutdown(short_policy())).await;
             assert!(end.is_complete(), "{end:?}");
             assert_eq!(end.killed.len(), 2, "{end:?}");
-            trial.assert_nothing_is_left();
+            fixture.assert_nothing_is_left();
         });
         return;
     }
-    let trial = Fixture::new();
+    let fixture = Fixture::new();
     // As in a container in which a command is started from outside.
     let mut before = vec!["unshare", "--fork", "--pid", "--mount-proc"];
     if !geteuid().is_root() {
         before.push("--map-root-user");
     }
-    let mut host = trial.start_host_with(
+    let mut host = fixture.start_host_with(
         &before,
         "initial_state::a_host_with_a_session_from_outside_of_its_pid_namespace_ends_its_children",
     );
 
     host.end().expect("it passes");
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }

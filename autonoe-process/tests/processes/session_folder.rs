@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use autonoe_process::{SessionFolder, SessionParent, StartedProcess};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 
-use crate::fixture::{Fixture, eventually, ready, short_ladder, within};
+use crate::fixture::{Fixture, eventually, ready, short_policy, within};
 
 /// Makes this thread respect permissions, even if root runs the tests.
 fn drop_permission_override() {
@@ -21,20 +21,20 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).expect("ours");
 }
 
-fn create(trial: &Fixture) -> SessionFolder {
-    SessionFolder::create_in(trial.folder(), "session-").expect("writable")
+fn create(fixture: &Fixture) -> SessionFolder {
+    SessionFolder::create_in(fixture.folder(), "session-").expect("writable")
 }
 
 /// Returns a path beside the session folders.
-fn beside(trial: &Fixture, name: &str) -> PathBuf {
-    let parent = SessionParent::open(trial.folder()).expect("writable");
+fn beside(fixture: &Fixture, name: &str) -> PathBuf {
+    let parent = SessionParent::open(fixture.folder()).expect("writable");
     parent.sessions().join(name)
 }
 
 #[test]
 fn a_folder_is_new_and_only_its_owner_can_read_it() {
-    let trial = Fixture::new();
-    let (one, other) = (create(&trial), create(&trial));
+    let fixture = Fixture::new();
+    let (one, other) = (create(&fixture), create(&fixture));
 
     assert_ne!(one.path(), other.path());
     let mode = fs::metadata(one.path())
@@ -44,26 +44,29 @@ fn a_folder_is_new_and_only_its_owner_can_read_it() {
     assert_eq!(mode & 0o777, 0o700);
     let temporary = fs::metadata(one.temporary()).expect("there").permissions();
     assert_eq!(temporary.mode() & 0o777, 0o700);
-    assert_eq!(one.temporary().parent(), Some(trial.folder()));
+    assert_eq!(one.temporary().parent(), Some(fixture.folder()));
     let name = one.path().file_name().and_then(|name| name.to_str());
     assert!(name.expect("a name").starts_with("session-"));
 }
 
 #[test]
 fn a_folder_is_abandoned_when_its_program_has_ended() {
-    let trial = Fixture::new();
-    let held = create(&trial);
-    let left = beside(&trial, "session-left");
+    let fixture = Fixture::new();
+    let held = create(&fixture);
+    let left = beside(&fixture, "session-left");
     fs::create_dir(&left).expect("writable");
     fs::write(left.join("file"), "").expect("writable");
-    let temporary = trial.path("session-left");
+    let temporary = fixture.path("session-left");
     fs::create_dir(&temporary).expect("writable");
     fs::write(temporary.join("file"), "").expect("writable");
-    let (file, other) = (beside(&trial, "session-file"), beside(&trial, "other-left"));
+    let (file, other) = (
+        beside(&fixture, "session-file"),
+        beside(&fixture, "other-left"),
+    );
     fs::create_dir(&other).expect("writable");
     fs::write(&file, "").expect("writable");
-    symlink(&other, beside(&trial, "session-link")).expect("writable");
-    let abandoned = || SessionFolder::abandoned_in(trial.folder(), "session-").expect("readable");
+    symlink(&other, beside(&fixture, "session-link")).expect("writable");
+    let abandoned = || SessionFolder::abandoned_in(fixture.folder(), "session-").expect("readable");
 
     let found = abandoned();
 
@@ -78,18 +81,18 @@ fn a_folder_is_abandoned_when_its_program_has_ended() {
 
 #[test]
 fn the_folder_of_a_killed_host_is_abandoned() {
-    if let Some(trial) = Fixture::as_host() {
-        let folder = create(&trial);
-        fs::write(trial.path("made"), "yes\n").expect("writable");
+    if let Some(fixture) = Fixture::as_host() {
+        let folder = create(&fixture);
+        fs::write(fixture.path("made"), "yes\n").expect("writable");
         loop {
             std::thread::park();
             let _ = &folder;
         }
     }
-    let trial = Fixture::new();
-    let mut host = trial.start_host("session_folder::the_folder_of_a_killed_host_is_abandoned");
-    trial.wait_for_file("made");
-    let abandoned = || SessionFolder::abandoned_in(trial.folder(), "session-").expect("readable");
+    let fixture = Fixture::new();
+    let mut host = fixture.start_host("session_folder::the_folder_of_a_killed_host_is_abandoned");
+    fixture.wait_for_file("made");
+    let abandoned = || SessionFolder::abandoned_in(fixture.folder(), "session-").expect("readable");
     assert!(abandoned().is_empty());
 
     host.kill();
@@ -99,16 +102,16 @@ fn the_folder_of_a_killed_host_is_abandoned() {
 
 #[test]
 fn a_folder_is_not_abandoned_while_its_program_creates_it() {
-    let trial = Fixture::new();
+    let fixture = Fixture::new();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                drop(SessionFolder::abandoned_in(trial.folder(), "session-"));
+                drop(SessionFolder::abandoned_in(fixture.folder(), "session-"));
             }
         });
         for _ in 0..200 {
-            let folder = create(&trial);
+            let folder = create(&fixture);
             assert!(fs::write(folder.path().join("file"), "").is_ok());
         }
         done.store(true, Ordering::Relaxed);
@@ -118,9 +121,9 @@ fn a_folder_is_not_abandoned_while_its_program_creates_it() {
 #[test]
 fn read_only_files_are_removed_and_targets_of_symlinks_are_not() {
     drop_permission_override();
-    let trial = Fixture::new();
-    let folder = create(&trial);
-    let (inner, outer) = (folder.path().join("a/b"), trial.path("outer"));
+    let fixture = Fixture::new();
+    let folder = create(&fixture);
+    let (inner, outer) = (folder.path().join("a/b"), fixture.path("outer"));
     fs::create_dir_all(&inner).expect("writable");
     fs::create_dir(&outer).expect("writable");
     fs::write(outer.join("kept"), "").expect("writable");
@@ -149,8 +152,8 @@ fn read_only_files_are_removed_and_targets_of_symlinks_are_not() {
 #[test]
 fn a_folder_that_cannot_be_removed_is_an_error_and_stays() {
     drop_permission_override();
-    let trial = Fixture::new();
-    let folder = create(&trial);
+    let fixture = Fixture::new();
+    let folder = create(&fixture);
     let path = folder.path().to_owned();
     let parent = path.parent().expect("it has one").to_owned();
     set_mode(&parent, 0o500);
@@ -164,10 +167,10 @@ fn a_folder_that_cannot_be_removed_is_an_error_and_stays() {
 
 #[test]
 fn a_link_in_place_of_the_temporary_files_is_removed_and_not_followed() {
-    let trial = Fixture::new();
-    let folder = create(&trial);
+    let fixture = Fixture::new();
+    let folder = create(&fixture);
     let temporary = folder.temporary().to_owned();
-    let outer = trial.path("outer");
+    let outer = fixture.path("outer");
     fs::create_dir(&outer).expect("writable");
     fs::write(outer.join("kept"), "").expect("writable");
     fs::remove_dir(&temporary).expect("ours");
@@ -181,8 +184,8 @@ fn a_link_in_place_of_the_temporary_files_is_removed_and_not_followed() {
 
 #[test]
 fn a_file_in_place_of_the_temporary_files_is_removed() {
-    let trial = Fixture::new();
-    let folder = create(&trial);
+    let fixture = Fixture::new();
+    let folder = create(&fixture);
     let (path, temporary) = (folder.path().to_owned(), folder.temporary().to_owned());
     fs::remove_dir(&temporary).expect("ours");
     fs::write(&temporary, "").expect("writable");
@@ -195,8 +198,8 @@ fn a_file_in_place_of_the_temporary_files_is_removed() {
 
 #[test]
 fn removing_a_missing_folder_succeeds() {
-    let trial = Fixture::new();
-    let folder = create(&trial);
+    let fixture = Fixture::new();
+    let folder = create(&fixture);
     fs::remove_dir_all(folder.path()).expect("ours");
 
     assert!(folder.remove().is_ok());
@@ -204,34 +207,34 @@ fn removing_a_missing_folder_succeeds() {
 
 #[tokio::test]
 async fn shutting_down_a_child_removes_its_folder() {
-    let trial = Fixture::new();
-    let folder = create(&trial);
+    let fixture = Fixture::new();
+    let folder = create(&fixture);
     let path = folder.path().to_owned();
     // A process that writes without pause would recreate a folder that is removed too early.
     let writer = "while :; do mkdir -p deep/$RANDOM; done";
     let script = format!("cd {path:?}; setsid bash -c '{writer}' & echo ready; wait");
-    let launch = trial.bash(&script).folder(folder);
+    let launch = fixture.bash(&script).folder(folder);
     let StartedProcess {
         process, stdout, ..
     } = launch.start().await.expect("it starts");
     let _stdout = ready(stdout).await;
     eventually("its first folder", || path.join("deep").exists());
 
-    let end = within(process.shutdown(short_ladder())).await;
+    let end = within(process.shutdown(short_policy())).await;
 
     assert!(end.is_complete(), "{end:?}");
     assert!(!path.exists());
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn the_folder_of_a_dropped_child_is_removed_after_its_processes() {
-    let trial = Fixture::new();
-    let folder = create(&trial);
+    let fixture = Fixture::new();
+    let folder = create(&fixture);
     let path = folder.path().to_owned();
     let script =
         format!("cd {path:?}; trap '' INT TERM; echo ready; while :; do mkdir -p $RANDOM; done");
-    let launch = trial.bash(&script).folder(folder).on_drop(short_ladder());
+    let launch = fixture.bash(&script).folder(folder).on_drop(short_policy());
     let StartedProcess {
         process, stdout, ..
     } = launch.start().await.expect("it starts");
@@ -240,5 +243,5 @@ async fn the_folder_of_a_dropped_child_is_removed_after_its_processes() {
     drop(process);
 
     eventually("the folder to go", || !path.exists());
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }

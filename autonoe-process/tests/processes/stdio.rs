@@ -2,15 +2,15 @@
 
 use std::io::ErrorKind;
 
-use autonoe_process::{EndedBy, Exit, Launch, StartedProcess, Stdin};
+use autonoe_process::{EndedBy, Exit, StartedProcess, Stdin};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 
-use crate::fixture::{CLOSE, Fixture, INTERRUPT, ladder, line, ready, short_ladder, within};
+use crate::fixture::{CLOSE, Fixture, INTERRUPT, line, policy, ready, short_policy, within};
 
 #[tokio::test]
 async fn lines_go_to_the_child_and_back() {
-    let trial = Fixture::new();
-    let launch = trial.bash("while read -r word; do echo \"got $word\"; done");
+    let fixture = Fixture::new();
+    let launch = fixture.bash("while read -r word; do echo \"got $word\"; done");
     let StartedProcess {
         process,
         mut stdin,
@@ -31,14 +31,14 @@ async fn lines_go_to_the_child_and_back() {
     stdin.shutdown().await.expect("it is open");
 
     assert_eq!(within(process.exited()).await, Exit::Code(0));
-    assert!(within(process.shutdown(short_ladder())).await.is_complete());
-    trial.assert_nothing_is_left();
+    assert!(within(process.shutdown(short_policy())).await.is_complete());
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_megabyte_is_transferred_in_both_directions() {
-    let trial = Fixture::new();
-    let started = trial.bash("exec cat").start().await.expect("it starts");
+    let fixture = Fixture::new();
+    let started = fixture.bash("exec cat").start().await.expect("it starts");
     let StartedProcess {
         process,
         mut stdin,
@@ -65,8 +65,8 @@ async fn a_megabyte_is_transferred_in_both_directions() {
         sent.len()
     );
     assert_eq!(within(process.exited()).await, Exit::Code(0));
-    assert!(within(process.shutdown(short_ladder())).await.is_complete());
-    trial.assert_nothing_is_left();
+    assert!(within(process.shutdown(short_policy())).await.is_complete());
+    fixture.assert_nothing_is_left();
 }
 
 /// Writes more than the capacity of a pipe, and waits as long as it takes.
@@ -78,9 +78,9 @@ async fn written_in_vain(mut stdin: Stdin) -> ErrorKind {
 
 #[tokio::test]
 async fn a_child_that_closed_its_input_lets_writes_fail() {
-    let trial = Fixture::new();
+    let fixture = Fixture::new();
     let launch =
-        trial.bash("exec 0<&-; echo ready; trap 'exit 0' INT; while :; do sleep 0.01; done");
+        fixture.bash("exec 0<&-; echo ready; trap 'exit 0' INT; while :; do sleep 0.01; done");
     let StartedProcess {
         process,
         stdin,
@@ -90,15 +90,15 @@ async fn a_child_that_closed_its_input_lets_writes_fail() {
 
     assert_eq!(within(written_in_vain(stdin)).await, ErrorKind::BrokenPipe);
 
-    let end = within(process.shutdown(ladder(&[CLOSE], INTERRUPT))).await;
+    let end = within(process.shutdown(policy(&[CLOSE], INTERRUPT))).await;
     assert_eq!(end.exit, Some(Exit::Code(0)));
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
-async fn a_write_that_waits_fails_when_the_ladder_closes_the_input() {
-    let trial = Fixture::new();
-    let launch = trial.bash("echo ready; trap 'exit 0' INT; while :; do sleep 0.01; done");
+async fn a_write_that_waits_fails_when_the_policy_closes_the_input() {
+    let fixture = Fixture::new();
+    let launch = fixture.bash("echo ready; trap 'exit 0' INT; while :; do sleep 0.01; done");
     let StartedProcess {
         process,
         stdin,
@@ -110,78 +110,75 @@ async fn a_write_that_waits_fails_when_the_ladder_closes_the_input() {
     tokio::task::yield_now().await;
     assert!(!writing.is_finished());
 
-    let end = within(process.shutdown(ladder(&[CLOSE], INTERRUPT))).await;
+    let end = within(process.shutdown(policy(&[CLOSE], INTERRUPT))).await;
 
     assert_eq!(
         within(writing).await.expect("no panic"),
         ErrorKind::BrokenPipe
     );
     assert_eq!(end.ended_by, EndedBy::Step(INTERRUPT));
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn ten_megabytes_of_stderr_are_read_and_the_end_is_retained() {
-    let trial = Fixture::new();
+    let fixture = Fixture::new();
     let script = "head -c 10485760 /dev/zero | tr '\\0' x >&2; printf 'the end' >&2; echo ready";
     let StartedProcess {
         process, stdout, ..
-    } = trial.bash(script).start().await.expect("it starts");
+    } = fixture.bash(script).start().await.expect("it starts");
     // The test does not read the standard error, and the child does not block.
     let _stdout = ready(stdout).await;
     assert_eq!(within(process.exited()).await, Exit::Code(0));
 
     let tail = process.stderr_tail();
 
-    assert_eq!(tail.len(), Launch::STDERR_LIMIT);
+    assert_eq!(tail.len(), 64 * 1024);
     let before = tail.strip_suffix("the end").expect("the end");
     assert!(before.bytes().all(|byte| byte == b'x'));
-    let end = within(process.shutdown(short_ladder())).await;
+    let end = within(process.shutdown(short_policy())).await;
     assert_eq!(end.stderr_tail, tail);
-    trial.assert_nothing_is_left();
-}
-
-#[tokio::test]
-async fn stderr_is_retained_up_to_the_set_limit() {
-    let trial = Fixture::new();
-    let launch = trial.bash("printf 0123456789 >&2").stderr_limit(4);
-    let process = launch.start().await.expect("it starts").process;
-
-    within(process.exited()).await;
-
-    assert_eq!(process.stderr_tail(), "6789");
-    assert!(within(process.shutdown(short_ladder())).await.is_complete());
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn an_exit_is_reported_while_a_tool_still_writes_to_stderr() {
-    let trial = Fixture::new();
+    let fixture = Fixture::new();
     // The tool must have detached, or it ends with the group of the child, uncounted.
     let tool = "setsid bash -c 'echo 1 >begun; exec yes complaint >&2' &";
     let script = &format!(
         "{tool} while [ ! -s begun ]; do sleep 0.01; done; printf 'last words' >&2; exit 3"
     );
-    let process = trial.bash(script).start().await.expect("it starts").process;
+    let process = fixture
+        .bash(script)
+        .start()
+        .await
+        .expect("it starts")
+        .process;
 
     assert_eq!(within(process.exited()).await, Exit::Code(3));
 
     assert!(!process.stderr_tail().is_empty());
-    let end = within(process.shutdown(short_ladder())).await;
+    let end = within(process.shutdown(short_policy())).await;
     assert_eq!(end.killed.len(), 1, "{end:?}");
     assert!(end.is_complete());
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn the_last_stderr_is_read_before_the_exit_even_if_a_tool_holds_the_pipe() {
-    let trial = Fixture::new();
+    let fixture = Fixture::new();
     let script = "sleep 600 & printf 'last words' >&2; exit 3";
-    let process = trial.bash(script).start().await.expect("it starts").process;
+    let process = fixture
+        .bash(script)
+        .start()
+        .await
+        .expect("it starts")
+        .process;
 
     assert_eq!(within(process.exited()).await, Exit::Code(3));
 
     assert_eq!(process.stderr_tail(), "last words");
-    assert!(within(process.shutdown(short_ladder())).await.is_complete());
-    trial.assert_nothing_is_left();
+    assert!(within(process.shutdown(short_policy())).await.is_complete());
+    fixture.assert_nothing_is_left();
 }

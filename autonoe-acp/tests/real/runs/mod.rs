@@ -37,12 +37,12 @@ fn passing() -> [Turn; 2] {
     ]
 }
 
-/// Creates a run in the project of a setting, in the outer sandbox.
+/// Creates a run in the project of a fixture, in the outer sandbox.
 fn run_in(fixture: &Fixture) -> WatchedRun {
     run_without_walls(fixture).configure(|run| run.outer_sandbox(OuterSandbox::bubblewrap()))
 }
 
-/// Creates a run in the planned project of a setting, in the outer sandbox.
+/// Creates a run in the planned project of a fixture, in the outer sandbox.
 fn run_planned_in(fixture: &Fixture) -> WatchedRun {
     let run = WatchedRun::in_planned_project(&fixture.project(), fixture.agents());
     run.configure(|run| {

@@ -14,7 +14,7 @@ use crate::fixture::Fixture;
 /// A command that does not end, and signals its start.
 const ENDLESS: &str = "echo 1 > begun; sleep 600";
 
-/// Returns a setting whose model uses one tool, with `command`.
+/// Returns a fixture whose model uses one tool, with `command`.
 fn running(build: Build, command: &str) -> Fixture {
     let input = json!({"command": command, "description": "as the script says"});
     Fixture::new(build, ModelScript::new([Turn::tool("Bash", input)]))

@@ -14,28 +14,28 @@ use futures::future::join_all;
 use crate::build::Build;
 use crate::fixture::{Fixture, collect_events, within};
 
-/// Returns a setting whose program is a file with this text and mode.
-fn setting(text: &str, mode: u32) -> (Fixture, ClaudeOptions) {
-    let setting = Fixture::new(Build::NEWER, ModelScript::new::<Turn>([]));
-    let program = setting.folder.join("claude");
+/// Returns a fixture whose program is a file with this text and mode.
+fn fixture(text: &str, mode: u32) -> (Fixture, ClaudeOptions) {
+    let fixture = Fixture::new(Build::NEWER, ModelScript::new::<Turn>([]));
+    let program = fixture.folder.join("claude");
     fs::write(&program, text).expect("writable");
     fs::set_permissions(&program, fs::Permissions::from_mode(mode)).expect("ours");
-    let mut options = setting.options();
+    let mut options = fixture.options();
     options.program.path = program;
-    (setting, options)
+    (fixture, options)
 }
 
 /// Sends a prompt to the program, and returns the error.
 ///
 /// Nothing is left after the client is disposed of.
-async fn failure(setting: &Fixture, options: ClaudeOptions) -> AgentError {
+async fn failure(fixture: &Fixture, options: ClaudeOptions) -> AgentError {
     let agents = ClaudeBackend::new(options);
-    let mut client = agents.create(setting.spec([])).expect("it can be made");
+    let mut client = agents.create(fixture.spec([])).expect("it can be made");
 
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     within(client.dispose()).await.expect("it ends");
 
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
     assert!(events.is_empty(), "{events:?}");
     error.expect("nothing comes of it")
 }
@@ -43,10 +43,10 @@ async fn failure(setting: &Fixture, options: ClaudeOptions) -> AgentError {
 #[tokio::test]
 async fn a_file_that_is_not_a_program_is_not_available() {
     for (text, mode) in [("#!/bin/bash\n", 0o644), ("#!/no/such/shell\n", 0o755)] {
-        let (setting, options) = setting(text, mode);
+        let (fixture, options) = fixture(text, mode);
 
         let probed = ClaudeBackend::new(options.clone()).probe().await;
-        let error = failure(&setting, options).await;
+        let error = failure(&fixture, options).await;
 
         let probed = probed.expect_err("it is no program");
         assert_eq!(probed.kind(), AgentErrorKind::NotAvailable, "{probed}");
@@ -64,11 +64,11 @@ async fn a_program_with_another_version_text_is_not_available() {
         ("2.1.200 (Claude Code)", Some(true)),
         ("3.0.0 (Claude Code)", Some(false)),
     ] {
-        let (setting, options) = setting(&format!("#!/bin/bash\necho '{output}'\n"), 0o755);
+        let (fixture, options) = fixture(&format!("#!/bin/bash\necho '{output}'\n"), 0o755);
 
         let probed = ClaudeBackend::new(options).probe_details().await;
 
-        setting.assert_nothing_is_left();
+        fixture.assert_nothing_is_left();
         let refused = probed.as_ref().err().map(AgentError::kind);
         let found = probed.ok().map(|probe| probe.is_tested);
         assert_eq!(found, is_tested, "{output:?}");
@@ -84,7 +84,7 @@ async fn another_program_is_reported_with_its_behaviour_and_a_remedy() {
         ("/bin/cat", "run with --version, it printed"),
         ("/usr/bin/yes", "run with --version, it printed"),
     ] {
-        let (setting, mut options) = setting("", 0o644);
+        let (fixture, mut options) = fixture("", 0o644);
         options.program.path = program.into();
 
         let error = ClaudeBackend::new(options).probe().await;
@@ -98,7 +98,7 @@ async fn another_program_is_reported_with_its_behaviour_and_a_remedy() {
         }
         let remedy = error.remedy().expect("there is one");
         assert!(remedy.contains("install Claude Code"), "{remedy}");
-        setting.assert_nothing_is_left();
+        fixture.assert_nothing_is_left();
     }
 }
 
@@ -116,7 +116,7 @@ async fn a_program_that_floods_its_outputs_gets_a_short_error() {
             "exited with code 0",
         ),
     ] {
-        let (setting, options) = setting(&format!("#!/bin/bash\n{script}\n"), 0o755);
+        let (fixture, options) = fixture(&format!("#!/bin/bash\n{script}\n"), 0o755);
 
         let error = within(ClaudeBackend::new(options).probe()).await;
 
@@ -124,7 +124,7 @@ async fn a_program_that_floods_its_outputs_gets_a_short_error() {
         assert!(words.contains(expected), "{script}: {words}");
         assert!(words.chars().count() < 1500, "{script}: {}", words.len());
         assert!(!words.contains(char::is_control), "{script}: {words:?}");
-        setting.assert_nothing_is_left();
+        fixture.assert_nothing_is_left();
     }
 }
 
@@ -144,13 +144,13 @@ async fn a_program_with_the_right_version_and_another_protocol_is_reported() {
     ] {
         let version = "if [ \"$1\" = --version ]; then echo '2.1.300 (Claude Code)'; exit; fi";
         let text = format!("#!/bin/bash\n{version}\n{script}\n");
-        let (setting, options) = setting(&text, 0o755);
+        let (fixture, options) = fixture(&text, 0o755);
 
         ClaudeBackend::new(options.clone())
             .probe()
             .await
             .expect("it looks like it");
-        let error = failure(&setting, options).await;
+        let error = failure(&fixture, options).await;
 
         assert_eq!(error.kind(), kind, "{error}");
         assert!(error.to_string().contains(expected), "{script}: {error}");
@@ -168,7 +168,7 @@ async fn a_program_with_an_unclear_login_is_accepted() {
     ] {
         let version = "if [ \"$1\" = --version ]; then echo '2.1.300 (Claude Code)'; exit; fi";
         let text = format!("#!/bin/bash\n{version}\n{script}\n");
-        let (_setting, mut options) = setting(&text, 0o755);
+        let (_setting, mut options) = fixture(&text, 0o755);
 
         let in_session = ClaudeBackend::new(options.clone()).probe().await;
         options.login_check = LoginCheck::AtProbe;
@@ -188,9 +188,9 @@ async fn a_program_that_exits_at_once_is_reported_with_its_stderr() {
         ("exit 0", ["code 0", "exited"]),
         ("kill -SEGV $$", ["signal", "11"]),
     ] {
-        let (setting, options) = setting(&format!("#!/bin/bash\n{script}\n"), 0o755);
+        let (fixture, options) = fixture(&format!("#!/bin/bash\n{script}\n"), 0o755);
 
-        let error = failure(&setting, options).await;
+        let error = failure(&fixture, options).await;
 
         let words = error.to_string();
         for word in expected {
@@ -211,10 +211,10 @@ async fn a_silent_program_is_not_waited_for_longer_than_its_limit() {
         ),
     ];
     let ask = |(script, expected)| async move {
-        let (setting, mut options) = setting(&format!("#!/bin/bash\n{script}\n"), 0o755);
+        let (fixture, mut options) = fixture(&format!("#!/bin/bash\n{script}\n"), 0o755);
         options.program.start_limit = Duration::from_secs(1);
 
-        let error = failure(&setting, options).await;
+        let error = failure(&fixture, options).await;
 
         assert_eq!(error.kind(), expected, "{script}: {error}");
     };

@@ -25,21 +25,21 @@ async fn a_session_that_ends_by_itself(build: Build) {
         "description": "leave something",
     });
     let script = ModelScript::new([Turn::tool("Bash", input), Turn::text("It runs.")]);
-    let setting = Fixture::new(build, script);
-    let mut client = setting.client(setting.spec([]));
+    let fixture = Fixture::new(build, script);
+    let mut client = fixture.client(fixture.spec([]));
 
     let (events, error) = collect_events(client.as_mut(), "Leave something.").await;
 
     assert!(error.is_none(), "{error:?} {events:?}");
     let sleeping = |name: &str| {
-        let processes = setting.processes();
+        let processes = fixture.processes();
         processes.iter().filter(|it| it.name == name).count()
     };
     eventually("two that sleep", || sleeping("sleep") == 2).await;
-    assert_eq!(setting.session_folders().len(), 1);
+    assert_eq!(fixture.session_folders().len(), 1);
     within(client.dispose()).await.expect("it ends");
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 async fn a_daemon_without_an_environment(build: Build) {
@@ -47,39 +47,39 @@ async fn a_daemon_without_an_environment(build: Build) {
     for is_killed in [false, true] {
         let input = json!({"command": daemon, "description": "leave a daemon"});
         let script = ModelScript::new([Turn::tool("Bash", input), Turn::text("It runs.")]);
-        let setting = Fixture::new(build, script);
-        let mut client = setting.client(setting.spec([]));
+        let fixture = Fixture::new(build, script);
+        let mut client = fixture.client(fixture.spec([]));
 
         let (events, error) = collect_events(client.as_mut(), "Leave a daemon.").await;
 
         assert!(error.is_none(), "{error:?} {events:?}");
-        let project = setting.project();
+        let project = fixture.project();
         let sleeps = |(_, name): &(u32, String)| name == "sleep";
         eventually("a daemon", || processes_in(&project).iter().any(sleeps)).await;
         if is_killed {
-            send(Signal::KILL, setting.program().await);
+            send(Signal::KILL, fixture.program().await);
         }
         within(client.dispose()).await.expect("it ends");
         assert_eq!(processes_in(&project), [], "killed: {is_killed}");
-        setting.assert_nothing_is_left();
+        fixture.assert_nothing_is_left();
     }
 }
 
 async fn a_session_that_is_interrupted_in_a_tool(build: Build) {
-    let setting = running(build, ENDLESS);
-    let mut client = setting.client(setting.spec([]));
+    let fixture = running(build, ENDLESS);
+    let mut client = fixture.client(fixture.spec([]));
     let control = client.control();
 
     let turn = collect_events(client.as_mut(), "Wait.");
     let interrupt = async {
-        setting.written("begun").await;
+        fixture.written("begun").await;
         control.interrupt().await.expect("it can be");
     };
     let ((events, error), ()) = tokio::join!(turn, interrupt);
     within(client.dispose()).await.expect("it ends");
 
     assert_interrupted(&events, error.as_ref());
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 /// A hook that never answers, and notifies when it is called.
@@ -101,11 +101,11 @@ impl PreToolUseHook for Silent {
 }
 
 async fn a_session_that_is_interrupted_in_a_hook(build: Build) {
-    let setting = running(build, ENDLESS);
+    let fixture = running(build, ENDLESS);
     let hook = Arc::new(Silent::default());
-    let mut spec = setting.spec([]);
+    let mut spec = fixture.spec([]);
     spec.gate = spec.gate.with_hook(hook.clone());
-    let mut client = setting.client(spec);
+    let mut client = fixture.client(spec);
     let control = client.control();
 
     let turn = collect_events(client.as_mut(), "Wait.");
@@ -117,70 +117,70 @@ async fn a_session_that_is_interrupted_in_a_hook(build: Build) {
     within(client.dispose()).await.expect("it ends");
 
     assert_interrupted(&events, error.as_ref());
-    assert_eq!(setting.files(), Vec::<String>::new());
-    setting.assert_nothing_is_left();
+    assert_eq!(fixture.files(), Vec::<String>::new());
+    fixture.assert_nothing_is_left();
 }
 
 async fn a_session_that_is_disposed_of_in_a_hook(build: Build) {
-    let setting = running(build, ENDLESS);
+    let fixture = running(build, ENDLESS);
     let hook = Arc::new(Silent::default());
-    let mut spec = setting.spec([]);
+    let mut spec = fixture.spec([]);
     spec.gate = spec.gate.with_hook(hook.clone());
-    let mut client = setting.client(spec);
+    let mut client = fixture.client(spec);
 
     drop_stream_when(client.as_mut(), hook.called.notified()).await;
     within(client.dispose()).await.expect("it ends");
 
-    assert_eq!(setting.files(), Vec::<String>::new());
-    setting.assert_nothing_is_left();
+    assert_eq!(fixture.files(), Vec::<String>::new());
+    fixture.assert_nothing_is_left();
 }
 
 async fn a_session_that_is_disposed_of_in_a_tool(build: Build) {
-    let setting = running(build, ENDLESS);
-    let mut client = setting.client(setting.spec([]));
+    let fixture = running(build, ENDLESS);
+    let mut client = fixture.client(fixture.spec([]));
 
-    drop_stream_when(client.as_mut(), setting.written("begun")).await;
+    drop_stream_when(client.as_mut(), fixture.written("begun")).await;
     within(client.dispose()).await.expect("it ends");
 
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 async fn a_session_that_is_disposed_of_while_it_starts(build: Build) {
-    let setting = Fixture::new(build, ModelScript::new::<Turn>([]));
-    let mut client = setting.client(setting.spec([]));
+    let fixture = Fixture::new(build, ModelScript::new::<Turn>([]));
+    let mut client = fixture.client(fixture.spec([]));
 
     let started = async {
-        setting.program().await;
+        fixture.program().await;
     };
     drop_stream_when(client.as_mut(), started).await;
     within(client.dispose()).await.expect("it ends");
 
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 async fn a_client_that_is_dropped_in_a_tool(build: Build) {
-    let setting = running(build, ENDLESS);
-    let mut client = setting.client(setting.spec([]));
+    let fixture = running(build, ENDLESS);
+    let mut client = fixture.client(fixture.spec([]));
 
-    drop_stream_when(client.as_mut(), setting.written("begun")).await;
-    assert_ne!(setting.processes(), []);
+    drop_stream_when(client.as_mut(), fixture.written("begun")).await;
+    assert_ne!(fixture.processes(), []);
     drop(client);
 
-    setting.eventually_nothing_is_left().await;
+    fixture.eventually_nothing_is_left().await;
 }
 
 async fn a_program_that_ignores_everything_but_a_kill(build: Build) {
-    let setting = running(build, ENDLESS);
-    let mut client = setting.client(setting.spec([]));
+    let fixture = running(build, ENDLESS);
+    let mut client = fixture.client(fixture.spec([]));
 
     let stopped = async {
-        setting.written("begun").await;
-        send(Signal::STOP, setting.program().await);
+        fixture.written("begun").await;
+        send(Signal::STOP, fixture.program().await);
     };
     drop_stream_when(client.as_mut(), stopped).await;
     within(client.dispose()).await.expect("it ends");
 
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 /// Sends a prompt, and drops the stream as soon as `happened` completes.

@@ -14,14 +14,14 @@ use crate::build::{Build, on_newer_build};
 use crate::fixture::{Fixture, Login, collect_events, within};
 
 /// Sends a prompt, and returns the error. Asserts that nothing is left.
-async fn failure(setting: &Fixture, options: ClaudeOptions, spec: SessionSpec) -> AgentError {
+async fn failure(fixture: &Fixture, options: ClaudeOptions, spec: SessionSpec) -> AgentError {
     let agents = ClaudeBackend::new(options);
     let mut client = agents.create(spec).expect("it can be made");
 
     let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     within(client.dispose()).await.expect("it ends");
 
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
     error.unwrap_or_else(|| panic!("{events:?}"))
 }
 
@@ -30,9 +30,9 @@ fn without_a_model(build: Build, login: Login) -> Fixture {
 }
 
 async fn a_program_without_credentials(build: Build) {
-    let setting = without_a_model(build, Login::None);
+    let fixture = without_a_model(build, Login::None);
 
-    let error = failure(&setting, setting.options(), setting.spec([])).await;
+    let error = failure(&fixture, fixture.options(), fixture.spec([])).await;
 
     assert_eq!(error.kind(), AgentErrorKind::Authentication, "{error}");
     assert!(error.to_string().contains("Not logged in"), "{error}");
@@ -45,8 +45,8 @@ async fn missing_credentials_are_detected_before_a_run_if_requested(build: Build
         (Login::None, autonoe_claude::Login::Missing),
         (Login::ApiKey, autonoe_claude::Login::Found),
     ] {
-        let setting = without_a_model(build, login);
-        let mut options = setting.options();
+        let fixture = without_a_model(build, login);
+        let mut options = fixture.options();
         options.login_check = LoginCheck::AtProbe;
         let agents = ClaudeBackend::new(options);
 
@@ -62,19 +62,19 @@ async fn missing_credentials_are_detected_before_a_run_if_requested(build: Build
             }
             _ => assert!(probed.is_ok(), "{probed:?}"),
         }
-        setting.assert_nothing_is_left();
+        fixture.assert_nothing_is_left();
     }
 }
 
 async fn an_unknown_conversation(build: Build) {
-    let setting = without_a_model(build, Login::ApiKey);
-    let mut options = setting.options();
-    options.config = ConfigFolder::Persistent(setting.folder.join("home"));
+    let fixture = without_a_model(build, Login::ApiKey);
+    let mut options = fixture.options();
+    options.config = ConfigFolder::Persistent(fixture.folder.join("home"));
     for id in ["3f0c8a52-6d1e-4b7a-9c3d-2e5f8a1b4c6d", "no-id-at-all"] {
-        let mut spec = setting.spec([]);
+        let mut spec = fixture.spec([]);
         spec.resume = Some(AgentSessionId::new(id));
 
-        let error = failure(&setting, options.clone(), spec).await;
+        let error = failure(&fixture, options.clone(), spec).await;
 
         assert_eq!(error.kind(), AgentErrorKind::Configuration, "{error}");
         assert!(error.to_string().contains(id), "{error}");
@@ -82,25 +82,25 @@ async fn an_unknown_conversation(build: Build) {
 }
 
 async fn a_sandbox_that_cannot_be_created(build: Build) {
-    let setting = without_a_model(build, Login::ApiKey);
+    let fixture = without_a_model(build, Login::ApiKey);
     // All programs that Claude Code needs, and none that its sandbox needs.
-    let programs = setting.folder.join("bin");
+    let programs = fixture.folder.join("bin");
     fs::create_dir(&programs).expect("it can be made");
     let path = std::env::var_os("PATH").expect("set");
     for name in ["bash", "sh", "cat", "which"] {
         let program = find_program(name, &path).expect("it is there");
         symlink(program, programs.join(name)).expect("it can be made");
     }
-    let mut options = setting.options();
+    let mut options = fixture.options();
     options
         .program
         .environment
         .insert("PATH".into(), programs.into());
-    let mut spec = setting.spec([]);
+    let mut spec = fixture.spec([]);
     spec.sandbox = Sandbox::Required;
 
     let capabilities = ClaudeBackend::new(options.clone()).probe().await;
-    let error = failure(&setting, options, spec).await;
+    let error = failure(&fixture, options, spec).await;
 
     let capabilities = capabilities.expect("it is there");
     assert_eq!(capabilities.sandbox, Support::No);

@@ -92,7 +92,7 @@ async fn each_error_status_is_classified(build: Build) {
         let texts = request.user_texts();
         let was_sent = |status: &i32| texts.contains(&status.to_string().as_str());
         let refusal = answers.iter().rfind(|(_, status, _)| was_sent(status));
-        refusal.expect("a status is asked for").0.clone().into()
+        refusal.expect("a status is set").0.clone().into()
     }));
     let mut claude = Options::new().max_retries("0").start(build, &server);
 

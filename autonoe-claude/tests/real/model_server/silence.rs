@@ -21,7 +21,7 @@ async fn silence_in_the_middle_of_an_answer_is_seen_and_ended(build: Build) {
     claude.prompt("Go.").await;
 
     let exchange = log.wait_for(TIMEOUT, |seen| seen.request.messages().is_some());
-    let exchange = exchange.await.expect("the model is asked");
+    let exchange = exchange.await.expect("the model gets a request");
     assert_eq!(exchange.ending, None);
     claude.kill().await;
 

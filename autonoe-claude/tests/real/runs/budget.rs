@@ -22,11 +22,11 @@ fn expensive(command: &str) -> Turn {
 
 async fn a_session_ends_when_its_budget_is_spent(build: Build) {
     let script = ModelScript::new([expensive("echo 1 > one")]);
-    let setting = Fixture::new(build, script);
-    let mut spec = setting.spec([]);
+    let fixture = Fixture::new(build, script);
+    let mut spec = fixture.spec([]);
     spec.model = Some(MODEL.into());
     spec.budget = Budget::default().with_cost(CostUsd::from_cents(50));
-    let mut client = setting.client(spec);
+    let mut client = fixture.client(spec);
 
     let (events, error) = collect_events(client.as_mut(), "Spend it.").await;
     client.dispose().await.expect("it ends");
@@ -40,8 +40,8 @@ async fn a_session_ends_when_its_budget_is_spent(build: Build) {
         cost.is_some_and(|cost| cost >= CostUsd::from_cents(60)),
         "{cost:?}"
     );
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 async fn a_run_ends_when_the_rest_of_its_budget_is_spent(build: Build) {
@@ -51,9 +51,9 @@ async fn a_run_ends_when_the_rest_of_its_budget_is_spent(build: Build) {
         .with_usage(Usage::new(10, 40_000));
     // Neither session alone would spend a dollar, and there is no third turn.
     let script = ModelScript::new([plan, planned.into(), expensive("echo 1 > one")]);
-    let setting = Fixture::new(build, script);
+    let fixture = Fixture::new(build, script);
 
-    let run = run_in(&setting).configure(|runner| {
+    let run = run_in(&fixture).configure(|runner| {
         let budget = Budget::default().with_cost(CostUsd::from_cents(100));
         runner.models(Models::all(MODEL)).budget(budget)
     });
@@ -68,9 +68,9 @@ async fn a_run_ends_when_the_rest_of_its_budget_is_spent(build: Build) {
         report.cost.exact() >= Some(CostUsd::from_cents(120)),
         "{report}"
     );
-    assert_eq!(status_on_disk(&setting.project())["passed"], false);
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    assert_eq!(status_on_disk(&fixture.project())["passed"], false);
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 async fn a_run_ends_when_its_tokens_are_spent(build: Build) {
@@ -78,9 +78,9 @@ async fn a_run_ends_when_its_tokens_are_spent(build: Build) {
         expensive("echo 1 > one"),
         Turn::text("There is more to do."),
     ];
-    let setting = Fixture::new(build, ModelScript::new(script));
+    let fixture = Fixture::new(build, ModelScript::new(script));
 
-    let run = run_planned_in(&setting)
+    let run = run_planned_in(&fixture)
         .configure(|runner| runner.budget(Budget::default().with_tokens(30_000)));
     let (report, ended) = run.run().await;
 
@@ -89,8 +89,8 @@ async fn a_run_ends_when_its_tokens_are_spent(build: Build) {
     };
     assert_eq!(report.exit, spent, "{report} {ended:?}");
     assert_eq!(report.sessions, 1);
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 on_newer_build![

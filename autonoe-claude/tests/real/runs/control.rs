@@ -12,31 +12,31 @@ use crate::fixture::{Fixture, send};
 const ENDLESS: &str = "echo 1 > begun && sleep 600";
 
 async fn an_interrupted_run_ends_and_leaves_nothing(build: Build) {
-    let setting = Fixture::new(build, ModelScript::new([bash(ENDLESS)]));
+    let fixture = Fixture::new(build, ModelScript::new([bash(ENDLESS)]));
     let control = RunControl::new();
 
-    let run = run_planned_in(&setting).run_with_control(&control);
+    let run = run_planned_in(&fixture).run_with_control(&control);
     let interrupted = async {
-        setting.written("begun").await;
+        fixture.written("begun").await;
         control.cancel();
     };
     let ((report, ended), ()) = tokio::join!(run, interrupted);
 
     assert_eq!(report.exit, ExitReason::Interrupted, "{report} {ended:?}");
     assert_eq!(report.sessions, 1);
-    assert_eq!(status_on_disk(&setting.project())["passed"], false);
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    assert_eq!(status_on_disk(&fixture.project())["passed"], false);
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 async fn a_run_continues_after_its_program_was_killed_in_a_tool(build: Build) {
     let turns = [bash(ENDLESS)].into_iter().chain(passing());
-    let setting = Fixture::new(build, ModelScript::new(turns));
+    let fixture = Fixture::new(build, ModelScript::new(turns));
 
-    let run = run_planned_in(&setting).run();
+    let run = run_planned_in(&fixture).run();
     let killed = async {
-        setting.written("begun").await;
-        send(Signal::KILL, setting.program().await);
+        fixture.written("begun").await;
+        send(Signal::KILL, fixture.program().await);
     };
     let ((report, ended), ()) = tokio::join!(run, killed);
 
@@ -44,9 +44,9 @@ async fn a_run_continues_after_its_program_was_killed_in_a_tool(build: Build) {
     assert_eq!(report.sessions, 2);
     let crashed = ended[0].to_string();
     assert!(crashed.contains("crashed"), "{crashed}");
-    assert_eq!(status_on_disk(&setting.project())["passed"], true);
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    assert_eq!(status_on_disk(&fixture.project())["passed"], true);
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 on_newer_build![

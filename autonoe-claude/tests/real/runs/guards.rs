@@ -37,12 +37,12 @@ async fn calls_that_the_guards_deny_leave_no_trace(build: Build) {
             .into()
     });
     let turns = calls.chain(passing());
-    let setting = Fixture::new(build, ModelScript::new(turns));
+    let fixture = Fixture::new(build, ModelScript::new(turns));
 
-    let (report, ended) = run_planned_in(&setting).run().await;
+    let (report, ended) = run_planned_in(&fixture).run().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
-    let requests = setting.server.log().main_requests();
+    let requests = fixture.server.log().main_requests();
     let results = requests.last().expect("there are some").tool_results();
     for (number, (name, input)) in refused().iter().enumerate() {
         let id = format!("refused-{number}");
@@ -50,11 +50,11 @@ async fn calls_that_the_guards_deny_leave_no_trace(build: Build) {
         let is_refused = result.is_some_and(|result| result.is_error);
         assert!(is_refused, "{name} {input}: {result:?}");
     }
-    assert_eq!(setting.files(), ["SPEC.md"]);
-    assert!(!setting.file(".autonoe/trace.txt").exists());
-    assert_eq!(status_on_disk(&setting.project())["passed"], true);
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    assert_eq!(fixture.files(), ["SPEC.md"]);
+    assert!(!fixture.file(".autonoe/trace.txt").exists());
+    assert_eq!(status_on_disk(&fixture.project())["passed"], true);
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 on_newer_build![calls_that_the_guards_deny_leave_no_trace];

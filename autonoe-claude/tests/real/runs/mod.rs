@@ -45,19 +45,19 @@ fn bash(command: &str) -> Turn {
     Turn::tool("Bash", input)
 }
 
-/// Creates a run in the unplanned project of a setting.
-fn run_in(setting: &Fixture) -> WatchedRun {
-    WatchedRun::in_project(&setting.project(), setting.agents())
+/// Creates a run in the unplanned project of a fixture.
+fn run_in(fixture: &Fixture) -> WatchedRun {
+    WatchedRun::in_project(&fixture.project(), fixture.agents())
 }
 
-/// Creates a run in the planned project of a setting.
-fn run_planned_in(setting: &Fixture) -> WatchedRun {
-    WatchedRun::in_planned_project(&setting.project(), setting.agents())
+/// Creates a run in the planned project of a fixture.
+fn run_planned_in(fixture: &Fixture) -> WatchedRun {
+    WatchedRun::in_planned_project(&fixture.project(), fixture.agents())
 }
 
 /// Returns the texts of the tool results that the model received, in order.
-fn tool_results(setting: &Fixture) -> Vec<String> {
-    let requests = setting.server.log().main_requests();
+fn tool_results(fixture: &Fixture) -> Vec<String> {
+    let requests = fixture.server.log().main_requests();
     let results = requests.iter().flat_map(|request| request.tool_results());
     results.map(|result| result.text.clone()).collect()
 }

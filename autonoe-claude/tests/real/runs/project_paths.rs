@@ -25,8 +25,8 @@ fn script(calls: &[(&str, Value)]) -> ModelScript {
 }
 
 /// Returns the failed calls of a script.
-fn failed(setting: &Fixture) -> Vec<(usize, String)> {
-    let requests = setting.server.log().main_requests();
+fn failed(fixture: &Fixture) -> Vec<(usize, String)> {
+    let requests = fixture.server.log().main_requests();
     let results = requests.last().expect("there are some").tool_results();
     let failed = results.into_iter().filter(|result| result.is_error);
     let number = |id: &str| id.strip_prefix("call-")?.parse().ok();
@@ -69,15 +69,15 @@ const FILES: [&str; 5] = [
 /// A backslash is an ordinary character.
 async fn spaces_and_special_characters_in_a_project_path_work(build: Build) {
     let name = "a  shop/Größe & co, (x) [y] {z} #1: $a *? back\\slash";
-    let setting = Fixture::in_project(build, name, |root| script(&work(&root.to_string_lossy())));
+    let fixture = Fixture::in_project(build, name, |root| script(&work(&root.to_string_lossy())));
 
-    let (report, ended) = run_planned_in(&setting).run().await;
+    let (report, ended) = run_planned_in(&fixture).run().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
-    assert_eq!(failed(&setting), []);
-    assert_eq!(setting.files(), FILES);
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    assert_eq!(failed(&fixture), []);
+    assert_eq!(fixture.files(), FILES);
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 async fn a_path_that_the_program_refuses_is_refused_before_the_first_session(build: Build) {
@@ -89,12 +89,12 @@ async fn a_path_that_the_program_refuses_is_refused_before_the_first_session(bui
         (".vscode/shop", "in a folder \".vscode\""),
     ];
     for (name, reason) in names.into_iter().chain(backslash) {
-        let setting = Fixture::in_project(build, name, |_| ModelScript::new::<Turn>([]));
-        let mut options = setting.options();
-        options.directory = Some(setting.project());
+        let fixture = Fixture::in_project(build, name, |_| ModelScript::new::<Turn>([]));
+        let mut options = fixture.options();
+        options.directory = Some(fixture.project());
         let agents = Arc::new(ClaudeBackend::new(options));
 
-        let run = WatchedRun::in_project(&setting.project(), agents);
+        let run = WatchedRun::in_project(&fixture.project(), agents);
         let (report, ended) = run.run().await;
 
         let ExitReason::Failed { error } = &report.exit else {
@@ -108,14 +108,14 @@ async fn a_path_that_the_program_refuses_is_refused_before_the_first_session(bui
         let remedy = error.remedy.as_deref().expect("there is one");
         assert!(remedy.contains("rename or move the project"), "{remedy}");
         assert_eq!(ended, Vec::<Value>::new(), "{name:?}");
-        setting.assert_nothing_is_left();
+        fixture.assert_nothing_is_left();
     }
 }
 
 async fn a_path_that_every_build_refuses_is_refused_by_each_session(build: Build) {
-    let setting = Fixture::in_project(build, "blank ", |_| ModelScript::new::<Turn>([]));
+    let fixture = Fixture::in_project(build, "blank ", |_| ModelScript::new::<Turn>([]));
 
-    let error = setting.agents().create(setting.spec([])).err();
+    let error = fixture.agents().create(fixture.spec([])).err();
 
     let error = error.expect("it is refused");
     assert_eq!(error.kind(), AgentErrorKind::Configuration, "{error}");
@@ -139,44 +139,44 @@ async fn paths_through_a_link_to_the_project_work(build: Build) {
         bash(&format!("echo x > {link_text}/../trace.txt")),
     ]);
     let refused: Vec<_> = (allowed..calls.len()).collect();
-    let setting = Fixture::new(build, script(&calls));
-    symlink(setting.project(), &link).expect("it can be made");
-    symlink(&outside, setting.file("out")).expect("it can be made");
+    let fixture = Fixture::new(build, script(&calls));
+    symlink(fixture.project(), &link).expect("it can be made");
+    symlink(&outside, fixture.file("out")).expect("it can be made");
 
-    let run = WatchedRun::in_planned_project(&link, setting.agents());
+    let run = WatchedRun::in_planned_project(&link, fixture.agents());
     let (report, ended) = run.run().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
-    let failed = failed(&setting);
+    let failed = failed(&fixture);
     let numbers: Vec<_> = failed.iter().map(|(number, _)| *number).collect();
     assert_eq!(numbers, refused, "{failed:?}");
     for name in FILES {
-        assert!(setting.file(name).exists(), "{name}");
+        assert!(fixture.file(name).exists(), "{name}");
     }
     let names = fs::read_dir(other_folder.path()).expect("readable").count();
     assert_eq!(names, 2, "nothing was written beside the link");
     assert_eq!(fs::read_dir(&outside).expect("readable").count(), 0);
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 async fn folders_of_the_program_are_removed_from_the_project(build: Build) {
     for (name, is_repository) in [("project", false), ("repository/project", true)] {
-        let setting = Fixture::in_project(build, name, |_| script(&[bash("echo x > made.txt")]));
-        let repository = setting.folder.join("repository");
-        let settings = setting.file(".claude/skills/mine/SKILL.md");
+        let fixture = Fixture::in_project(build, name, |_| script(&[bash("echo x > made.txt")]));
+        let repository = fixture.folder.join("repository");
+        let settings = fixture.file(".claude/skills/mine/SKILL.md");
         if is_repository {
             fs::create_dir(repository.join(".git")).expect("it can be made");
             fs::create_dir_all(settings.parent().expect("it has one")).expect("it can be made");
             fs::write(&settings, "Be kind.").expect("writable");
         }
 
-        let (report, ended) = run_planned_in(&setting).run().await;
+        let (report, ended) = run_planned_in(&fixture).run().await;
 
         assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
-        assert!(setting.file("made.txt").exists());
-        assert!(!setting.file(".claude/.cc-writes").exists());
-        assert_eq!(setting.file(".claude").exists(), is_repository);
+        assert!(fixture.file("made.txt").exists());
+        assert!(!fixture.file(".claude/.cc-writes").exists());
+        assert_eq!(fixture.file(".claude").exists(), is_repository);
         assert_eq!(settings.exists(), is_repository);
         assert!(!repository.join(".claude").exists());
     }

@@ -48,9 +48,9 @@ async fn a_run_waits_for_its_quota_and_continues(build: Build) {
     let resets_at = Timestamp::now() + WAIT;
     let spent = Refusal::quota(&RateLimits::rejected(Claim::FiveHour, resets_at));
     let script = ModelScript::new([Turn::from(spent)].into_iter().chain(passing()));
-    let setting = Fixture::with_login(build, script, Login::Subscription);
+    let fixture = Fixture::with_login(build, script, Login::Subscription);
 
-    let run = run_planned_in(&setting)
+    let run = run_planned_in(&fixture)
         .with_options(|options| options.clock(Arc::new(HastyClock::default())))
         .configure(|runner| runner.on_quota(OnQuota::Wait));
     let log = run.log();
@@ -63,23 +63,23 @@ async fn a_run_waits_for_its_quota_and_continues(build: Build) {
     let waited =
         |event: &serde_json::Value| event["event"] == "wait_started" && event["reason"] == "quota";
     assert_eq!(log.json().into_iter().filter(waited).count(), 1);
-    assert_eq!(status_on_disk(&setting.project())["passed"], true);
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    assert_eq!(status_on_disk(&fixture.project())["passed"], true);
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 async fn a_run_that_may_not_wait_ends(build: Build) {
     let resets_at = Timestamp::now() + Duration::from_secs(5 * 3600);
     let spent = Refusal::quota(&RateLimits::rejected(Claim::FiveHour, resets_at));
     let script = ModelScript::new([spent]);
-    let setting = Fixture::with_login(build, script, Login::Subscription);
+    let fixture = Fixture::with_login(build, script, Login::Subscription);
 
-    let (report, ended) = run_planned_in(&setting).run().await;
+    let (report, ended) = run_planned_in(&fixture).run().await;
 
     assert_eq!(report.exit, ExitReason::QuotaExceeded, "{report} {ended:?}");
-    assert_eq!(status_on_disk(&setting.project())["passed"], false);
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    assert_eq!(status_on_disk(&fixture.project())["passed"], false);
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 on_newer_build![

@@ -21,23 +21,23 @@ async fn a_sync_verifies_existing_code_and_writes_nothing(build: Build) {
         done,
     ];
     let turns = planning().into_iter().chain(verifying);
-    let setting = Fixture::new(build, ModelScript::new(turns));
-    fs::write(setting.file("hello.txt"), "hello\n").expect("writable");
+    let fixture = Fixture::new(build, ModelScript::new(turns));
+    fs::write(fixture.file("hello.txt"), "hello\n").expect("writable");
 
-    let run = run_in(&setting).with_options(|options| options.mode(Mode::Sync));
+    let run = run_in(&fixture).with_options(|options| options.mode(Mode::Sync));
     let (report, ended) = run.run().await;
 
     assert_eq!(report.exit, ExitReason::AllVerified, "{report} {ended:?}");
     let reported = report.deliverables.expect("the ledger was read");
     assert_eq!((report.sessions, reported.verified), (2, 1));
-    assert_eq!(status_on_disk(&setting.project())["passed"], true);
-    let results = tool_results(&setting);
+    assert_eq!(status_on_disk(&fixture.project())["passed"], true);
+    let results = tool_results(&fixture);
     assert!(results.iter().any(|text| text == "hello"), "{results:?}");
-    let greeting = fs::read_to_string(setting.file("hello.txt"));
+    let greeting = fs::read_to_string(fixture.file("hello.txt"));
     assert_eq!(greeting.expect("it is there"), "hello\n", "{results:?}");
-    assert_eq!(setting.files(), ["SPEC.md", "hello.txt"]);
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    assert_eq!(fixture.files(), ["SPEC.md", "hello.txt"]);
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 on_newer_build![a_sync_verifies_existing_code_and_writes_nothing];

@@ -19,21 +19,21 @@ use crate::fixture::{Fixture, within};
 const PROTECTED: &str = ".autonoe/notes.txt";
 
 async fn a_project_is_planned_and_built(build: Build) {
-    let setting = Fixture::new(
+    let fixture = Fixture::new(
         build,
         ModelScript::new(planning().into_iter().chain(building())),
     );
-    let run = run_in(&setting);
+    let run = run_in(&fixture);
 
-    assert_built(&setting, run).await;
+    assert_built(&fixture, run).await;
 }
 
 async fn a_project_is_built_in_the_outer_sandbox(build: Build) {
-    let setting = Fixture::new(build, ModelScript::new(building()));
+    let fixture = Fixture::new(build, ModelScript::new(building()));
     let run =
-        run_planned_in(&setting).configure(|run| run.outer_sandbox(OuterSandbox::bubblewrap()));
+        run_planned_in(&fixture).configure(|run| run.outer_sandbox(OuterSandbox::bubblewrap()));
 
-    assert_built(&setting, run).await;
+    assert_built(&fixture, run).await;
 }
 
 /// Returns the model turns of the coding session: two calls are denied.
@@ -46,26 +46,26 @@ fn building() -> impl Iterator<Item = Turn> {
     calls.into_iter().chain(passing())
 }
 
-async fn assert_built(setting: &Fixture, run: WatchedRun) {
+async fn assert_built(fixture: &Fixture, run: WatchedRun) {
     let (report, ended) = run.run().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
-    let greeting = fs::read_to_string(setting.file("hello.txt"));
+    let greeting = fs::read_to_string(fixture.file("hello.txt"));
     assert_eq!(greeting.expect("it was written"), "hello\n");
-    let results = tool_results(setting);
+    let results = tool_results(fixture);
     let has_result = |text: &str| results.iter().any(|result| result.contains(text));
     assert!(has_result("curl may reach another machine"), "{results:?}");
     assert!(has_result("use the autonoe tools"), "{results:?}");
-    assert!(!setting.file(PROTECTED).exists());
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    assert!(!fixture.file(PROTECTED).exists());
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 async fn a_run_does_nothing_if_its_outer_sandbox_cannot_be_created(build: Build) {
-    let setting = Fixture::new(build, ModelScript::new(planning())).unverified();
-    fs::write(setting.file("SPEC.md"), "# A greeting\n").expect("writable");
-    let project = Project::find(&setting.project(), None).expect("a project");
-    let mut options = setting.options();
+    let fixture = Fixture::new(build, ModelScript::new(planning())).unverified();
+    fs::write(fixture.file("SPEC.md"), "# A greeting\n").expect("writable");
+    let project = Project::find(&fixture.project(), None).expect("a project");
+    let mut options = fixture.options();
     options.program.sandbox = SandboxConfig::new(Some("/bin/false".into()));
     let agents = ClaudeBackend::new(options);
     let run = ProjectRun::new(project, Arc::new(agents))
@@ -78,8 +78,8 @@ async fn a_run_does_nothing_if_its_outer_sandbox_cannot_be_created(build: Build)
         description.contains("backend_not_available"),
         "{description}"
     );
-    assert!(setting.server.log().main_requests().is_empty());
-    setting.assert_nothing_is_left();
+    assert!(fixture.server.log().main_requests().is_empty());
+    fixture.assert_nothing_is_left();
 }
 
 on_both_builds![

@@ -16,20 +16,20 @@ const ENDLESS: &str = "echo 1 > begun && sleep 600";
 #[tokio::test]
 async fn an_interrupted_run_ends_and_leaves_nothing() {
     let script = planning().into_iter().chain([shell(ENDLESS)]);
-    let setting = Fixture::new(ModelScript::new(script)).sandboxed();
+    let fixture = Fixture::new(ModelScript::new(script)).sandboxed();
     let control = RunControl::new();
 
-    let run = run_in(&setting).run_with_control(&control);
+    let run = run_in(&fixture).run_with_control(&control);
     let interrupted = async {
-        setting.written("begun").await;
+        fixture.written("begun").await;
         control.cancel();
     };
     let ((report, ended), ()) = tokio::join!(run, interrupted);
 
     assert_eq!(report.exit, ExitReason::Interrupted, "{report} {ended:?}");
     assert_eq!(report.sessions, 2);
-    assert_eq!(status_on_disk(&setting.project())["passed"], false);
-    setting.assert_nothing_is_left();
+    assert_eq!(status_on_disk(&fixture.project())["passed"], false);
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
@@ -38,12 +38,12 @@ async fn a_run_continues_after_its_program_was_killed_in_a_tool() {
         .into_iter()
         .chain([shell(ENDLESS)])
         .chain(passing());
-    let setting = Fixture::new(ModelScript::new(turns)).sandboxed();
+    let fixture = Fixture::new(ModelScript::new(turns)).sandboxed();
 
-    let run = run_in(&setting).run();
+    let run = run_in(&fixture).run();
     let killed = async {
-        setting.written("begun").await;
-        send(Signal::KILL, setting.program().await);
+        fixture.written("begun").await;
+        send(Signal::KILL, fixture.program().await);
     };
     let ((report, ended), ()) = tokio::join!(run, killed);
 
@@ -51,8 +51,8 @@ async fn a_run_continues_after_its_program_was_killed_in_a_tool() {
     assert_eq!(report.sessions, 3);
     let crashed = ended[1].to_string();
     assert!(crashed.contains("crashed"), "{crashed}");
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
@@ -68,14 +68,14 @@ async fn a_run_continues_after_a_network_failure() {
         .into_iter()
         .chain([cut(), cut()])
         .chain(passing());
-    let setting = Fixture::new(ModelScript::new(turns)).sandboxed();
+    let fixture = Fixture::new(ModelScript::new(turns)).sandboxed();
 
-    let (report, ended) = run_in(&setting).run().await;
+    let (report, ended) = run_in(&fixture).run().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     assert_eq!(report.sessions, 3, "{ended:?}");
     let failed = ended[1].to_string();
     assert!(failed.contains("stream disconnected"), "{failed}");
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }

@@ -62,29 +62,29 @@ fn refused() -> [Turn; 15] {
 #[tokio::test]
 async fn calls_that_the_guards_deny_leave_no_trace() {
     let turns = planning().into_iter().chain(refused()).chain(passing());
-    let setting = Fixture::new(ModelScript::new(turns)).sandboxed();
+    let fixture = Fixture::new(ModelScript::new(turns)).sandboxed();
 
-    let (report, ended) = run_in(&setting).run().await;
+    let (report, ended) = run_in(&fixture).run().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
-    assert_eq!(setting.files(), ["SPEC.md"]);
-    assert!(!setting.file(".autonoe/trace.txt").exists());
-    assert!(setting.file(".autonoe/agent.json").exists());
+    assert_eq!(fixture.files(), ["SPEC.md"]);
+    assert!(!fixture.file(".autonoe/trace.txt").exists());
+    assert!(fixture.file(".autonoe/agent.json").exists());
     assert!(!Path::new("/var/trace.txt").exists());
-    assert_eq!(status_on_disk(&setting.project())["passed"], true);
-    let requests = setting.server.log().main_requests();
+    assert_eq!(status_on_disk(&fixture.project())["passed"], true);
+    let requests = fixture.server.log().main_requests();
     let texts = requests.last().expect("there are some").user_texts();
     let reasons = texts.iter().filter(|text| text.contains("was refused:"));
     assert_eq!(reasons.count(), refused().len(), "{texts:?}");
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 /// Paths outside of the project that a run may write to are places that shells read from.
 #[tokio::test]
 async fn a_profile_that_an_agent_writes_is_not_run() {
-    let setting = Fixture::new(ModelScript::from_fn(|_| Turn::text("Nobody asks."))).unverified();
-    let sessions = SessionParent::in_directory(&setting.folder.join("tmp")).sessions();
+    let fixture = Fixture::new(ModelScript::from_fn(|_| Turn::text("Nobody asks."))).unverified();
+    let sessions = SessionParent::in_directory(&fixture.folder.join("tmp")).sessions();
     let home = move || {
         let mut folders = std::fs::read_dir(&sessions).expect("it is there").flatten();
         let session = folders.next().expect("a session runs").path();
@@ -101,7 +101,7 @@ async fn a_profile_that_an_agent_writes_is_not_run() {
     let other = Fixture::new(written).unverified();
     let agents = {
         let mut options = other.options();
-        options.program.temporary = setting.folder.join("tmp");
+        options.program.temporary = fixture.folder.join("tmp");
         autonoe_codex::CodexBackend::new(options)
     };
     let mut client =
@@ -120,5 +120,5 @@ async fn a_profile_that_an_agent_writes_is_not_run() {
     assert_eq!(statuses, [ToolStatus::Ok; 4], "{events:?}");
     assert_eq!(other.files(), Vec::<String>::new());
     other.assert_nothing_is_left();
-    setting.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }

@@ -36,10 +36,10 @@ pub(crate) fn passing() -> [Turn; 2] {
     ]
 }
 
-/// Creates a run in the project of a setting, in its sandbox if it has one.
-pub(crate) fn run_in(setting: &Fixture) -> WatchedRun {
-    let run = WatchedRun::in_project(&setting.project(), setting.agents());
-    match setting.outer_sandbox() {
+/// Creates a run in the project of a fixture, in its sandbox if it has one.
+pub(crate) fn run_in(fixture: &Fixture) -> WatchedRun {
+    let run = WatchedRun::in_project(&fixture.project(), fixture.agents());
+    match fixture.outer_sandbox() {
         Some(sandbox) => run.configure(|runner| runner.outer_sandbox(sandbox)),
         None => run,
     }

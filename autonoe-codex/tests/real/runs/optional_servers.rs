@@ -15,8 +15,8 @@ fn broken() -> McpServer {
 }
 
 /// Returns the exit reason and the warnings of a run with such a server, which is optional or not.
-async fn run_with(setting: &Fixture, is_optional: bool) -> (ExitReason, Vec<String>) {
-    let run = run_in(setting).configure(move |runner| {
+async fn run_with(fixture: &Fixture, is_optional: bool) -> (ExitReason, Vec<String>) {
+    let run = run_in(fixture).configure(move |runner| {
         let runner = runner.max_retries(0);
         if is_optional {
             runner.optional_mcp_server("playwright", broken())
@@ -37,28 +37,28 @@ async fn run_with(setting: &Fixture, is_optional: bool) -> (ExitReason, Vec<Stri
 async fn a_run_works_without_an_optional_server_that_does_not_start_and_warns_once() {
     // Two sessions: one plans, one builds.
     let turns = planning().into_iter().chain(passing());
-    let setting = Fixture::new(ModelScript::new(turns)).sandboxed();
+    let fixture = Fixture::new(ModelScript::new(turns)).sandboxed();
 
-    let (exit, warnings) = run_with(&setting, true).await;
+    let (exit, warnings) = run_with(&fixture, true).await;
 
     assert_eq!(exit, ExitReason::AllPassed, "{warnings:?}");
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     let start = "sessions start without the MCP server \"playwright\": ";
     assert!(warnings[0].starts_with(start), "{warnings:?}");
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_session_does_not_start_without_a_server_that_it_needs() {
-    let setting = Fixture::new(ModelScript::new(planning()))
+    let fixture = Fixture::new(ModelScript::new(planning()))
         .unverified()
         .sandboxed();
 
-    let (exit, warnings) = run_with(&setting, false).await;
+    let (exit, warnings) = run_with(&fixture, false).await;
 
     assert!(!matches!(exit, ExitReason::AllPassed), "{exit:?}");
     assert_eq!(warnings, Vec::<String>::new());
-    assert!(setting.server.log().main_requests().is_empty());
-    setting.assert_nothing_is_left();
+    assert!(fixture.server.log().main_requests().is_empty());
+    fixture.assert_nothing_is_left();
 }

@@ -47,9 +47,9 @@ async fn a_run_waits_for_its_quota_and_continues() {
     let resets_at = Timestamp::now() + WAIT;
     let script = ModelScript::new(planning()).then(quota_spent(resets_at));
     let script = passing().into_iter().fold(script, ModelScript::then);
-    let setting = Fixture::new(script).sandboxed();
+    let fixture = Fixture::new(script).sandboxed();
 
-    let run = run_in(&setting)
+    let run = run_in(&fixture)
         .with_options(|options| options.clock(Arc::new(HastyClock::default())))
         .configure(|runner| runner.on_quota(OnQuota::Wait));
     let log = run.log();
@@ -63,21 +63,21 @@ async fn a_run_waits_for_its_quota_and_continues() {
     let waited =
         |event: &serde_json::Value| event["event"] == "wait_started" && event["reason"] == "quota";
     assert_eq!(log.json().into_iter().filter(waited).count(), 1);
-    assert_eq!(status_on_disk(&setting.project())["passed"], true);
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    assert_eq!(status_on_disk(&fixture.project())["passed"], true);
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_run_that_may_not_wait_ends() {
     let resets_at = Timestamp::now() + Duration::from_secs(5 * 3600);
     let script = ModelScript::new(planning()).then(quota_spent(resets_at));
-    let setting = Fixture::new(script).sandboxed();
+    let fixture = Fixture::new(script).sandboxed();
 
-    let (report, ended) = run_in(&setting).run().await;
+    let (report, ended) = run_in(&fixture).run().await;
 
     assert_eq!(report.exit, ExitReason::QuotaExceeded, "{report} {ended:?}");
-    assert_eq!(status_on_disk(&setting.project())["passed"], false);
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    assert_eq!(status_on_disk(&fixture.project())["passed"], false);
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }

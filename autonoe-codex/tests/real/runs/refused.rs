@@ -14,10 +14,10 @@ use crate::fixture::{Fixture, within};
 
 #[tokio::test]
 async fn a_run_without_an_outer_sandbox_does_not_start() {
-    let setting = Fixture::new(ModelScript::new(planning())).unverified();
-    fs::write(setting.file("SPEC.md"), "# A greeting\n").expect("writable");
-    let project = Project::find(&setting.project(), None).expect("a project");
-    let run = ProjectRun::new(project, Arc::new(setting.agents()));
+    let fixture = Fixture::new(ModelScript::new(planning())).unverified();
+    fs::write(fixture.file("SPEC.md"), "# A greeting\n").expect("writable");
+    let project = Project::find(&fixture.project(), None).expect("a project");
+    let run = ProjectRun::new(project, Arc::new(fixture.agents()));
 
     let report = within(run.run(&RunControl::new())).await.expect("a report");
 
@@ -26,16 +26,16 @@ async fn a_run_without_an_outer_sandbox_does_not_start() {
         format!("{report:?}").contains("guards_not_enforced"),
         "{description}"
     );
-    assert!(setting.server.log().main_requests().is_empty());
-    setting.assert_nothing_is_left();
+    assert!(fixture.server.log().main_requests().is_empty());
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_run_does_nothing_if_its_outer_sandbox_cannot_be_created() {
-    let setting = Fixture::new(ModelScript::new(planning())).unverified();
-    fs::write(setting.file("SPEC.md"), "# A greeting\n").expect("writable");
-    let project = Project::find(&setting.project(), None).expect("a project");
-    let mut options = setting.options();
+    let fixture = Fixture::new(ModelScript::new(planning())).unverified();
+    fs::write(fixture.file("SPEC.md"), "# A greeting\n").expect("writable");
+    let project = Project::find(&fixture.project(), None).expect("a project");
+    let mut options = fixture.options();
     options.program.sandbox = SandboxConfig::new(Some("/bin/false".into()));
     let agents = CodexBackend::new(options);
     let run = ProjectRun::new(project, Arc::new(agents))
@@ -48,6 +48,6 @@ async fn a_run_does_nothing_if_its_outer_sandbox_cannot_be_created() {
         description.contains("backend_not_available"),
         "{description}"
     );
-    assert!(setting.server.log().main_requests().is_empty());
-    setting.assert_nothing_is_left();
+    assert!(fixture.server.log().main_requests().is_empty());
+    fixture.assert_nothing_is_left();
 }

@@ -17,21 +17,21 @@ async fn a_project_is_planned_and_built() {
         shell("echo more >> hello.txt"),
     ];
     let turns = planning().into_iter().chain(building).chain(passing());
-    let setting = Fixture::new(ModelScript::new(turns)).sandboxed();
+    let fixture = Fixture::new(ModelScript::new(turns)).sandboxed();
 
-    let (report, ended) = run_in(&setting).run().await;
+    let (report, ended) = run_in(&fixture).run().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
-    let greeting = fs::read_to_string(setting.file("hello.txt"));
+    let greeting = fs::read_to_string(fixture.file("hello.txt"));
     assert_eq!(greeting.expect("it was written"), "hello\nmore\n");
-    assert_eq!(status_on_disk(&setting.project())["passed"], true);
-    let requests = setting.server.log().main_requests();
+    assert_eq!(status_on_disk(&fixture.project())["passed"], true);
+    let requests = fixture.server.log().main_requests();
     let texts = requests
         .last()
         .expect("there are some")
         .user_texts()
         .join("\n");
     assert!(texts.contains("curl may reach another machine"), "{texts}");
-    setting.server.verify();
-    setting.assert_nothing_is_left();
+    fixture.server.verify();
+    fixture.assert_nothing_is_left();
 }

@@ -21,11 +21,11 @@ async fn attack(commands: &[&str], is_sandboxed: bool) -> (Run, Vec<(ToolStatus,
         shell("touch trace.txt"),
         Turn::text("Tried."),
     ];
-    let setting = Fixture::new(ModelScript::new(first.chain(then)));
+    let fixture = Fixture::new(ModelScript::new(first.chain(then)));
     let run = Run::with_fixture(if is_sandboxed {
-        setting.sandboxed()
+        fixture.sandboxed()
     } else {
-        setting
+        fixture
     });
     let prepared = answers(&run.play(run.spec()).await);
     run.play(run.strict_spec()).await;

@@ -16,7 +16,7 @@ use crate::fixture::{Fixture, collect_events, within};
 /// A run whose sessions are played one by one.
 struct Run {
     agents: CodexBackend,
-    setting: Fixture,
+    fixture: Fixture,
 }
 
 impl Run {
@@ -24,16 +24,16 @@ impl Run {
         Self::with_fixture(Fixture::new(script))
     }
 
-    fn with_fixture(setting: Fixture) -> Self {
+    fn with_fixture(fixture: Fixture) -> Self {
         Self {
-            agents: CodexBackend::new(setting.options()),
-            setting,
+            agents: CodexBackend::new(fixture.options()),
+            fixture,
         }
     }
 
     /// Returns a session in which everything is granted.
     fn spec(&self) -> SessionSpec {
-        self.setting.spec([])
+        self.fixture.spec([])
     }
 
     /// Returns a session in which no tool is granted.
@@ -58,7 +58,7 @@ impl Deref for Run {
     type Target = Fixture;
 
     fn deref(&self) -> &Fixture {
-        &self.setting
+        &self.fixture
     }
 }
 

@@ -9,8 +9,8 @@ use autonoe_process::{Launch, LaunchError, Obstacle, OsSandbox, SandboxError};
 use crate::fixture::Fixture;
 
 /// Writes a fake bubblewrap.
-fn fake_bubblewrap(trial: &Fixture, script: &str) -> PathBuf {
-    let path = trial.path("bwrap");
+fn fake_bubblewrap(fixture: &Fixture, script: &str) -> PathBuf {
+    let path = fixture.path("bwrap");
     fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("writable");
     fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("ours");
     path
@@ -18,29 +18,29 @@ fn fake_bubblewrap(trial: &Fixture, script: &str) -> PathBuf {
 
 #[test]
 fn sandbox_can_be_created_on_this_machine() {
-    let trial = Fixture::new();
+    let fixture = Fixture::new();
 
-    trial.sandbox().check().expect("these tests need it");
+    fixture.sandbox().check().expect("these tests need it");
 }
 
 #[tokio::test]
 async fn without_bubblewrap_nothing_is_started() {
-    let trial = Fixture::new();
-    let nowhere = trial.path("nowhere/bwrap");
-    let sandbox = OsSandbox::new(&nowhere).writable(trial.folder());
+    let fixture = Fixture::new();
+    let nowhere = fixture.path("nowhere/bwrap");
+    let sandbox = OsSandbox::new(&nowhere).writable(fixture.folder());
 
     let missing = sandbox.check().expect_err("it is not there");
-    let refused = trial.bash("echo x > ran").sandbox(sandbox).start().await;
+    let refused = fixture.bash("echo x > ran").sandbox(sandbox).start().await;
 
     assert_eq!(missing.code(), "sandbox_missing");
     assert!(missing.remedy().contains("bubblewrap"));
     assert_eq!(refused.expect_err("refused").code(), "sandbox_missing");
-    assert!(!trial.path("ran").exists());
+    assert!(!fixture.path("ran").exists());
 }
 
 #[test]
 fn errors_of_bubblewrap_are_explained() {
-    let trial = Fixture::new();
+    let fixture = Fixture::new();
     for (script, obstacle) in [
         (
             "echo 'bwrap: No permissions to create a new namespace' >&2; exit 1",
@@ -52,7 +52,7 @@ fn errors_of_bubblewrap_are_explained() {
         ),
         ("exit 9", Obstacle::Other),
     ] {
-        let sandbox = OsSandbox::new(fake_bubblewrap(&trial, script));
+        let sandbox = OsSandbox::new(fake_bubblewrap(&fixture, script));
 
         let error = sandbox.check().expect_err("it has failed");
 
@@ -66,56 +66,56 @@ fn errors_of_bubblewrap_are_explained() {
 
 #[tokio::test]
 async fn a_sandbox_with_conflicting_paths_is_refused_before_anything_starts() {
-    let trial = Fixture::new();
-    fs::create_dir_all(trial.path("deep/er")).expect("writable");
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.path("deep/er")).expect("writable");
     for (sandbox, code) in [
-        (trial.sandbox().writable("/"), "sandbox_path_reserved"),
+        (fixture.sandbox().writable("/"), "sandbox_path_reserved"),
         (
-            trial.sandbox().writable("/proc/self"),
+            fixture.sandbox().writable("/proc/self"),
             "sandbox_path_reserved",
         ),
         (
-            trial.sandbox().writable("relative"),
+            fixture.sandbox().writable("relative"),
             "sandbox_path_not_absolute",
         ),
         (
-            trial.sandbox().hidden("relative"),
+            fixture.sandbox().hidden("relative"),
             "sandbox_path_not_absolute",
         ),
         (
-            trial.sandbox().writable(trial.path("no")),
+            fixture.sandbox().writable(fixture.path("no")),
             "sandbox_path_not_there",
         ),
         (
-            trial.sandbox().hidden(trial.folder()),
+            fixture.sandbox().hidden(fixture.folder()),
             "sandbox_path_contradiction",
         ),
         (
-            trial.sandbox().hidden(trial.path("deep/er")),
+            fixture.sandbox().hidden(fixture.path("deep/er")),
             "sandbox_path_movable",
         ),
         (OsSandbox::new("bwrap"), "sandbox_path_not_absolute"),
     ] {
-        let refused = trial.bash("echo x > ran").sandbox(sandbox).start().await;
+        let refused = fixture.bash("echo x > ran").sandbox(sandbox).start().await;
 
         assert_eq!(refused.expect_err("refused").code(), code);
-        assert!(!trial.path("ran").exists());
+        assert!(!fixture.path("ran").exists());
     }
 }
 
 #[tokio::test]
 async fn a_missing_program_is_reported_as_without_a_sandbox() {
-    let trial = Fixture::new();
-    let plain = trial.path("plain");
+    let fixture = Fixture::new();
+    let plain = fixture.path("plain");
     fs::write(&plain, "").expect("writable");
     let launch = |program: PathBuf, directory: PathBuf| {
-        let launch = Launch::new(program, directory, trial.marker.clone());
-        launch.sandbox(trial.sandbox()).start()
+        let launch = Launch::new(program, directory, fixture.marker.clone());
+        launch.sandbox(fixture.sandbox()).start()
     };
 
-    let missing = launch(trial.path("no"), trial.path(".")).await;
-    let no_program = launch(plain, trial.path(".")).await;
-    let no_directory = launch("/bin/sh".into(), trial.path("no")).await;
+    let missing = launch(fixture.path("no"), fixture.path(".")).await;
+    let no_program = launch(plain, fixture.path(".")).await;
+    let no_directory = launch("/bin/sh".into(), fixture.path("no")).await;
 
     assert!(matches!(missing, Err(LaunchError::NotFound { .. })));
     assert!(matches!(no_program, Err(LaunchError::NotExecutable { .. })));

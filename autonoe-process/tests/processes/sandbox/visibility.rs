@@ -11,7 +11,7 @@ use crate::fixture::Fixture;
 
 #[tokio::test]
 async fn hidden_files_and_folders_are_empty_and_the_rest_is_there() {
-    let (trial, home) = (Fixture::new(), outside());
+    let (fixture, home) = (Fixture::new(), outside());
     let path = |name: &str| home.path().join(name);
     fs::create_dir(path(".ssh")).expect("writable");
     fs::write(path(".ssh/id"), "secret").expect("writable");
@@ -25,9 +25,12 @@ async fn hidden_files_and_folders_are_empty_and_the_rest_is_there() {
          (echo x > .ssh/new) && echo written; ls -A /run; exit 0"
     );
 
-    let sandbox = trial.sandbox().hidden(path(".ssh")).hidden(path(".netrc"));
+    let sandbox = fixture
+        .sandbox()
+        .hidden(path(".ssh"))
+        .hidden(path(".netrc"));
     let sandbox = sandbox.hidden(path(".not-there"));
-    let (text, _) = run_to_end(trial.bash(&script).sandbox(sandbox)).await;
+    let (text, _) = run_to_end(fixture.bash(&script).sandbox(sandbox)).await;
 
     assert_eq!(text, "open\n");
     assert_eq!(
@@ -38,7 +41,7 @@ async fn hidden_files_and_folders_are_empty_and_the_rest_is_there() {
 
 #[tokio::test]
 async fn a_hidden_symlink_hides_its_target() {
-    let (trial, home) = (Fixture::new(), outside());
+    let (fixture, home) = (Fixture::new(), outside());
     let path = |name: &str| home.path().join(name);
     fs::create_dir(path("vault")).expect("writable");
     fs::write(path("vault/id"), "secret").expect("writable");
@@ -46,15 +49,15 @@ async fn a_hidden_symlink_hides_its_target() {
     let folder = home.path().display();
     let script = format!("cat {folder}/vault/id {folder}/.ssh/id 2>/dev/null");
 
-    let sandbox = trial.sandbox().hidden(path(".ssh"));
-    let (text, exit) = run_to_end(trial.bash(&script).sandbox(sandbox)).await;
+    let sandbox = fixture.sandbox().hidden(path(".ssh"));
+    let (text, exit) = run_to_end(fixture.bash(&script).sandbox(sandbox)).await;
 
     assert_eq!((text.as_str(), exit), ("", Exit::Code(1)));
 }
 
 #[tokio::test]
 async fn a_project_in_a_hidden_home_is_there_and_its_neighbours_are_not() {
-    let (trial, home) = (Fixture::new(), outside());
+    let (fixture, home) = (Fixture::new(), outside());
     let path = |name: &str| home.path().join(name);
     fs::create_dir_all(path("work/project")).expect("writable");
     fs::write(path("work/other"), "secret").expect("writable");
@@ -63,11 +66,11 @@ async fn a_project_in_a_hidden_home_is_there_and_its_neighbours_are_not() {
         path("work").display()
     );
 
-    let sandbox = trial
+    let sandbox = fixture
         .sandbox()
         .hidden(home.path())
         .writable(path("work/project"));
-    let (text, _) = run_to_end(trial.bash(&script).sandbox(sandbox)).await;
+    let (text, _) = run_to_end(fixture.bash(&script).sandbox(sandbox)).await;
 
     assert_eq!(text, ".\n./project\n./project/file\n");
     let written = fs::read_to_string(path("work/project/file"));
@@ -77,10 +80,10 @@ async fn a_project_in_a_hidden_home_is_there_and_its_neighbours_are_not() {
 
 #[tokio::test]
 async fn the_environment_has_the_variables_of_the_launch_the_marker_and_the_directory() {
-    let trial = Fixture::new();
+    let fixture = Fixture::new();
     let path = std::env::var_os("PATH").expect("set");
     let env = find_program("env", &path).expect("it is there");
-    let launch = Launch::new(env, trial.folder(), trial.marker.clone())
+    let launch = Launch::new(env, fixture.folder(), fixture.marker.clone())
         .arg("--null")
         // It must not reach bubblewrap, which would not start with it.
         .envs([
@@ -89,11 +92,11 @@ async fn the_environment_has_the_variables_of_the_launch_the_marker_and_the_dire
             ("TWO", "line\nend"),
         ]);
 
-    let (text, exit) = run_to_end(launch.sandbox(trial.sandbox())).await;
+    let (text, exit) = run_to_end(launch.sandbox(fixture.sandbox())).await;
 
     assert_eq!(exit, Exit::Code(0));
-    let marker = format!("{}={}", trial.marker.name(), trial.marker.value());
-    let directory = format!("PWD={}", trial.folder().display());
+    let marker = format!("{}={}", fixture.marker.name(), fixture.marker.value());
+    let directory = format!("PWD={}", fixture.folder().display());
     let expected = [
         "ONE=1 = 1",
         "LD_PRELOAD=/there/is/no.so",
@@ -107,13 +110,13 @@ async fn the_environment_has_the_variables_of_the_launch_the_marker_and_the_dire
 
 #[tokio::test]
 async fn open_files_are_three_pipes_and_the_inherited_ones() {
-    let trial = Fixture::new();
-    let lock = Arc::new(File::create(trial.path("lock")).expect("writable"));
+    let fixture = Fixture::new();
+    let lock = Arc::new(File::create(fixture.path("lock")).expect("writable"));
     let script =
         "for entry in /proc/self/fd/*; do readlink $entry; done | grep -v ^pipe: | grep -v ^/proc";
 
-    let launch = trial.bash(script).inherit(lock);
-    let (text, _) = run_to_end(launch.sandbox(trial.sandbox())).await;
+    let launch = fixture.bash(script).inherit(lock);
+    let (text, _) = run_to_end(launch.sandbox(fixture.sandbox())).await;
 
-    assert_eq!(text, format!("{}\n", trial.path("lock").display()));
+    assert_eq!(text, format!("{}\n", fixture.path("lock").display()));
 }

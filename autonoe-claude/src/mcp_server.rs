@@ -1,10 +1,13 @@
-//! [`McpServer`], which answers the messages of an MCP client.
+//! [`McpServer`], which serves our tools over the control protocol of the program.
+//!
+//! It is stateless: one build of the program sends `initialize` twice at once with the same JSON-RPC
+//! ids. The caller matches requests and answers by the id of the control request.
 
-use autonoe_core::ToolContext;
-use autonoe_core::tool::{ToolDefinition, ToolEffect, Toolbox};
+use autonoe_core::tool::{Attachment, ToolDefinition, ToolEffect, Toolbox};
+use autonoe_core::{ToolContext, ToolError, ToolOutput};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
-
-use super::content;
 
 /// The protocol version if the client names none.
 const PROTOCOL: &str = "2025-11-25";
@@ -65,8 +68,8 @@ impl McpServer {
     pub(crate) async fn call(&self, request: &ToolCallRequest, context: ToolContext) -> Value {
         let arguments = request.arguments.clone();
         let answer = match self.tools.call(&request.tool, arguments, context).await {
-            Ok(output) => content::output(&output),
-            Err(error) => content::failure(&error),
+            Ok(output) => output_content(&output),
+            Err(error) => error_content(&error),
         };
         result(&request.id, &answer)
     }
@@ -79,7 +82,7 @@ impl McpServer {
 
 /// Returns the answer to a denied call.
 pub(crate) fn refusal(id: &Value, reason: &str) -> Value {
-    result(id, &content::refusal(reason))
+    result(id, &json!({"content": [text(reason)], "isError": true}))
 }
 
 fn greeting(params: &Value) -> Value {
@@ -126,6 +129,38 @@ fn result(id: &Value, result: &Value) -> Value {
 
 fn failure(id: &Value, code: i32, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+}
+
+/// Returns the answer of a tool that succeeded.
+///
+/// There is no `structuredContent`: it would replace the text.
+fn output_content(output: &ToolOutput) -> Value {
+    let mut content = vec![text(&output.output)];
+    content.extend(output.attachments.iter().map(attachment));
+    json!({ "content": content })
+}
+
+/// Returns the answer of a tool that failed.
+///
+/// Attachments are text: the model API refuses a failed result with anything else.
+fn error_content(error: &ToolError) -> Value {
+    let mut content = vec![text(&error.to_string())];
+    let attachments = error.attachments().iter();
+    content.extend(attachments.map(|attachment| text(&attachment.to_text())));
+    json!({"content": content, "isError": true})
+}
+
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn attachment(attachment: &Attachment) -> Value {
+    let kind = &attachment.media_type;
+    if kind.starts_with("image/") {
+        let data = STANDARD.encode(&attachment.data);
+        return json!({"type": "image", "data": data, "mimeType": kind});
+    }
+    text(&attachment.to_text())
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
 //! Steps of a [`ShutdownPolicy`], and the children that they end.
 
-use autonoe_process::{EndedBy, Exit, ShutdownPolicy, Signal, StartedProcess};
+use autonoe_process::{EndedBy, Exit, ShutdownPolicy, StartedProcess};
 use std::time::Duration;
 
 use crate::fixture::{
-    CLOSE, Fixture, INTERRUPT, STUBBORN, TERMINATE, eventually, is_listed, ladder, ready,
-    short_ladder, state, within,
+    CLOSE, Fixture, INTERRUPT, STUBBORN, TERMINATE, eventually, is_listed, policy, ready,
+    short_policy, state, within,
 };
 
 #[tokio::test]
 async fn a_child_that_reads_its_input_ends_when_it_is_closed() {
-    let trial = Fixture::new();
-    let launch = trial.bash("echo ready; exec cat");
+    let fixture = Fixture::new();
+    let launch = fixture.bash("echo ready; exec cat");
     let StartedProcess {
         process,
         stdin,
@@ -20,8 +20,8 @@ async fn a_child_that_reads_its_input_ends_when_it_is_closed() {
     let _stdout = ready(stdout).await;
     let pid = process.pid();
 
-    // The ladder closes the input, although the test holds it.
-    let end = within(process.shutdown(ladder(&[], CLOSE))).await;
+    // The policy closes the input, although the test holds it.
+    let end = within(process.shutdown(policy(&[], CLOSE))).await;
 
     assert_eq!(
         (end.exit, end.ended_by),
@@ -30,57 +30,57 @@ async fn a_child_that_reads_its_input_ends_when_it_is_closed() {
     assert_eq!((&end.killed[..], &end.left[..]), (&[][..], &[][..]));
     assert!(end.is_complete());
     assert!(!is_listed(pid), "its entry is still there");
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
     drop(stdin);
 }
 
 #[tokio::test]
 async fn a_child_that_listens_to_an_interrupt_ends_by_it() {
-    let trial = Fixture::new();
-    let launch = trial.bash("trap 'exit 4' INT; echo ready; while :; do sleep 0.01; done");
+    let fixture = Fixture::new();
+    let launch = fixture.bash("trap 'exit 4' INT; echo ready; while :; do sleep 0.01; done");
     let StartedProcess {
         process, stdout, ..
     } = launch.start().await.expect("it starts");
     let _stdout = ready(stdout).await;
 
-    let end = within(process.shutdown(ladder(&[CLOSE], INTERRUPT))).await;
+    let end = within(process.shutdown(policy(&[CLOSE], INTERRUPT))).await;
 
     assert_eq!(
         (end.exit, end.ended_by),
         (Some(Exit::Code(4)), EndedBy::Step(INTERRUPT))
     );
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_child_that_listens_to_nothing_but_a_termination_ends_by_it() {
-    let trial = Fixture::new();
-    let launch = trial.bash("trap '' INT; echo ready; while :; do sleep 0.01; done");
+    let fixture = Fixture::new();
+    let launch = fixture.bash("trap '' INT; echo ready; while :; do sleep 0.01; done");
     let StartedProcess {
         process, stdout, ..
     } = launch.start().await.expect("it starts");
     let _stdout = ready(stdout).await;
 
-    let end = within(process.shutdown(ladder(&[CLOSE, INTERRUPT], TERMINATE))).await;
+    let end = within(process.shutdown(policy(&[CLOSE, INTERRUPT], TERMINATE))).await;
 
     assert_eq!(
         (end.exit, end.ended_by),
         (Some(Exit::Signal(15)), EndedBy::Step(TERMINATE))
     );
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_child_that_ignores_everything_is_killed() {
-    let trial = Fixture::new();
-    let started = trial.bash(STUBBORN).start().await.expect("it starts");
+    let fixture = Fixture::new();
+    let started = fixture.bash(STUBBORN).start().await.expect("it starts");
     let StartedProcess {
         process, stdout, ..
     } = started;
     let _stdout = ready(stdout).await;
     let pid = process.pid();
 
-    let end = within(process.shutdown(short_ladder())).await;
+    let end = within(process.shutdown(short_policy())).await;
 
     assert_eq!(
         (end.exit, end.ended_by),
@@ -88,69 +88,68 @@ async fn a_child_that_ignores_everything_is_killed() {
     );
     assert!(end.is_complete());
     assert!(!is_listed(pid), "its entry is still there");
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_child_that_is_stopped_is_killed() {
-    let trial = Fixture::new();
-    let launch = trial.bash("echo ready; kill -STOP $$");
+    let fixture = Fixture::new();
+    let launch = fixture.bash("echo ready; kill -STOP $$");
     let StartedProcess {
         process, stdout, ..
     } = launch.start().await.expect("it starts");
     let _stdout = ready(stdout).await;
     eventually("the child to stop", || state(process.pid()) == Some('T'));
 
-    let end = within(process.shutdown(short_ladder())).await;
+    let end = within(process.shutdown(short_policy())).await;
 
     assert_eq!(
         (end.exit, end.ended_by),
         (Some(Exit::Signal(9)), EndedBy::Kill)
     );
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_child_that_has_ended_by_itself_is_reported_as_such() {
-    let trial = Fixture::new();
-    let started = trial.bash("exit 7").start().await.expect("it starts");
+    let fixture = Fixture::new();
+    let started = fixture.bash("exit 7").start().await.expect("it starts");
     let process = started.process;
 
     assert_eq!(within(process.exited()).await, Exit::Code(7));
     assert_eq!(process.try_exit(), Some(Exit::Code(7)));
-    assert!(
-        process.signal(Signal::Kill).is_err(),
-        "there is nobody to signal"
-    );
     let end = within(process.shutdown(ShutdownPolicy::default())).await;
 
     assert_eq!(
         (end.exit, end.ended_by),
         (Some(Exit::Code(7)), EndedBy::Itself)
     );
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_signal_reaches_the_child_and_not_its_tools() {
-    let trial = Fixture::new();
-    let script = "trap 'kill -0 $! && echo lives' INT; sleep 600 & echo ready; wait; wait";
-    let started = trial.bash(script).start().await.expect("it starts");
+    let fixture = Fixture::new();
+    let script = "trap 'kill -0 $! && echo lives; exit 4' INT; sleep 600 & echo ready; wait";
+    let started = fixture.bash(script).start().await.expect("it starts");
     let mut stdout = ready(started.stdout).await;
     assert_eq!(started.process.try_exit(), None);
 
-    started.process.signal(Signal::Interrupt).expect("it lives");
+    let end = within(started.process.shutdown(policy(&[], INTERRUPT))).await;
 
     assert_eq!(crate::fixture::line(&mut stdout).await, "lives\n");
-    let end = within(started.process.shutdown(short_ladder())).await;
+    assert_eq!(
+        (end.exit, end.ended_by),
+        (Some(Exit::Code(4)), EndedBy::Step(INTERRUPT))
+    );
     assert!(end.is_complete(), "{end:?}");
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_step_can_have_all_the_time_there_is() {
-    let trial = Fixture::new();
-    let launch = trial.bash("echo ready; exec cat");
+    let fixture = Fixture::new();
+    let launch = fixture.bash("echo ready; exec cat");
     let StartedProcess {
         process, stdout, ..
     } = launch.start().await.expect("it starts");
@@ -160,13 +159,13 @@ async fn a_step_can_have_all_the_time_there_is() {
     let end = within(process.shutdown(endless.kill_within(Duration::MAX))).await;
 
     assert_eq!(end.ended_by, EndedBy::Step(CLOSE));
-    trial.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn processes_alive_after_the_limit_are_reported_and_end_a_little_later() {
-    let trial = Fixture::new();
-    let launch = trial.bash("sleep 600 & echo ready; wait");
+    let fixture = Fixture::new();
+    let launch = fixture.bash("sleep 600 & echo ready; wait");
     let StartedProcess {
         process, stdout, ..
     } = launch.start().await.expect("it starts");
@@ -179,6 +178,6 @@ async fn processes_alive_after_the_limit_are_reported_and_end_a_little_later() {
     assert!(!end.is_complete());
     assert_eq!((end.exit, end.ended_by), (None, EndedBy::Nothing));
     assert_eq!(end.left.len(), 1, "{end:?}");
-    trial.eventually_nothing_is_left();
+    fixture.eventually_nothing_is_left();
     eventually("the entry of the child to go", || !is_listed(pid));
 }

@@ -1,13 +1,9 @@
 //! Messages of the host: [`OutgoingLine`]s, answers and requests.
 
-mod request;
-
 use std::fmt;
 
 use bytes::Bytes;
 use serde_json::{Value, json};
-
-pub use request::{HookMatcher, Initialize, OnHookFailure, Request};
 
 impl OutgoingLine {
     /// Allows the call of a hook request.
@@ -49,17 +45,6 @@ impl OutgoingLine {
                 r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":{reason}}}}}"#
             ),
         )
-    }
-
-    /// Acknowledges a hook request. Not for hooks that decide.
-    pub fn hook_acknowledges(request_id: &str) -> Self {
-        Self::success(request_id, "{}")
-    }
-
-    /// Allows a tool with `input`, which older builds require.
-    pub fn tool_allowed(request_id: &str, input: &Value) -> Self {
-        let answer = json!({"behavior": "allow", "updatedInput": input});
-        Self::success(request_id, &answer.to_string())
     }
 
     /// Denies a tool, with a reason for the agent.
@@ -140,11 +125,6 @@ impl OutgoingLine {
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
-
-    /// Returns the bytes to write.
-    pub fn into_bytes(self) -> Bytes {
-        self.0
-    }
 }
 
 impl AsRef<[u8]> for OutgoingLine {
@@ -156,6 +136,79 @@ impl AsRef<[u8]> for OutgoingLine {
 impl fmt::Debug for OutgoingLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("OutgoingLine").field(&self.0).finish()
+    }
+}
+
+/// A request of the host to the program.
+///
+/// ```
+/// use autonoe_claude::wire::Request;
+/// use serde_json::{Value, json};
+///
+/// let line = Request::Interrupt.to_line("req_1");
+///
+/// let sent: Value = serde_json::from_slice(line.as_bytes())?;
+/// assert_eq!(sent, json!({
+///     "type": "control_request",
+///     "request_id": "req_1",
+///     "request": {"subtype": "interrupt"},
+/// }));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Initializes the session with a hook that receives every call.
+    ///
+    /// If the hook fails or does not answer in time, newer builds block the call.
+    Initialize {
+        /// The time limit of the hook in seconds.
+        hook_seconds: u32,
+        /// Our MCP servers, which are served over the control protocol.
+        sdk_mcp_servers: Vec<String>,
+    },
+    /// Stops the turn. The program keeps running.
+    Interrupt,
+    /// Ends the session: running work is stopped, and the program exits.
+    EndSession,
+    /// Queries the status of the MCP servers.
+    McpStatus,
+    /// Queries the settings in force.
+    GetSettings,
+}
+
+impl Request {
+    /// Builds the line of the request. The id must be unique.
+    pub fn to_line(&self, request_id: &str) -> OutgoingLine {
+        OutgoingLine::from_value(&json!({
+            "type": "control_request",
+            "request_id": request_id,
+            "request": self.body(),
+        }))
+    }
+
+    fn body(&self) -> Value {
+        match self {
+            Self::Initialize {
+                hook_seconds,
+                sdk_mcp_servers,
+            } => {
+                let hook = json!({
+                    "matcher": null,
+                    "hookCallbackIds": ["gate"],
+                    "timeout": hook_seconds,
+                    "onFailure": "block",
+                });
+                let mut body = json!({"subtype": "initialize", "hooks": {"PreToolUse": [hook]}});
+                if !sdk_mcp_servers.is_empty() {
+                    body["sdkMcpServers"] = json!(sdk_mcp_servers);
+                }
+                body
+            }
+            Self::Interrupt => json!({"subtype": "interrupt"}),
+            Self::EndSession => json!({"subtype": "end_session"}),
+            Self::McpStatus => json!({"subtype": "mcp_status"}),
+            Self::GetSettings => json!({"subtype": "get_settings"}),
+        }
     }
 }
 
@@ -189,11 +242,6 @@ mod tests {
                     "permissionDecisionReason": "no\n\"way\"",
                 }}),
             ),
-            (OutgoingLine::hook_acknowledges(id), json!({})),
-            (
-                OutgoingLine::tool_allowed(id, &json!({"command": "ls"})),
-                json!({"behavior": "allow", "updatedInput": {"command": "ls"}}),
-            ),
             (
                 OutgoingLine::tool_denied(id, "no"),
                 json!({"behavior": "deny", "message": "no"}),
@@ -217,5 +265,44 @@ mod tests {
                 "subtype": "error", "request_id": "id", "error": "callback exploded"
             }})
         );
+    }
+
+    fn sent(request: &Request) -> Value {
+        serde_json::from_slice(request.to_line("req_1").as_bytes()).expect("JSON")
+    }
+
+    #[test]
+    fn initialize_has_the_recorded_format() {
+        let initialize = |sdk_mcp_servers| Request::Initialize {
+            hook_seconds: 30,
+            sdk_mcp_servers,
+        };
+
+        let mut sent_request = sent(&initialize(vec!["autonoe".into()]));
+        assert_eq!(
+            sent_request,
+            json!({"type": "control_request", "request_id": "req_1", "request": {
+                "subtype": "initialize",
+                "hooks": {"PreToolUse": [{
+                    "matcher": null, "hookCallbackIds": ["gate"], "timeout": 30, "onFailure": "block"
+                }]},
+                "sdkMcpServers": ["autonoe"],
+            }})
+        );
+        let body = sent_request["request"].as_object_mut().expect("an object");
+        body.remove("sdkMcpServers");
+        assert_eq!(sent(&initialize(Vec::new())), sent_request);
+    }
+
+    #[test]
+    fn other_requests_have_the_recorded_formats() {
+        for (request, expected) in [
+            (Request::Interrupt, json!({"subtype": "interrupt"})),
+            (Request::EndSession, json!({"subtype": "end_session"})),
+            (Request::McpStatus, json!({"subtype": "mcp_status"})),
+            (Request::GetSettings, json!({"subtype": "get_settings"})),
+        ] {
+            assert_eq!(sent(&request)["request"], expected);
+        }
     }
 }
