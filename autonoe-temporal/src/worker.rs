@@ -147,7 +147,7 @@ impl TemporalWorker {
     ///
     /// The worker cannot start, or fails. It keeps waiting for an unreachable server.
     pub async fn run(self, stopped: CancellationToken) -> Result<(), WorkerError> {
-        let runtime = Runtime::from_current_tokio(Default::default()).map_err(begin)?;
+        let runtime = Runtime::from_current_tokio(Default::default()).map_err(start_error)?;
         let (queue, host) = (&self.settings.queue, &self.worker.host);
         let mut workers = vec![
             self.worker(&runtime, queue.clone())?,
@@ -174,14 +174,16 @@ impl TemporalWorker {
         let mut options = self.options(queue, self.worker.slots);
         options.graceful_shutdown_period = Some(self.worker.shutdown_grace);
         options.register_activities(JobActivities::new(self.runners.clone()));
-        options.register_workflow::<JobWorkflow>().map_err(begin)?;
+        options
+            .register_workflow::<JobWorkflow>()
+            .map_err(start_error)?;
         options
             .register_workflow::<SessionsWorkflow>()
-            .map_err(begin)?;
+            .map_err(start_error)?;
         options
             .register_workflow::<FleetWorkflow>()
-            .map_err(begin)?;
-        Worker::new(runtime, self.client.clone(), options).map_err(begin)
+            .map_err(start_error)?;
+        Worker::new(runtime, self.client.clone(), options).map_err(start_error)
     }
 
     /// Creates the worker of the side queue, which only reads journals and records the ends of
@@ -192,7 +194,7 @@ impl TemporalWorker {
         if let Some(journals) = self.journals.clone() {
             options.register_activities(JournalActivities::new(journals));
         }
-        Worker::new(runtime, self.client.clone(), options).map_err(begin)
+        Worker::new(runtime, self.client.clone(), options).map_err(start_error)
     }
 
     /// Returns the options that all workers share.
@@ -227,7 +229,7 @@ fn tuner(slots: usize) -> WorkerTuner {
 /// Enough for workflow tasks, which are short.
 const STEPS: usize = 100;
 
-fn begin(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> WorkerError {
+fn start_error(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> WorkerError {
     WorkerError::Start(error.into())
 }
 

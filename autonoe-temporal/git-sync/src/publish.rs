@@ -33,14 +33,14 @@ impl SyncRepo<'_> {
                 (Some(specification), None) => self.start_task(tip, specification).await?,
                 _ => (tip.clone(), self.tree_of(tip).await?),
             };
-            let stamp = CommitTrailer {
+            let trailer = CommitTrailer {
                 run: self.synced_project.run.clone(),
                 epoch,
                 claim: self.new_claim()?,
                 session: None,
                 head: trailer.map_or_else(|| parent.clone(), |last| last.head),
             };
-            let message = stamp.message(&format!("Take over with epoch {}", epoch.0));
+            let message = trailer.message(&format!("Take over with epoch {}", epoch.0));
             let claim = self.commit(&tree, &[&parent], &message).await?;
             if self.push(&claim, seen).await? == PushOutcome::Done {
                 return Ok(());
@@ -82,7 +82,7 @@ impl SyncRepo<'_> {
         if head == last.head && tree == self.tree_of(&here).await? {
             return Ok(());
         }
-        let stamp = CommitTrailer {
+        let trailer = CommitTrailer {
             epoch,
             session,
             head: head.to_owned(),
@@ -93,7 +93,7 @@ impl SyncRepo<'_> {
             None => "Publish".to_owned(),
         };
         let commit = self
-            .commit(&tree, &parents, &stamp.message(&subject))
+            .commit(&tree, &parents, &trailer.message(&subject))
             .await?;
         let PushOutcome::Moved(found) = self.push(&commit, Some(&here)).await? else {
             return Ok(());

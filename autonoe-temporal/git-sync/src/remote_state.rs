@@ -158,11 +158,11 @@ impl SyncRepo<'_> {
             .await?;
         match &found[..] {
             [Some(commit), _] => {
-                let commit = self.get(&branch, commit, TIP).await?;
+                let commit = self.fetch_commit(&branch, commit, TIP).await?;
                 Ok(RemoteState::Branch(commit))
             }
             [None, Some(commit)] => {
-                let commit = self.get(&base, commit, BASE).await?;
+                let commit = self.fetch_commit(&base, commit, BASE).await?;
                 Ok(RemoteState::OnlyBase(commit))
             }
             _ => Err(SyncError::NoBase {
@@ -173,7 +173,12 @@ impl SyncRepo<'_> {
     }
 
     /// Fetches the commit of a ref on the remote, and stores it as `here`.
-    async fn get(&self, name: &str, commit: &str, here: &str) -> Result<String, SyncError> {
+    async fn fetch_commit(
+        &self,
+        name: &str,
+        commit: &str,
+        here: &str,
+    ) -> Result<String, SyncError> {
         let known = self.commit_of(here).await?;
         if known.as_deref() == Some(commit) {
             return Ok(commit.to_owned());

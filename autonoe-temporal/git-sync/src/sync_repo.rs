@@ -65,8 +65,8 @@ impl SyncRepo<'_> {
             (info.join("attributes"), ATTRIBUTES),
             (info.join("exclude"), ""),
         ] {
-            let is_so = fs::read(&path).is_ok_and(|found| found == text.as_bytes());
-            if !is_so {
+            let is_current = fs::read(&path).is_ok_and(|found| found == text.as_bytes());
+            if !is_current {
                 replace_file_durably(&path, text.as_bytes()).map_err(IsolationError::io(path))?;
             }
         }

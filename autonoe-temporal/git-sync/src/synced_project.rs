@@ -148,11 +148,11 @@ impl SyncedProject {
     /// The remote is unreachable, a session is running in the project, or the branch has foreign
     /// commits.
     pub async fn checkout(&self) -> Result<Option<Epoch>, SyncError> {
-        let sync_dir = self.sync_repo().await?;
-        let seen = sync_dir.fetch_state().await?;
-        let trailer = sync_dir.branch_trailer(&seen, None).await?;
-        sync_dir.checkout(&seen, trailer.as_ref()).await?;
-        Ok(trailer.map(|stamp| stamp.epoch))
+        let sync_repo = self.sync_repo().await?;
+        let seen = sync_repo.fetch_state().await?;
+        let trailer = sync_repo.branch_trailer(&seen, None).await?;
+        sync_repo.checkout(&seen, trailer.as_ref()).await?;
+        Ok(trailer.map(|trailer| trailer.epoch))
     }
 
     /// Takes over the run with an epoch: from now on no host with a lower epoch can publish. The
@@ -185,10 +185,10 @@ impl SyncedProject {
     ///
     /// The remote is unreachable, or the branch has foreign commits.
     pub async fn epoch(&self) -> Result<Option<Epoch>, SyncError> {
-        let sync_dir = self.sync_repo().await?;
-        let seen = sync_dir.fetch_state().await?;
-        let trailer = sync_dir.branch_trailer(&seen, None).await?;
-        Ok(trailer.map(|stamp| stamp.epoch))
+        let sync_repo = self.sync_repo().await?;
+        let seen = sync_repo.fetch_state().await?;
+        let trailer = sync_repo.branch_trailer(&seen, None).await?;
+        Ok(trailer.map(|trailer| trailer.epoch))
     }
 
     /// Returns whether this host was the last to take over the run, as far as it knows.
@@ -202,9 +202,9 @@ impl SyncedProject {
 
     /// Checks that no host has taken over since an epoch.
     pub(crate) async fn check(&self, epoch: Epoch) -> Result<(), SyncError> {
-        let sync_dir = self.sync_repo().await?;
-        let seen = sync_dir.fetch_state().await?;
-        sync_dir.branch_trailer(&seen, Some(epoch)).await.map(drop)
+        let sync_repo = self.sync_repo().await?;
+        let seen = sync_repo.fetch_state().await?;
+        sync_repo.branch_trailer(&seen, Some(epoch)).await.map(drop)
     }
 
     pub(crate) fn sync_repo_dir(&self) -> PathBuf {

@@ -16,14 +16,14 @@ use crate::assertions::assert_all_done_once;
 use crate::refusing::Refusing;
 
 /// Has the project of a run, or can use it, only after a number of requests.
-struct Reluctant {
+struct FlakyHosts {
     test_hosts: Arc<TestHosts>,
     requests: AtomicU32,
     until: u32,
     failure: Failure,
 }
 
-impl SessionHosts for Reluctant {
+impl SessionHosts for FlakyHosts {
     fn find(&self, run: &RunId, sessions: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
         let requests = self.requests.fetch_add(1, Ordering::Relaxed);
         match (requests < self.until, self.failure.code.as_str()) {
@@ -34,8 +34,8 @@ impl SessionHosts for Reluctant {
     }
 }
 
-fn reluctant(site: &Site, until: u32, failure: Failure) -> Arc<Reluctant> {
-    Arc::new(Reluctant {
+fn flaky(site: &Site, until: u32, failure: Failure) -> Arc<FlakyHosts> {
+    Arc::new(FlakyHosts {
         test_hosts: TestHosts::new(site, "here"),
         requests: AtomicU32::new(0),
         until,
@@ -49,7 +49,7 @@ async fn the_reason_for_missing_progress_is_reported_and_the_run_continues_when_
     let settings = server.settings_with(short_timeouts());
     let (site, work) = (Site::create(), Work::new(1));
     let run = site.run("shop", &work);
-    let hosts = reluctant(
+    let hosts = flaky(
         &site,
         3,
         Failure::retryable("not_here", "it is not on this host"),
@@ -116,8 +116,8 @@ async fn a_failed_claim_is_retried_on_other_hosts_a_limited_number_of_times() {
             ..settings.clone()
         };
         let run = site.run(name, &work);
-        let hosts = reluctant(&site, until, broken());
-        let reluctant = hosts.clone();
+        let hosts = flaky(&site, until, broken());
+        let flaky = hosts.clone();
         let worker = RunningWorker::start(
             settings.clone(),
             WorkerSettings::for_host("here"),
@@ -132,7 +132,7 @@ async fn a_failed_claim_is_retried_on_other_hosts_a_limited_number_of_times() {
         if let RunEnding::Failed { failure } = &outcome.ending {
             let reason = &failure.message;
             assert!(reason.contains("the program is another one"), "{reason}");
-            assert_eq!(reluctant.requests.load(Ordering::Relaxed), 5);
+            assert_eq!(flaky.requests.load(Ordering::Relaxed), 5);
         }
     }
 }

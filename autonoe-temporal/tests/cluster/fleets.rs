@@ -29,10 +29,10 @@ use crate::assertions::assert_all_done_once;
 const JOB: &str = "act";
 
 /// Does what the work of a member specifies.
-struct Acts;
+struct TestJobs;
 
 #[async_trait]
-impl JobRunner for Acts {
+impl JobRunner for TestJobs {
     async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
         let job = MemberJob::from_run(run).expect("a member");
         let input = job.input.unwrap_or_default();
@@ -94,7 +94,7 @@ fn named(fleet: &StrategyRun, name: &str) -> RunSpec {
 fn worker(settings: &TemporalSettings) -> RunningWorker {
     let host = WorkerSettings::for_host("here");
     RunningWorker::start(settings.clone(), host, |worker| {
-        worker.job(JOB, Arc::new(Acts))
+        worker.job(JOB, Arc::new(TestJobs))
     })
 }
 
@@ -104,7 +104,7 @@ fn report(outcome: &RunOutcome) -> FleetReport {
 
 /// Returns the outcome of a fleet in this process.
 async fn locally(run: &RunSpec) -> RunOutcome {
-    let members = LocalEngine::new(Arc::new(Acts));
+    let members = LocalEngine::new(Arc::new(TestJobs));
     let fleet = StrategyRun::from_run(run).expect("a fleet");
     let fleet = Coordinator::from_strategy_run(run.id.as_str(), members, fleet);
     let report = fleet.run(&RunControl::new()).await.expect("it ends");
