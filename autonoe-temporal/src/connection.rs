@@ -1,11 +1,12 @@
 //! Connection to the Temporal server.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use temporalio_client::errors::ClientConnectError;
 use temporalio_client::{Client, ClientOptions, Connection, ConnectionOptions, TlsOptions, Url};
 
-use crate::settings::{CredentialsError, api_key};
+use crate::settings::api_key;
 use crate::{TemporalSettings, Tls};
 
 /// Timeout of a connection attempt.
@@ -24,9 +25,30 @@ pub enum ConnectError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The TLS settings or the API key cannot be used.
-    #[error(transparent)]
-    Guard(#[from] CredentialsError),
+    /// A file with TLS settings or the API key cannot be read.
+    #[error("cannot read {}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Only one of certificate and key is set.
+    #[error("a client certificate needs its key, and a key its certificate")]
+    IncompletePair,
+    /// The file has no valid API key.
+    #[error("{} does not contain a key, as one line of ASCII characters", path.display())]
+    NoKey {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A secret would be sent unencrypted.
+    #[error("{secret} needs an address that starts with https://")]
+    Unencrypted {
+        /// The secret.
+        secret: &'static str,
+    },
     /// There is no server at the address, or it does not behave like one.
     #[error("there is no Temporal server at {address}")]
     Unreachable {
@@ -68,9 +90,9 @@ pub(crate) async fn connect(
 fn credentials(
     settings: &TemporalSettings,
     target: &Url,
-) -> Result<(Option<TlsOptions>, Option<String>), CredentialsError> {
+) -> Result<(Option<TlsOptions>, Option<String>), ConnectError> {
     if target.scheme() != "https" {
-        let unencrypted = |secret| Err(CredentialsError::Unencrypted { secret });
+        let unencrypted = |secret| Err(ConnectError::Unencrypted { secret });
         return match (&settings.tls, &settings.api_key_file) {
             (None, None) => Ok((None, None)),
             (Some(_), _) => unencrypted("the TLS configuration"),
@@ -88,7 +110,10 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_secret_is_sent_in_the_open() {
-        let open = TemporalSettings::new("http://127.0.0.1:1").api_key_file("key");
+        let open = TemporalSettings {
+            api_key_file: Some("key".into()),
+            ..TemporalSettings::new("http://127.0.0.1:1")
+        };
 
         let error = connect(&open, "me").await.expect_err("it is refused");
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use autonoe_core::engine::RunProgress;
+use futures::future::OptionFuture;
 use temporalio_client::{RetryOptions, RpcOptions, WorkflowDescribeOptions};
 use temporalio_sdk::ApplicationFailure;
 use temporalio_sdk::activities::{ActivityContext, ActivityError};
@@ -29,11 +30,6 @@ impl HeartbeatState {
             heartbeat: watch::Sender::new(heartbeat),
             settled: Arc::default(),
         }
-    }
-
-    /// Returns a receiver of the current details and of each change.
-    pub(crate) fn watch(&self) -> watch::Receiver<Heartbeat> {
-        self.heartbeat.subscribe()
     }
 
     pub(crate) fn latest(&self) -> Heartbeat {
@@ -80,18 +76,7 @@ pub(crate) async fn run_with_heartbeat<T>(
     ctx: &ActivityContext,
     work: impl Future<Output = T>,
 ) -> Result<T, ActivityError> {
-    let mut work = pin!(work);
-    let mut interval = tokio::time::interval(HEARTBEAT_INTERVAL);
-    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            biased;
-            done = &mut work => return Ok(done),
-            () = ctx.cancelled() => return Err(abandoned()),
-            // The heartbeat has no progress.
-            _ = interval.tick() => ctx.record_heartbeat(()).await?,
-        }
-    }
+    supervise(ctx, None, work, None::<fn()>).await
 }
 
 /// Waits for `work`, and sends heartbeats with its progress. If the run is cancelled, it calls
@@ -107,26 +92,39 @@ pub(crate) async fn run_cancellable<T>(
     work: impl Future<Output = T>,
     cancel: impl FnOnce(),
 ) -> Result<T, ActivityError> {
+    supervise(ctx, Some(beats), work, Some(cancel)).await
+}
+
+/// Waits for `work`. Without `beats`, heartbeats have no progress; without `cancel`, the work is
+/// dropped if the activity is cancelled.
+async fn supervise<T>(
+    ctx: &ActivityContext,
+    beats: Option<&HeartbeatState>,
+    work: impl Future<Output = T>,
+    mut cancel: Option<impl FnOnce()>,
+) -> Result<T, ActivityError> {
     let mut work = pin!(work);
-    let mut changes = beats.watch();
+    let mut changes = beats.map(|beats| beats.heartbeat.subscribe());
     let mut interval = tokio::time::interval(HEARTBEAT_INTERVAL);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut cancel = Some(cancel);
+    let mut is_cancelled = false;
     loop {
+        let changed = OptionFuture::from(changes.as_mut().map(watch::Receiver::changed));
         tokio::select! {
             biased;
             done = &mut work => return Ok(done),
-            () = ctx.cancelled(), if cancel.is_some() => {
-                if !is_run_cancelled(ctx).await {
-                    return Err(abandoned());
+            () = ctx.cancelled(), if !is_cancelled => {
+                match cancel.take() {
+                    Some(cancel) if is_run_cancelled(ctx).await => cancel(),
+                    _ => return Err(abandoned()),
                 }
-                if let Some(cancel) = cancel.take() {
-                    cancel();
-                }
+                is_cancelled = true;
             }
-            Ok(()) = changes.changed() => ctx.record_heartbeat(beats.latest()).await?,
-            _ = interval.tick() => ctx.record_heartbeat(beats.latest()).await?,
+            Some(Ok(())) = changed => {}
+            _ = interval.tick() => {}
         }
+        ctx.record_heartbeat(beats.map(HeartbeatState::latest))
+            .await?;
     }
 }
 

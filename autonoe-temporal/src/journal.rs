@@ -15,6 +15,7 @@ use temporalio_client::errors::ActivityResultError;
 use temporalio_client::{ActivityStartOptions, Client, RetryPolicy};
 use temporalio_sdk::activities::{ActivityContext, ActivityError, activities};
 
+use crate::engine::failed;
 use crate::heartbeat::run_with_heartbeat;
 
 /// Time limit for the answer of a host, in addition to the wait that the request asks for.
@@ -34,7 +35,6 @@ pub trait JournalSource: Send + Sync {
 
 /// Error of reading a journal page on a host.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum JournalError {
     /// The worker of the host does not answer.
     #[error("cannot read the journal: the host {host} does not answer")]
@@ -49,15 +49,6 @@ pub enum JournalError {
         host: String,
         /// The reason.
         failure: Failure,
-    },
-    /// The page has an unknown format, possibly of another version.
-    #[error("cannot parse the page from the host {host}")]
-    Malformed {
-        /// The host.
-        host: String,
-        /// The parse error.
-        #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The server failed.
     #[error(transparent)]
@@ -96,11 +87,8 @@ pub(crate) async fn read_page(
     queue: String,
     ask: JournalPageRequest,
 ) -> Result<JournalPage, JournalError> {
-    let failed = |error: Box<dyn std::error::Error + Send + Sync>| EngineError::Failed {
-        reason: "Temporal could not read the journal of the run".to_owned(),
-        source: Some(error),
-    };
-    let ids = RandomIds::new().map_err(|error| failed(error.into()))?;
+    let doing = "read the journal of the run";
+    let ids = RandomIds::new().map_err(|error| failed(doing, error))?;
     let ids: &dyn IdSource = &ids;
     let id = format!("journal-{}", ids.run_id());
     let retry = RetryPolicy::builder().maximum_attempts(1).build();
@@ -109,7 +97,7 @@ pub(crate) async fn read_page(
         .retry_policy(retry)
         .build();
     let started = client.start_activity(JournalActivities::page, ask, options);
-    let activity = started.await.map_err(|error| failed(error.into()))?;
+    let activity = started.await.map_err(|error| failed(doing, error))?;
     let host = host.to_owned();
     match activity.result().await {
         Ok(Ok(page)) => Ok(page),
@@ -121,10 +109,11 @@ pub(crate) async fn read_page(
             | ActivityResultError::Cancelled { .. }
             | ActivityResultError::Terminated,
         ) => Err(JournalError::NoAnswer { host }),
-        Err(ActivityResultError::PayloadConversion(error)) => Err(JournalError::Malformed {
-            host,
-            source: error.into(),
-        }),
-        Err(error) => Err(failed(error.into()).into()),
+        Err(ActivityResultError::PayloadConversion(error)) => {
+            let reason = format!("{error}; use the version of autonoe-cluster of that host");
+            let failure = Failure::permanent("unknown_format", reason);
+            Err(JournalError::Failed { host, failure })
+        }
+        Err(error) => Err(failed(doing, error).into()),
     }
 }

@@ -13,13 +13,13 @@
 //! | item | purpose |
 //! | --- | --- |
 //! | [`TemporalSettings`], [`Tls`], [`Timeouts`] | address of the server, encryption and timeouts |
-//! | [`ConnectError`], [`CredentialsError`] | connection errors |
+//! | [`ConnectError`] | connection error |
 //! | [`SessionsRun`], [`SESSIONS_JOB`] | a run that is driven session by session |
 //! | [`TemporalEngine`] | submits and queries runs |
 //! | [`TemporalWorker`], [`WorkerSettings`], [`WorkerError`] | executes runs |
 //! | [`SessionHosts`] | finds the session host of a run on a worker |
 //! | [`JournalSource`], [`JournalError`] | journal pages, read on their host |
-//! | [`RunSummary`] | a run in a list |
+//! | [`Cluster`], [`RunSummary`] | lists runs and reads their journals |
 //!
 //! A fleet of `autonoe-harness` is also one run: submit a
 //! [`StrategyRun`](autonoe_harness::coordinate::StrategyRun). Its members are separate runs, as
@@ -34,17 +34,17 @@ mod instruction_log;
 mod job;
 mod journal;
 mod payload;
+mod run_workflow;
 mod sessions;
 mod settings;
 mod wire;
 mod worker;
-mod workflow_input;
 
 pub use connection::ConnectError;
-pub use engine::{RunSummary, TemporalEngine};
+pub use engine::{Cluster, RunSummary, TemporalEngine};
 pub use journal::{JournalError, JournalSource};
 pub use sessions::{SESSIONS_JOB, SessionHosts, SessionsRun};
-pub use settings::{CredentialsError, TemporalSettings, Timeouts, Tls};
+pub use settings::{TemporalSettings, Timeouts, Tls};
 pub use worker::{TemporalWorker, WorkerError, WorkerSettings};
 
 /// Compiles the examples of the guide.

@@ -8,6 +8,8 @@ use autonoe_core::time::millis;
 use serde::{Deserialize, Serialize};
 use temporalio_client::{ClientTlsOptions, TlsOptions};
 
+use crate::ConnectError;
+
 /// Connection settings of the server. Engines and workers that belong together use the same ones.
 ///
 /// ```
@@ -22,7 +24,6 @@ use temporalio_client::{ClientTlsOptions, TlsOptions};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-#[non_exhaustive]
 pub struct TemporalSettings {
     /// The address of the server's frontend.
     pub address: String,
@@ -61,41 +62,6 @@ impl TemporalSettings {
             ..Self::default()
         }
     }
-
-    /// Uses another namespace.
-    #[must_use]
-    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
-        self.namespace = namespace.into();
-        self
-    }
-
-    /// Uses another queue.
-    #[must_use]
-    pub fn queue(mut self, queue: impl Into<String>) -> Self {
-        self.queue = queue.into();
-        self
-    }
-
-    /// Sets the TLS settings.
-    #[must_use]
-    pub fn tls(mut self, tls: Tls) -> Self {
-        self.tls = Some(tls);
-        self
-    }
-
-    /// Authenticates with the API key in a file.
-    #[must_use]
-    pub fn api_key_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.api_key_file = Some(path.into());
-        self
-    }
-
-    /// Sets the timeouts.
-    #[must_use]
-    pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
-        self.timeouts = timeouts;
-        self
-    }
 }
 
 /// TLS settings: the authorities for the server, and the client certificate.
@@ -129,39 +95,9 @@ pub struct Tls {
     pub key_file: Option<PathBuf>,
 }
 
-/// Error of reading TLS settings or the API key.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CredentialsError {
-    /// A file cannot be read.
-    #[error("cannot read {}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        #[source]
-        source: std::io::Error,
-    },
-    /// Only one of certificate and key is set.
-    #[error("a client certificate needs its key, and a key its certificate")]
-    IncompletePair,
-    /// The file has no valid API key.
-    #[error("{} does not contain a key, as one line of ASCII characters", path.display())]
-    NoKey {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A secret would be sent unencrypted.
-    #[error("{secret} needs an address that starts with https://")]
-    Unencrypted {
-        /// The secret.
-        secret: &'static str,
-    },
-}
-
 impl Tls {
     /// Reads the files.
-    pub(crate) fn read(&self) -> Result<TlsOptions, CredentialsError> {
+    pub(crate) fn read(&self) -> Result<TlsOptions, ConnectError> {
         let own = match (&self.certificate_file, &self.key_file) {
             (Some(certificate), Some(key)) => Some(
                 ClientTlsOptions::builder()
@@ -170,7 +106,7 @@ impl Tls {
                     .build(),
             ),
             (None, None) => None,
-            _ => return Err(CredentialsError::IncompletePair),
+            _ => return Err(ConnectError::IncompletePair),
         };
         let ca = self.ca_file.as_deref().map(bytes).transpose()?;
         Ok(TlsOptions::builder()
@@ -182,19 +118,19 @@ impl Tls {
 }
 
 /// Reads an API key.
-pub(crate) fn api_key(path: &Path) -> Result<String, CredentialsError> {
+pub(crate) fn api_key(path: &Path) -> Result<String, ConnectError> {
     let key = String::from_utf8(bytes(path)?).unwrap_or_default();
     let key = key.trim();
     // It is sent as a header.
     if key.is_empty() || !key.chars().all(|c| c.is_ascii_graphic()) {
         let path = path.to_owned();
-        return Err(CredentialsError::NoKey { path });
+        return Err(ConnectError::NoKey { path });
     }
     Ok(key.to_owned())
 }
 
-fn bytes(path: &Path) -> Result<Vec<u8>, CredentialsError> {
-    fs::read(path).map_err(|source| CredentialsError::Unreadable {
+fn bytes(path: &Path) -> Result<Vec<u8>, ConnectError> {
+    fs::read(path).map_err(|source| ConnectError::Unreadable {
         path: path.to_owned(),
         source,
     })
@@ -270,7 +206,7 @@ mod tests {
             ..Tls::default()
         };
 
-        assert!(matches!(tls.read(), Err(CredentialsError::IncompletePair)));
+        assert!(matches!(tls.read(), Err(ConnectError::IncompletePair)));
     }
 
     #[test]
@@ -297,7 +233,7 @@ mod tests {
         assert_eq!(read("secret\n").expect("a key"), "secret");
         for text in ["", " \n", "two\nlines", "umlaut ä"] {
             assert!(
-                matches!(read(text), Err(CredentialsError::NoKey { .. })),
+                matches!(read(text), Err(ConnectError::NoKey { .. })),
                 "{text:?}"
             );
         }

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Timeouts;
 
-/// The input of a job's workflow.
+/// The input of the workflow of a job or a fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct JobInput {
+pub struct WorkflowInput {
     /// The run.
     pub run: RunSpec,
     /// The queue of the host that the run is bound to.

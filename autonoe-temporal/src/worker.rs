@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::engine::JobRunner;
+use futures::future::try_join_all;
 use temporalio_client::Client;
 use temporalio_sdk::runtime::worker_tuner::{FixedSizeSlotSupplier, TunerHolder, WorkerTuner};
 use temporalio_sdk::{Runtime, Worker, WorkerOptions};
@@ -20,7 +21,6 @@ use crate::wire::{host_queue, side_queue};
 
 /// Name and capacity of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct WorkerSettings {
     /// The name of its host. The worker also executes runs that are bound to that host.
     pub host: String,
@@ -40,20 +40,6 @@ impl WorkerSettings {
             slots: 8,
             shutdown_grace: Duration::ZERO,
         }
-    }
-
-    /// Sets the number of concurrent runs.
-    #[must_use]
-    pub fn slots(mut self, slots: usize) -> Self {
-        self.slots = slots;
-        self
-    }
-
-    /// Sets how long work in progress continues after a stop request.
-    #[must_use]
-    pub fn shutdown_grace(mut self, grace: Duration) -> Self {
-        self.shutdown_grace = grace;
-        self
     }
 }
 
@@ -136,7 +122,7 @@ impl TemporalWorker {
     /// Registers the runner for jobs of a kind.
     #[must_use]
     pub fn job(mut self, kind: impl Into<String>, runner: Arc<dyn JobRunner>) -> Self {
-        self.runners.add(kind.into(), runner);
+        self.runners.insert(kind.into(), runner);
         self
     }
 
@@ -161,87 +147,70 @@ impl TemporalWorker {
     ///
     /// The worker cannot start, or fails. It keeps waiting for an unreachable server.
     pub async fn run(self, stopped: CancellationToken) -> Result<(), WorkerError> {
-        let runtime = Runtime::from_current_tokio(Default::default()).map_err(begin)?;
-        let host = host_queue(&self.settings.queue, &self.worker.host);
-        let mut shared = self.worker(&runtime, &self.settings.queue)?;
-        let mut own = self.worker(&runtime, &host)?;
-        let mut side_worker = if self.journals.is_some() || self.hosts.is_some() {
-            Some(self.side_worker(&runtime)?)
-        } else {
-            None
-        };
-        let (stop_shared, stop_own) = (shared.shutdown_handle(), own.shutdown_handle());
-        let stop_side = side_worker.as_ref().map(Worker::shutdown_handle);
-        let side_worker = async {
-            match &mut side_worker {
-                Some(side_worker) => side_worker.run().await,
-                None => Ok(()),
-            }
-        };
-        let all = async { tokio::try_join!(shared.run(), own.run(), side_worker) };
+        let runtime = Runtime::from_current_tokio(Default::default()).map_err(start_error)?;
+        let (queue, host) = (&self.settings.queue, &self.worker.host);
+        let mut workers = vec![
+            self.worker(&runtime, queue.clone())?,
+            self.worker(&runtime, host_queue(queue, host))?,
+        ];
+        if self.journals.is_some() || self.hosts.is_some() {
+            workers.push(self.side_worker(&runtime)?);
+        }
+        let stops: Vec<_> = workers.iter().map(Worker::shutdown_handle).collect();
+        let all = try_join_all(workers.iter_mut().map(Worker::run));
         let stopping = async {
             stopped.cancelled().await;
-            stop_shared();
-            stop_own();
-            if let Some(stop) = stop_side {
-                stop();
-            }
+            stops.iter().for_each(|stop| stop());
             std::future::pending::<()>().await;
         };
         tokio::select! {
-            ended = all => {
-                ended.map_err(|error| WorkerError::Failed(error.into()))?;
-                Ok(())
-            }
+            ended = all => ended.map(drop).map_err(|error| WorkerError::Failed(error.into())),
             () = stopping => Ok(()),
         }
     }
 
-    fn worker(&self, runtime: &Runtime, queue: &str) -> Result<Worker, WorkerError> {
-        let timeouts = self.settings.timeouts;
-        let mut options = WorkerOptions::new(queue);
-        if let Some(sessions) = self.session_activities() {
-            options = options.register_activities(sessions);
-        }
-        let options = options
-            .tuner(tuner(self.worker.slots))
-            .max_heartbeat_throttle_interval(timeouts.heartbeat_interval)
-            .default_heartbeat_throttle_interval(timeouts.heartbeat_interval)
-            .sticky_queue_schedule_to_start_timeout(timeouts.sticky)
-            .graceful_shutdown_period(self.worker.shutdown_grace)
-            .register_activities(JobActivities::new(self.runners.clone()))
+    /// Creates a worker for runs and their sessions.
+    fn worker(&self, runtime: &Runtime, queue: String) -> Result<Worker, WorkerError> {
+        let mut options = self.options(queue, self.worker.slots);
+        options.graceful_shutdown_period = Some(self.worker.shutdown_grace);
+        options.register_activities(JobActivities::new(self.runners.clone()));
+        options
             .register_workflow::<JobWorkflow>()
-            .and_then(|options| options.register_workflow::<SessionsWorkflow>())
-            .and_then(|options| options.register_workflow::<FleetWorkflow>())
-            .map_err(begin)?
-            .build();
-        Worker::new(runtime, self.client.clone(), options).map_err(begin)
-    }
-
-    fn session_activities(&self) -> Option<SessionActivities> {
-        let host = host_queue(&self.settings.queue, &self.worker.host);
-        let hosts = self.hosts.clone()?;
-        Some(SessionActivities::new(hosts, host))
+            .map_err(start_error)?;
+        options
+            .register_workflow::<SessionsWorkflow>()
+            .map_err(start_error)?;
+        options
+            .register_workflow::<FleetWorkflow>()
+            .map_err(start_error)?;
+        Worker::new(runtime, self.client.clone(), options).map_err(start_error)
     }
 
     /// Creates the worker of the side queue, which only reads journals and records the ends of
     /// runs. These must not wait for a slot.
     fn side_worker(&self, runtime: &Runtime) -> Result<Worker, WorkerError> {
-        let timeouts = self.settings.timeouts;
         let queue = side_queue(&self.settings.queue, &self.worker.host);
-        let mut options = WorkerOptions::new(queue);
-        if let Some(sessions) = self.session_activities() {
-            options = options.register_activities(sessions);
-        }
+        let mut options = self.options(queue, STEPS);
         if let Some(journals) = self.journals.clone() {
-            options = options.register_activities(JournalActivities::new(journals));
+            options.register_activities(JournalActivities::new(journals));
         }
-        let options = options
-            .tuner(tuner(STEPS))
+        Worker::new(runtime, self.client.clone(), options).map_err(start_error)
+    }
+
+    /// Returns the options that all workers share.
+    fn options(&self, queue: String, slots: usize) -> WorkerOptions {
+        let timeouts = self.settings.timeouts;
+        let mut options = WorkerOptions::new(queue)
+            .tuner(tuner(slots))
             .max_heartbeat_throttle_interval(timeouts.heartbeat_interval)
             .default_heartbeat_throttle_interval(timeouts.heartbeat_interval)
+            .sticky_queue_schedule_to_start_timeout(timeouts.sticky)
             .build();
-        Worker::new(runtime, self.client.clone(), options).map_err(begin)
+        if let Some(hosts) = self.hosts.clone() {
+            let host = host_queue(&self.settings.queue, &self.worker.host);
+            options.register_activities(SessionActivities::new(hosts, host));
+        }
+        options
     }
 }
 
@@ -260,7 +229,7 @@ fn tuner(slots: usize) -> WorkerTuner {
 /// Enough for workflow tasks, which are short.
 const STEPS: usize = 100;
 
-fn begin(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> WorkerError {
+fn start_error(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> WorkerError {
     WorkerError::Start(error.into())
 }
 

@@ -34,7 +34,7 @@ pub(crate) async fn measure(scope: Scope) {
 
 async fn death(timeouts: Timeouts) -> Duration {
     let server = DevServer::start().await;
-    let settings = server.settings().timeouts(timeouts);
+    let settings = server.settings_with(timeouts);
     let site = Site::create();
     let work = Work {
         held: Some(2),

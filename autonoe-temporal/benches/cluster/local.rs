@@ -16,7 +16,7 @@ pub(crate) struct Locally(pub(crate) Arc<TestHosts>);
 impl JobRunner for Locally {
     async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
         let input: SessionsRun = serde_json::from_value(run.input.clone()).expect("runs of ours");
-        let (project, agents) = self.0.of_run(&input);
+        let (project, agents) = self.0.project_and_agents(&input);
         let report = ProjectRun::new(project, agents)
             .configure(|runner| runner.pause_between_sessions(Duration::ZERO))
             .run(context.control())

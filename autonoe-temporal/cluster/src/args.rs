@@ -4,14 +4,17 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use autonoe_app::BackendChoice;
 use autonoe_app::value_parsers::{cost, pause, thinking, time};
-use autonoe_app::{AgentOptions, BackendChoice};
 use autonoe_core::agent::ThinkingBudget;
 use autonoe_core::engine::{Placement, ProjectName};
 use autonoe_core::run::{LimitOverrides, RunLimits};
 use autonoe_core::{Budget, CostUsd, Mode, OnQuota, RunId};
 use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 /// Runs Autonoe on several hosts, with a Temporal server.
 ///
@@ -33,22 +36,51 @@ pub(crate) enum Command {
     /// Submit a run on a project, or a fleet from a roadmap
     Submit(Box<SubmitArgs>),
     /// Show the state of a run: phase, host, progress, cost and outcome
-    Status(StatusArgs),
+    Status {
+        #[command(flatten)]
+        run: RunArg,
+        /// The format of the output
+        #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+        output: OutputFormat,
+    },
     /// Print what happened in a run, from the journal on its host
     Logs(LogsArgs),
     /// Pause a run: the session in progress finishes, and no other starts
-    Pause(RunArgs),
+    Pause(RunArg),
     /// Resume a paused run
-    Resume(RunArgs),
+    Resume(RunArg),
     /// Send a message to the agent of a run, for its next session
-    Send(SendArgs),
+    Send {
+        #[command(flatten)]
+        run: RunArg,
+        /// The message
+        #[arg(value_name = "TEXT")]
+        text: String,
+    },
     /// Cancel a run and end everything that it started
-    Cancel(CancelArgs),
+    Cancel {
+        #[command(flatten)]
+        run: RunArg,
+        /// The reason, which is recorded in the result
+        #[arg(long, value_name = "TEXT", default_value = "requested by a user")]
+        reason: String,
+    },
     /// List runs, the newest first
-    List(ListArgs),
+    List {
+        /// Maximum number of runs
+        #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+        limit: usize,
+        /// The format of the output
+        #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+        output: OutputFormat,
+    },
     /// Connect an agent with the tools of its session; agents start this themselves
     #[command(hide = true)]
-    Mcp(McpArgs),
+    Mcp {
+        /// The address of the tools of the run, on this machine
+        #[arg(long, value_name = "URL")]
+        url: String,
+    },
 }
 
 /// Options that locate the server.
@@ -68,8 +100,9 @@ pub(crate) struct ServerArgs {
     pub(crate) queue: Option<String>,
 }
 
-/// Options of `autonoe-cluster worker`.
-#[derive(Clone, Debug, Default, Args)]
+/// Options of `autonoe-cluster worker`, which are also fields of the settings file.
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[command(after_help = "Exit codes: 0 stopped, 1 failure, 2 wrong usage.")]
 pub(crate) struct WorkerArgs {
     /// Maximum number of concurrent sessions [default: 4]
@@ -85,11 +118,19 @@ pub(crate) struct WorkerArgs {
     /// The name of this host, for `submit --host` [default: the host name of the machine]
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Option<String>,
+    /// The branch that projects start from; only in the settings file
+    #[arg(skip)]
+    pub(crate) base_branch: Option<String>,
+    /// Time that sessions continue after a stop signal; only in the settings file
+    #[arg(skip)]
+    pub(crate) shutdown_grace_secs: u64,
     /// Print only errors
     #[arg(long, short)]
+    #[serde(skip)]
     pub(crate) quiet: bool,
     /// The backend, written as for `autonoe run` [default: the one of the project, else claude]
     #[arg(long, value_name = "BACKEND", help_heading = "Agent")]
+    #[serde(deserialize_with = "deserialize_backend")]
     pub(crate) backend: Option<BackendChoice>,
     /// The model [default: chosen by the backend]
     #[arg(long, short = 'm', value_name = "MODEL", help_heading = "Agent")]
@@ -112,18 +153,15 @@ pub(crate) struct WorkerArgs {
     pub(crate) no_sandbox: bool,
 }
 
-impl WorkerArgs {
-    /// Returns the agent that the options name.
-    pub(crate) fn agent(&self) -> AgentOptions {
-        AgentOptions {
-            backend: self.backend.clone(),
-            model: self.model.clone(),
-            plan_model: self.plan_model.clone(),
-            thinking: self.thinking,
-            is_destructive: self.allow_destructive,
-            no_sandbox: self.no_sandbox,
-        }
-    }
+/// Parses a backend: a name as on the command line, or an object.
+fn deserialize_backend<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<BackendChoice>, D::Error> {
+    let text = match Value::deserialize(deserializer)? {
+        Value::String(name) => name,
+        spec => spec.to_string(),
+    };
+    text.parse().map(Some).map_err(D::Error::custom)
 }
 
 const SUBMIT_HELP: &str = "Exit codes: 0 done, 1 failure, 2 wrong usage; with --wait also \
@@ -141,7 +179,7 @@ pub(crate) struct SubmitArgs {
     /// The project: its path inside the project root of the workers
     #[arg(value_name = "PROJECT", value_parser = |name: &str| ProjectName::new(name))]
     #[arg(required_unless_present = "roadmap", conflicts_with = "roadmap")]
-    project: Option<ProjectName>,
+    pub(crate) project: Option<ProjectName>,
     /// Submit a fleet instead: each open task of this Markdown file is done on a branch of its own
     /// and merged
     #[arg(long, value_name = "FILE", requires = "repository")]
@@ -179,18 +217,13 @@ pub(crate) struct SubmitArgs {
 }
 
 impl SubmitArgs {
-    /// Returns the work to submit.
-    pub(crate) fn work(&self) -> SubmittedWork<'_> {
-        match (&self.project, &self.roadmap, &self.repository) {
-            (Some(project), _, _) => SubmittedWork::Project(project),
-            (None, Some(roadmap), Some(repository)) => SubmittedWork::Fleet(FleetOptions {
-                roadmap,
-                repository,
-                max_concurrent: self.max_concurrent,
-            }),
-            // The parser requires one of them.
-            (None, _, _) => SubmittedWork::Nothing,
-        }
+    /// Returns the options of a fleet, if one is to be submitted.
+    pub(crate) fn fleet(&self) -> Option<FleetOptions<'_>> {
+        Some(FleetOptions {
+            roadmap: self.roadmap.as_deref()?,
+            repository: self.repository.as_deref()?,
+            max_concurrent: self.max_concurrent,
+        })
     }
 
     /// Returns the limits of the run.
@@ -208,14 +241,6 @@ impl SubmitArgs {
             None => Placement::anywhere(),
         }
     }
-}
-
-/// The work of `autonoe-cluster submit`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum SubmittedWork<'a> {
-    Project(&'a ProjectName),
-    Fleet(FleetOptions<'a>),
-    Nothing,
 }
 
 /// Options of a fleet.
@@ -291,66 +316,22 @@ impl LimitArgs {
 
 /// The run that a command is about.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct RunArgs {
+pub(crate) struct RunArg {
     /// The ID of the run, as printed by `autonoe-cluster submit`
-    #[arg(value_name = "RUN", value_parser = run_id())]
-    pub(crate) run: RunId,
-}
-
-#[derive(Clone, Debug, Args)]
-pub(crate) struct StatusArgs {
-    #[command(flatten)]
-    pub(crate) which: RunArgs,
-    /// The format of the output
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    pub(crate) output: OutputFormat,
+    #[arg(id = "run", value_name = "RUN", value_parser = run_id())]
+    pub(crate) id: RunId,
 }
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LogsArgs {
     #[command(flatten)]
-    pub(crate) which: RunArgs,
+    pub(crate) run: RunArg,
     /// Print new entries until the run ends or you press Ctrl-C
     #[arg(long, short = 'f')]
     pub(crate) follow: bool,
     /// Print the entries of the journal as JSON, one per line
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Clone, Debug, Args)]
-pub(crate) struct SendArgs {
-    #[command(flatten)]
-    pub(crate) which: RunArgs,
-    /// The message
-    #[arg(value_name = "TEXT")]
-    pub(crate) text: String,
-}
-
-#[derive(Clone, Debug, Args)]
-pub(crate) struct CancelArgs {
-    #[command(flatten)]
-    pub(crate) which: RunArgs,
-    /// The reason, which is recorded in the result
-    #[arg(long, value_name = "TEXT", default_value = "requested by a user")]
-    pub(crate) reason: String,
-}
-
-#[derive(Clone, Debug, Args)]
-pub(crate) struct ListArgs {
-    /// Maximum number of runs
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
-    pub(crate) limit: usize,
-    /// The format of the output
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    pub(crate) output: OutputFormat,
-}
-
-#[derive(Clone, Debug, Args)]
-pub(crate) struct McpArgs {
-    /// The address of the tools of the run, on this machine
-    #[arg(long, value_name = "URL")]
-    pub(crate) url: String,
 }
 
 /// Creates the parser of a run ID.
@@ -425,9 +406,7 @@ mod tests {
 
         let args = with(&["--max-concurrent=3"]).expect("a fleet");
 
-        let SubmittedWork::Fleet(options) = args.work() else {
-            panic!("{args:?}");
-        };
+        let options = args.fleet().expect("it has both");
         assert_eq!(options.roadmap, Path::new("R.md"));
         assert_eq!(options.repository, "/srv/git/shop.git");
         assert_eq!(options.max_concurrent.map(NonZeroUsize::get), Some(3));
@@ -458,7 +437,8 @@ mod tests {
         ]);
 
         let shop = ProjectName::new("team/shop").expect("a name");
-        assert!(matches!(plain.work(), SubmittedWork::Project(project) if *project == shop));
+        assert_eq!(plain.project.as_ref(), Some(&shop));
+        assert!(plain.fleet().is_none());
         assert_eq!(plain.limits(), RunLimits::new(Mode::Run));
         let limits = limited.expect("right").limits();
         let expected = RunLimits {

@@ -173,7 +173,8 @@ mod tests {
     #[tokio::test]
     async fn synced_project_is_read_on_its_host_without_changes() {
         let mut host = Host::new();
-        let remotes = Remotes::below("/srv/git", "main", ProcessRunner::unconfined("/"));
+        let commands = ProcessRunner::unconfined("/");
+        let remotes = Remotes::below("/srv/git", "main", host.root.path(), commands);
         host.remotes = Some(remotes.expect("an address"));
         host.write("shop/shop-1/project", &format!("{LINE}\n"));
 

@@ -19,10 +19,11 @@ use std::time::Duration;
 use args::{Cli, Command};
 use autonoe_app::telemetry::parent_trace;
 use autonoe_app::{AppError, Env, bridge_tools, error_chain};
-use autonoe_temporal::{ConnectError, TemporalEngine, TemporalSettings};
+use autonoe_temporal::{ConnectError, TemporalEngine};
 use clap::Parser;
 use output::Output;
 use settings::{Settings, WorkerSettings};
+use tokio::runtime::Runtime;
 
 /// Time that agents have to end when the worker stops. Then they are killed.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(12);
@@ -39,8 +40,8 @@ fn main() -> ExitCode {
         environment: std::env::vars_os().collect(),
     };
     let done = match &cli.command {
-        Command::Mcp(args) => bridge_tools(&args.url, &env).map(|()| 0),
-        command => run(command, &cli, &output, env),
+        Command::Mcp { url } => bridge_tools(url, &env).map(|()| 0),
+        _ => run(&cli, &output, env),
     };
     match done {
         Ok(code) => code.into(),
@@ -51,13 +52,11 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: &Command, cli: &Cli, output: &Output, env: Env) -> Result<u8, AppError> {
+fn run(cli: &Cli, output: &Output, env: Env) -> Result<u8, AppError> {
     let settings = Settings::load(&cli.server)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
+    let runtime = Runtime::new()
         .map_err(|error| AppError::failure(format!("the program cannot start: {error}")))?;
-    if let Command::Worker(args) = command {
+    if let Command::Worker(args) = &cli.command {
         let settings = WorkerSettings::new(settings, args)?;
         let worked = runtime.block_on(worker::work(settings, args.quiet, output, env));
         // Sessions in progress are dropped with the runtime.
@@ -70,16 +69,12 @@ fn run(command: &Command, cli: &Cli, output: &Output, env: Env) -> Result<u8, Ap
     logging::start(false, None);
     runtime.block_on(async {
         let interrupted = worker::stop_signal()?;
-        let connect = connect(settings.server);
-        let trace = parent_trace(&env);
-        commands::run(command, &cli.server, trace, connect, output, interrupted).await
+        let connect = async {
+            let connected = TemporalEngine::connect(settings.server).await;
+            connected.map_err(|error| unreachable(&error))
+        };
+        commands::run(cli, parent_trace(&env), connect, output, interrupted).await
     })
-}
-
-async fn connect(server: TemporalSettings) -> Result<TemporalEngine, AppError> {
-    TemporalEngine::connect(server)
-        .await
-        .map_err(|error| unreachable(&error))
 }
 
 /// Adds a hint to a connection error.

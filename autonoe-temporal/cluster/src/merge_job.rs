@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use autonoe_core::RunId;
 use autonoe_core::engine::{JobContext, JobRunner, RunOutcome, RunSpec};
-use autonoe_core::event::{Failure, Retry, TraceContext};
-use autonoe_git_sync::{IntegrationBranch, MergeOutcome};
+use autonoe_core::event::{Failure, Retry};
+use autonoe_git_sync::MergeOutcome;
 use autonoe_harness::budget::VerificationBudget;
 use autonoe_harness::coordinate::MemberJob;
 use autonoe_harness::executor::{ExecutionOutcome, ExecutionReport, Verification};
@@ -44,7 +45,7 @@ impl MergeJob {
         let budget = VerificationBudget::new(member.allowance);
         let started = Instant::now();
         let outcome = loop {
-            match self.attempt(run, &work, &budget).await {
+            match self.attempt(&run.id, &work, &budget).await {
                 Err(failure)
                     if failure.retry == Retry::Retryable && started.elapsed() < RETRY_TIME =>
                 {
@@ -62,50 +63,31 @@ impl MergeJob {
 
     async fn attempt(
         &self,
-        run: &RunSpec,
+        run: &RunId,
         work: &FleetWork,
         budget: &VerificationBudget,
     ) -> Result<RunOutcome, Failure> {
-        let (branch, remotes) = (integration_branch(&run.id), self.projects.remotes()?);
-        let integration = remotes.integration(work, &run.id, &self.projects.root)?;
-        match &work.task {
-            None => remotes.create(&integration).await.map(|commit| {
-                let output = format!("The branch {branch} is at the commit {commit}.");
-                RunOutcome::succeeded(json!(output))
-            }),
-            Some(task) => {
-                let verified = (task, work.trace.as_ref());
-                self.merge(run, verified, &integration, budget).await
-            }
-        }
-    }
-
-    async fn merge(
-        &self,
-        run: &RunSpec,
-        (task, trace): (&Task, Option<&TraceContext>),
-        integration: &IntegrationBranch,
-        budget: &VerificationBudget,
-    ) -> Result<RunOutcome, Failure> {
-        let (source, target) = (task_branch(&run.id), integration_branch(&run.id));
+        let remotes = self.projects.remotes()?;
+        let integration = remotes.integration(work, run)?;
+        let (source, target) = (task_branch(run), integration_branch(run));
+        let Some(task) = &work.task else {
+            let commit = integration.create(&remotes.base).await?;
+            let output = format!("The branch {target} is at the commit {commit}.");
+            return Ok(RunOutcome::succeeded(json!(output)));
+        };
         let checks =
-            |folder: PathBuf| async move { self.verify((task, trace), &folder, budget).await };
-        let merged = integration.merge(&source, checks).await;
-        let merged =
-            merged.map_err(|error| Failure::from_error("git_sync", &error, error.retry()))?;
-        let (code, reason) = match merged {
+            |folder: PathBuf| async move { self.verify(task, work, &folder, budget).await };
+        let (code, reason) = match integration.merge(&source, checks).await? {
             MergeOutcome::Merged { commit } => {
-                let output = format!(
-                    "The task {} is on the branch {target} since the commit {commit}.",
-                    task.id
-                );
+                let id = &task.id;
+                let output =
+                    format!("The task {id} is on the branch {target} since the commit {commit}.");
                 return Ok(RunOutcome::succeeded(json!(output)));
             }
             MergeOutcome::Conflict { files } => ("merge_conflict", format!("conflicts in {files}")),
             MergeOutcome::ChecksFailed { verification } => {
                 ("criteria_failed", format!("it is {verification}"))
             }
-            outcome => ("not_merged", format!("{outcome:?}")),
         };
         let reason = format!(
             "the branch {source} was not merged into {target}: {reason}; the work is kept on its \
@@ -117,11 +99,12 @@ impl MergeJob {
     /// Verifies the criteria of a task in a folder with its merged work.
     async fn verify(
         &self,
-        (task, trace): (&Task, Option<&TraceContext>),
+        task: &Task,
+        work: &FleetWork,
         folder: &Path,
         budget: &VerificationBudget,
     ) -> Verification {
-        match task_executor(&self.projects, folder, trace) {
+        match task_executor(&self.projects, folder, work.trace.as_ref()) {
             Ok(executor) => {
                 let name = executor.cli_name();
                 let report = ExecutionReport::new(task, name, ExecutionOutcome::Completed);

@@ -52,11 +52,11 @@ impl Output {
     }
 
     /// Prints a result as multi-line JSON.
-    pub(crate) fn json(&self, result: &impl Serialize) -> Result<ReaderState, AppError> {
+    pub(crate) fn json(&self, result: &impl Serialize) -> Result<(), AppError> {
         let text = serde_json::to_string_pretty(result).map_err(|error| {
             AppError::failure(format!("the output cannot be written as JSON: {error}"))
         })?;
-        self.result(&format!("{text}\n"))
+        self.result(&format!("{text}\n")).map(drop)
     }
 
     /// Prints a line that is not a result.

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use autonoe_app::telemetry::SessionTelemetry;
 use autonoe_app::{AgentOptions, ComposedSessionHost, Env, OnWarning};
 use autonoe_core::engine::{ProjectName, SessionHost, SessionHostError};
-use autonoe_core::event::{Failure, Retry, TraceContext};
-use autonoe_core::{Mode, Project, RunId};
-use autonoe_git_sync::{SyncedProject, SyncedSessionHost};
+use autonoe_core::event::{Failure, Retry};
+use autonoe_core::run::RunLimits;
+use autonoe_core::{Project, RunId};
+use autonoe_git_sync::SyncedSessionHost;
 use autonoe_temporal::{SessionHosts, SessionsRun};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::fleet_work::FleetWork;
 use crate::remotes::Remotes;
@@ -33,20 +35,20 @@ pub(crate) struct Projects {
 
 impl SessionHosts for Projects {
     fn find(&self, run: &RunId, sessions: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
-        if let Ok(work) = FleetWork::deserialize(&sessions.work) {
-            let project = self.remotes()?.task_project(&work, run, &self.root)?;
-            return Ok(Arc::new(self.synced_host(project, sessions)));
-        }
-        let project = sessions.project().map_err(|error| {
-            let reason = format!("the run names no project: {error}");
-            Failure::permanent("unknown_work", reason)
-        })?;
-        let Some(remotes) = &self.remotes else {
-            let folder = self.folder(&project)?;
-            return Ok(Arc::new(self.host_of(&folder, sessions)));
+        let project = if let Ok(work) = FleetWork::deserialize(&sessions.work) {
+            self.remotes()?.task_project(&work, run)?
+        } else {
+            let project = sessions.project().map_err(|error| {
+                let reason = format!("the run names no project: {error}");
+                Failure::permanent("unknown_work", reason)
+            })?;
+            let Some(remotes) = &self.remotes else {
+                return Ok(Arc::new(self.host(&self.folder(&project)?, sessions)));
+            };
+            remotes.synced_project(&project, run)?
         };
-        let project = remotes.synced_project(&project, run, &self.root)?;
-        Ok(Arc::new(self.synced_host(project, sessions)))
+        let inner = self.host(project.project().root(), sessions);
+        Ok(Arc::new(SyncedSessionHost::new(project, inner)))
     }
 }
 
@@ -59,23 +61,14 @@ impl Projects {
         })
     }
 
-    fn synced_host(&self, project: SyncedProject, sessions: &SessionsRun) -> SyncedSessionHost {
-        let inner = self.host_of(project.project().root(), sessions);
-        SyncedSessionHost::new(project, inner)
-    }
-
-    fn host_of(&self, folder: &Path, sessions: &SessionsRun) -> ComposedSessionHost {
-        self.host(folder, sessions.limits.mode, sessions.trace.clone())
-    }
-
-    fn host(&self, folder: &Path, mode: Mode, trace: Option<TraceContext>) -> ComposedSessionHost {
+    fn host(&self, folder: &Path, sessions: &SessionsRun) -> ComposedSessionHost {
         ComposedSessionHost {
             root: folder.to_owned(),
-            mode,
+            mode: sessions.limits.mode,
             agent: self.agent.clone(),
             env: self.env.clone(),
             telemetry: self.telemetry.clone(),
-            trace,
+            trace: sessions.trace.clone(),
             on_warning: self.on_warning.clone(),
         }
     }
@@ -85,7 +78,8 @@ impl Projects {
         let trial_error = |error: io::Error| Failure::from_error("trial", &error, Retry::Retryable);
         let folder = tempfile::tempdir().map_err(trial_error)?;
         fs::write(folder.path().join("SPEC.md"), "# A trial\n").map_err(trial_error)?;
-        let host = self.host(folder.path(), Mode::Run, None);
+        let sessions = SessionsRun::new(Value::Null, RunLimits::default());
+        let host = self.host(folder.path(), &sessions);
         match host.claim(&RunId::new("trial")).await {
             Ok(_) => Ok(()),
             Err(SessionHostError::Failed { failure, .. }) => Err(failure),
@@ -114,34 +108,26 @@ impl Projects {
         name: &ProjectName,
         run: &RunId,
     ) -> Result<Project, Failure> {
-        let Some(remotes) = &self.remotes else {
-            let folder = self.folder(name)?;
-            return Project::find(&folder, None)
-                .map_err(|error| Failure::from_error("unreachable", &error, Retry::Retryable));
-        };
-        remotes.check(name, run, &self.root)?;
-        if !remotes.home(name, run, &self.root).is_dir() {
-            let reason = format!("the run {run} was not on this host");
-            return Err(Failure::retryable("not_here", reason));
+        match &self.remotes {
+            Some(remotes) => remotes.find_existing(name, run),
+            None => Project::find(&self.folder(name)?, None)
+                .map_err(|error| Failure::from_error("unreachable", &error, Retry::Retryable)),
         }
-        let synced_project = remotes.synced_project(name, run, &self.root)?;
-        Ok(synced_project.project().clone())
     }
 
     /// Finds the folder of a project. A project that is missing here may be on another host.
     fn folder(&self, project: &ProjectName) -> Result<PathBuf, Failure> {
-        let place = project.path_below(&self.root);
-        let found = match place.canonicalize() {
-            Ok(found) => found,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        let found = project.path_below(&self.root).canonicalize();
+        let found = found.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
                 let reason = format!("the project {project} is not on this host");
-                return Err(Failure::retryable("not_here", reason));
+                Failure::retryable("not_here", reason)
             }
-            Err(error) => {
+            _ => {
                 let reason = format!("the project {project} cannot be reached: {error}");
-                return Err(Failure::retryable("unreachable", reason));
+                Failure::retryable("unreachable", reason)
             }
-        };
+        })?;
         if found.starts_with(&self.root) && found.is_dir() {
             Ok(found)
         } else {
@@ -155,7 +141,6 @@ impl Projects {
 mod tests {
     use std::os::unix::fs::symlink;
 
-    use autonoe_core::run::RunLimits;
     use serde_json::json;
 
     use super::*;
@@ -198,8 +183,8 @@ mod tests {
     fn submitter_cannot_choose_the_remote() {
         let root = tempfile::tempdir().expect("a folder");
         let commands = autonoe_process::ProcessRunner::unconfined("/");
-        let remotes = Remotes::below("/srv/git", "main", commands).expect("an address");
-        let projects = Projects::for_tests(root.path(), Some(remotes));
+        let remotes = Remotes::below("/srv/git", "main", root.path(), commands);
+        let projects = Projects::for_tests(root.path(), remotes.ok());
         let task = autonoe_harness::Task::new("parser", "Read sums.").expect("a task");
         let work = |repository: &str| json!({"repository": repository, "task": task});
         let find = |work| {

@@ -1,22 +1,25 @@
 //! [`Remotes`]: git repositories of projects that move between hosts.
 
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
-use autonoe_core::RunId;
 use autonoe_core::engine::ProjectName;
 use autonoe_core::event::Failure;
+use autonoe_core::{Project, RunId};
 use autonoe_git_sync::{IntegrationBranch, SYNC_REPO, SyncError, SyncRemote, SyncedProject};
 use autonoe_harness::executor::task_prompt;
 use autonoe_process::ProcessRunner;
 
 use crate::fleet_work::{FleetWork, integration_branch, project_name};
 
-/// Finds the repository of a project by its name.
+/// Finds the repository and the folder of a project by its name.
 #[derive(Clone, Debug)]
 pub(crate) struct Remotes {
-    root: Arc<str>,
-    base: Arc<str>,
+    /// The address above all repositories.
+    root: String,
+    /// The branch that projects start from.
+    pub(crate) base: String,
+    /// The canonical folder of the projects on this host.
+    projects: PathBuf,
     commands: ProcessRunner,
 }
 
@@ -25,11 +28,13 @@ impl Remotes {
     pub(crate) fn below(
         root: &str,
         base: &str,
+        projects: &Path,
         commands: ProcessRunner,
     ) -> Result<Self, SyncError> {
         let remotes = Self {
-            root: root.trim_end_matches('/').into(),
-            base: base.into(),
+            root: root.trim_end_matches('/').to_owned(),
+            base: base.to_owned(),
+            projects: projects.to_owned(),
             commands,
         };
         SyncRemote::new(remotes.address("project"))?;
@@ -42,35 +47,40 @@ impl Remotes {
         format!("{}{between}{project}.git", self.root)
     }
 
-    /// Returns the folder of a run on a project. It is validated when it is used.
-    pub(crate) fn home(&self, project: &ProjectName, run: &RunId, root: &Path) -> PathBuf {
-        project.path_below(root).join(run.as_str())
+    /// Returns the folder of a run on a project. A folder that agents of other runs can change is
+    /// rejected.
+    fn home(&self, project: &ProjectName, run: &RunId) -> Result<PathBuf, Failure> {
+        let home = project.path_below(&self.projects).join(run.as_str());
+        check_place(&home, &self.projects)
+            .map_err(|reason| Failure::permanent("git_sync", reason))?;
+        Ok(home)
     }
 
-    /// Rejects a folder that agents of other runs can change.
-    pub(crate) fn check(
-        &self,
-        project: &ProjectName,
-        run: &RunId,
-        root: &Path,
-    ) -> Result<(), Failure> {
-        let checked = check_place(&self.home(project, run, root), root);
-        checked.map_err(|reason| Failure::permanent("git_sync", reason))
-    }
-
-    /// Returns the project of a run, below the folder of all projects.
+    /// Returns the project of a run.
     pub(crate) fn synced_project(
         &self,
         project: &ProjectName,
         run: &RunId,
-        root: &Path,
     ) -> Result<SyncedProject, Failure> {
-        let remote =
-            SyncRemote::new(self.address(project.as_str())).map_err(|error| failed(&error))?;
-        let home = self.home(project, run, root);
-        self.check(project, run, root)?;
-        SyncedProject::open(&home, remote, &self.base, run, self.commands.clone())
-            .map_err(|error| failed(&error))
+        let remote = SyncRemote::new(self.address(project.as_str()))?;
+        let home = self.home(project, run)?;
+        let commands = self.commands.clone();
+        Ok(SyncedProject::open(
+            &home, remote, &self.base, run, commands,
+        )?)
+    }
+
+    /// Returns the project of a run that was on this host.
+    pub(crate) fn find_existing(
+        &self,
+        project: &ProjectName,
+        run: &RunId,
+    ) -> Result<Project, Failure> {
+        if !self.home(project, run)?.is_dir() {
+            let reason = format!("the run {run} was not on this host");
+            return Err(Failure::retryable("not_here", reason));
+        }
+        Ok(self.synced_project(project, run)?.project().clone())
     }
 
     /// Returns the project of a task of a fleet. Its branch starts at the integration branch.
@@ -78,18 +88,14 @@ impl Remotes {
         &self,
         work: &FleetWork,
         run: &RunId,
-        root: &Path,
     ) -> Result<SyncedProject, Failure> {
-        let (remote, home) = self.fleet_member(work, run, root)?;
-        let task = work.task.as_ref().ok_or_else(|| {
-            Failure::permanent("unknown_work", "the run names no task".to_owned())
-        })?;
+        let (remote, home) = self.fleet_member(work, run)?;
+        let task = work.task.as_ref();
+        let task =
+            task.ok_or_else(|| Failure::permanent("unknown_work", "the run names no task"))?;
         let base = integration_branch(run);
-        let project = SyncedProject::open(&home, remote, &base, run, self.commands.clone());
-        let specification = format!("# Task {}\n\n{}", task.id, task_prompt(task, None));
-        Ok(project
-            .map_err(|error| failed(&error))?
-            .for_task(specification))
+        let project = SyncedProject::open(&home, remote, &base, run, self.commands.clone())?;
+        Ok(project.for_task(format!("# Task {}\n\n{}", task.id, task_prompt(task, None))))
     }
 
     /// Returns the integration branch of a fleet, for a run that creates it or merges a task.
@@ -97,20 +103,11 @@ impl Remotes {
         &self,
         work: &FleetWork,
         run: &RunId,
-        root: &Path,
     ) -> Result<IntegrationBranch, Failure> {
-        let (remote, home) = self.fleet_member(work, run, root)?;
+        let (remote, home) = self.fleet_member(work, run)?;
         let branch = integration_branch(run);
-        IntegrationBranch::open(&home, remote, &branch, self.commands.clone())
-            .map_err(|error| failed(&error))
-    }
-
-    /// Creates an integration branch at the base, unless it exists.
-    pub(crate) async fn create(&self, integration: &IntegrationBranch) -> Result<String, Failure> {
-        integration
-            .create(&self.base)
-            .await
-            .map_err(|error| failed(&error))
+        let commands = self.commands.clone();
+        Ok(IntegrationBranch::open(&home, remote, &branch, commands)?)
     }
 
     /// Returns the remote and the folder of a member of a fleet.
@@ -118,14 +115,11 @@ impl Remotes {
         &self,
         work: &FleetWork,
         run: &RunId,
-        root: &Path,
     ) -> Result<(SyncRemote, PathBuf), Failure> {
         let address = self.accept(&work.repository)?;
         let project = project_name(&address)
             .map_err(|error| Failure::permanent("foreign_repository", error.to_string()))?;
-        self.check(&project, run, root)?;
-        let remote = SyncRemote::new(address).map_err(|error| failed(&error))?;
-        Ok((remote, self.home(&project, run, root)))
+        Ok((SyncRemote::new(address)?, self.home(&project, run)?))
     }
 
     /// Returns the address of a repository that a submitter names, if it is below the remote root
@@ -144,11 +138,6 @@ impl Remotes {
             }
         }
     }
-}
-
-fn failed(error: &SyncError) -> Failure {
-    let retry = error.retry();
-    Failure::from_error("git_sync", error, retry)
 }
 
 /// Returns why the folder of a run cannot be used. Agents can change the folders of their runs, and
@@ -181,6 +170,11 @@ mod tests {
 
     use super::*;
 
+    fn remotes(root: &str) -> Result<Remotes, SyncError> {
+        let commands = ProcessRunner::unconfined("/");
+        Remotes::below(root, "main", Path::new("/projects"), commands)
+    }
+
     #[test]
     fn a_place_that_agents_can_change_is_none_for_another_run() {
         let root = tempfile::tempdir().expect("a folder");
@@ -205,7 +199,7 @@ mod tests {
     #[test]
     fn address_is_the_root_followed_by_the_name() {
         let address = |root: &str| {
-            let remotes = Remotes::below(root, "main", ProcessRunner::unconfined("/"));
+            let remotes = remotes(root);
             remotes.expect("an address").address("team/shop")
         };
 
@@ -248,7 +242,7 @@ mod tests {
                 None,
             ),
         ] {
-            let remotes = Remotes::below(root, "main", ProcessRunner::unconfined("/"));
+            let remotes = remotes(root);
             let accepted = remotes.expect("an address").accept(repository);
 
             assert_eq!(accepted.as_deref().ok(), address, "{root} {repository}");
@@ -257,7 +251,7 @@ mod tests {
 
     #[test]
     fn an_address_that_is_a_program_is_refused() {
-        let remotes = Remotes::below("ext::sh -c", "main", ProcessRunner::unconfined("/"));
+        let remotes = remotes("ext::sh -c");
 
         assert!(remotes.is_err());
     }

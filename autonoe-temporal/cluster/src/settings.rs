@@ -1,14 +1,12 @@
 //! Settings from the file and the command line.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use autonoe_app::{AgentOptions, AppError, BackendChoice, error_chain};
-use autonoe_core::agent::ThinkingBudget;
+use autonoe_app::{AgentOptions, AppError};
+use autonoe_core::project::ConfigFile;
 use autonoe_temporal::TemporalSettings;
 use serde::Deserialize;
-use serde_json::Value;
 
 use crate::args::{ServerArgs, WorkerArgs};
 
@@ -20,25 +18,7 @@ const SLOTS: u16 = 4;
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(crate) struct Settings {
     pub(crate) server: TemporalSettings,
-    worker: WorkerConfig,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-struct WorkerConfig {
-    host: Option<String>,
-    slots: Option<u16>,
-    shutdown_grace_secs: u64,
-    project_root: Option<PathBuf>,
-    remote_root: Option<String>,
-    base_branch: Option<String>,
-    /// A name as on the command line, or a backend object.
-    backend: Option<Value>,
-    model: Option<String>,
-    plan_model: Option<String>,
-    thinking: Option<u32>,
-    allow_destructive: bool,
-    no_sandbox: bool,
+    worker: WorkerArgs,
 }
 
 impl Settings {
@@ -66,9 +46,7 @@ impl Settings {
 #[derive(Clone, Debug)]
 pub(crate) struct WorkerSettings {
     pub(crate) server: TemporalSettings,
-    pub(crate) host: String,
-    pub(crate) slots: usize,
-    pub(crate) shutdown_grace: Duration,
+    pub(crate) worker: autonoe_temporal::WorkerSettings,
     /// The canonical folder of the projects.
     pub(crate) project_root: PathBuf,
     pub(crate) remote_root: Option<String>,
@@ -77,66 +55,37 @@ pub(crate) struct WorkerSettings {
 }
 
 impl WorkerSettings {
+    /// Merges the settings file and the options, which take precedence.
     pub(crate) fn new(settings: Settings, args: &WorkerArgs) -> Result<Self, AppError> {
-        let Settings { server, worker } = settings;
-        let slots = args.slots.or(worker.slots).unwrap_or(SLOTS);
+        let (file, args) = (settings.worker, args.clone());
+        let slots = args.slots.or(file.slots).unwrap_or(SLOTS);
         if slots == 0 {
             return Err(AppError::usage("a worker needs at least one slot"));
         }
-        let root = args.project_root.clone().or(worker.project_root.clone());
-        let root = root.ok_or_else(|| {
+        let root = args.project_root.or(file.project_root).ok_or_else(|| {
             AppError::usage("the project root is missing: set it with --project-root FOLDER")
         })?;
         let project_root = root.canonicalize().map_err(|error| {
             AppError::failure(format!("{} cannot be read: {error}", root.display()))
         })?;
         Ok(Self {
-            server,
-            host: args
-                .host
-                .clone()
-                .or(worker.host.clone())
-                .unwrap_or_else(host_name),
-            slots: slots.into(),
-            shutdown_grace: Duration::from_secs(worker.shutdown_grace_secs),
+            server: settings.server,
+            worker: autonoe_temporal::WorkerSettings {
+                host: args.host.or(file.host).unwrap_or_else(host_name),
+                slots: slots.into(),
+                shutdown_grace: Duration::from_secs(file.shutdown_grace_secs),
+            },
             project_root,
-            remote_root: args.remote_root.clone().or(worker.remote_root.clone()),
-            base_branch: worker
-                .base_branch
-                .clone()
-                .unwrap_or_else(|| "main".to_owned()),
-            agent: worker.agent(args)?,
-        })
-    }
-}
-
-impl WorkerConfig {
-    /// Returns the agent options. Options take precedence over the file.
-    fn agent(self, args: &WorkerArgs) -> Result<AgentOptions, AppError> {
-        let options = args.agent();
-        let wrong = |name: &str, reason: String| {
-            AppError::usage(format!(
-                "the setting worker.{name} cannot be used: {reason}"
-            ))
-        };
-        let backend = self.backend.map(|backend| {
-            let word = match backend {
-                Value::String(name) => name,
-                spec => spec.to_string(),
-            };
-            let choice = word.parse::<BackendChoice>();
-            choice.map_err(|reason| wrong("backend", reason))
-        });
-        let thinking = self.thinking.map(|tokens| {
-            ThinkingBudget::new(tokens).map_err(|error| wrong("thinking", error.to_string()))
-        });
-        Ok(AgentOptions {
-            backend: options.backend.or(backend.transpose()?),
-            model: options.model.or(self.model),
-            plan_model: options.plan_model.or(self.plan_model),
-            thinking: options.thinking.or(thinking.transpose()?),
-            is_destructive: options.is_destructive || self.allow_destructive,
-            no_sandbox: options.no_sandbox || self.no_sandbox,
+            remote_root: args.remote_root.or(file.remote_root),
+            base_branch: file.base_branch.unwrap_or_else(|| "main".to_owned()),
+            agent: AgentOptions {
+                backend: args.backend.or(file.backend),
+                model: args.model.or(file.model),
+                plan_model: args.plan_model.or(file.plan_model),
+                thinking: args.thinking.or(file.thinking),
+                is_destructive: args.allow_destructive || file.allow_destructive,
+                no_sandbox: args.no_sandbox || file.no_sandbox,
+            },
         })
     }
 }
@@ -148,20 +97,18 @@ fn host_name() -> String {
 }
 
 fn read(path: &Path) -> Result<Settings, AppError> {
-    let text = fs::read(path).map_err(|error| {
-        AppError::failure(format!("{} cannot be read: {error}", path.display()))
-    })?;
-    serde_json::from_slice(&text).map_err(|error| {
-        let reason = error_chain(&error);
-        AppError::usage(format!(
-            "{} is not a valid settings file: {reason}",
-            path.display()
-        ))
-    })
+    let wrong = |error| AppError::from(error).into_usage();
+    let Some(file) = ConfigFile::load(path).map_err(wrong)? else {
+        let message = format!("{} cannot be read: it does not exist", path.display());
+        return Err(AppError::failure(message));
+    };
+    Ok(file.read("").map_err(wrong)?.unwrap_or_default())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use clap::Parser;
 
     use super::*;
@@ -197,11 +144,14 @@ mod tests {
             backend.map(|backend| backend.tag().to_owned())
         };
         assert_eq!(file.server.address, "http://temporal.example:7233");
-        assert_eq!((file.slots, file.host.as_str()), (2, "build-1"));
+        assert_eq!(
+            (file.worker.slots, file.worker.host.as_str()),
+            (2, "build-1")
+        );
         assert_eq!(backend(&file).as_deref(), Some("codex"));
         assert_eq!(file.base_branch, "main");
         assert_eq!(options.server.queue, "other");
-        assert_eq!(options.slots, 3);
+        assert_eq!(options.worker.slots, 3);
         assert_eq!(backend(&options).as_deref(), Some("gemini"));
     }
 
@@ -211,11 +161,11 @@ mod tests {
             (r#"{"worker": {"slot": 2}}"#, "slot"),
             (
                 r#"{"worker": {"projectRoot": "/", "backend": "nobody"}}"#,
-                "worker.backend",
+                "/worker/backend",
             ),
             (
                 r#"{"worker": {"projectRoot": "/", "thinking": 1}}"#,
-                "worker.thinking",
+                "/worker/thinking",
             ),
             (r#"{"worker": {"slots": 0}}"#, "slot"),
             ("{}", "--project-root"),

@@ -29,7 +29,7 @@ pub(crate) async fn work(
     env: Env,
 ) -> Result<(), AppError> {
     let models = ModelsFile::default();
-    let instance = Some(settings.host.clone());
+    let instance = Some(settings.worker.host.clone());
     let telemetry = Telemetry::start(&models, &env.working_dir, &env, None, instance);
     let telemetry = telemetry.unwrap_or_else(|error| {
         output.note(&format!("warning: telemetry is off: {error}"));
@@ -50,29 +50,22 @@ pub(crate) async fn work(
     }
     let ready = format!(
         "{} takes runs from the queue {} at {}, {} sessions at once",
-        settings.host, settings.server.queue, settings.server.address, settings.slots
+        settings.worker.host, settings.server.queue, settings.server.address, settings.worker.slots
     );
-    let worker = autonoe_temporal::WorkerSettings::for_host(&settings.host)
-        .slots(settings.slots)
-        .shutdown_grace(settings.shutdown_grace);
-    let worker = TemporalWorker::connect(settings.server, worker).await;
-    let worker = worker
+    let worker = TemporalWorker::connect(settings.server, settings.worker)
+        .await
         .map_err(|error| unreachable(&error))?
         .journals(Arc::new(Journals::new(projects.clone())))
         .job(MERGE_JOB, Arc::new(MergeJob::new(projects.clone())))
         .sessions(projects);
     output.note(&ready);
-    let stopped = CancellationToken::new();
-    let signal = stop_signal()?;
-    let stopping = async {
+    let (stopped, signal) = (CancellationToken::new(), stop_signal()?);
+    let stop = stopped.clone();
+    tokio::spawn(async move {
         signal.await;
-        stopped.cancel();
-        std::future::pending::<()>().await;
-    };
-    let worked = tokio::select! {
-        worked = worker.run(stopped.clone()) => worked,
-        () = stopping => Ok(()),
-    };
+        stop.cancel();
+    });
+    let worked = worker.run(stopped).await;
     if let Some(warning) = telemetry.finish() {
         output.note(&format!("warning: {warning}"));
     }
@@ -86,7 +79,8 @@ fn projects(
 ) -> Result<Projects, AppError> {
     let commands = ProcessRunner::unconfined("/").envs(env.environment.clone());
     let remotes = settings.remote_root.as_deref().map(|root| {
-        Remotes::below(root, &settings.base_branch, commands)
+        let (base, projects) = (&settings.base_branch, &settings.project_root);
+        Remotes::below(root, base, projects, commands)
             .map_err(|error| AppError::usage(error_chain(&error)))
     });
     // Each warning is printed once, not for each session.

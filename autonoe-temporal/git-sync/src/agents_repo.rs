@@ -176,7 +176,7 @@ impl SyncRepo<'_> {
             let entry = entry.map_err(IsolationError::io(&quarantine_dir))?;
             let (dir, name) = (entry.path(), entry.file_name());
             let Some(name) = name.to_str() else { continue };
-            if !self.keep_names_of(&dir, name).await? {
+            if !self.back_up_refs(&dir, name).await? {
                 tracing::warn!(folder = %dir.display(), "cannot remove a repository of agents");
                 continue;
             }
@@ -190,7 +190,7 @@ impl SyncRepo<'_> {
 
     /// Keeps the unknown commits that the refs of a repository point to. Returns whether all refs
     /// point to commits.
-    async fn keep_names_of(&self, dir: &Path, name: &str) -> Result<bool, SyncError> {
+    async fn back_up_refs(&self, dir: &Path, name: &str) -> Result<bool, SyncError> {
         let Some(place) = dir
             .to_str()
             .filter(|_| is_self_contained(dir) && !has_stashes(dir))
@@ -198,15 +198,17 @@ impl SyncRepo<'_> {
             return Ok(false);
         };
         self.share_objects(dir).map_err(IsolationError::io(dir))?;
-        let got = format!("{QUARANTINE}{name}/");
+        let fetched_refs = format!("{QUARANTINE}{name}/");
         if !self
-            .fetch_from_agents(place, &format!("+refs/*:{got}*"))
+            .fetch_from_agents(place, &format!("+refs/*:{fetched_refs}*"))
             .await?
         {
             return Ok(false);
         }
         let format = "--format=%(objecttype) %(objectname) %(refname)";
-        let list = self.run_ok(&["for-each-ref", format, &got]).await?;
+        let list = self
+            .run_ok(&["for-each-ref", format, &fetched_refs])
+            .await?;
         let mut is_all = true;
         for line in list.lines() {
             let mut words = line.splitn(3, ' ');

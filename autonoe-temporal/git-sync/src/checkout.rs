@@ -24,20 +24,20 @@ impl SyncRepo<'_> {
         trailer: Option<&CommitTrailer>,
     ) -> Result<(), SyncError> {
         let (RemoteState::Branch(to) | RemoteState::OnlyBase(to)) = seen;
-        let going = self.commit_of(TARGET).await?;
-        if going.is_none() && self.is_at_commit(to).await? {
+        let pending_target = self.commit_of(TARGET).await?;
+        if pending_target.is_none() && self.is_at_commit(to).await? {
             return Ok(());
         }
         let _lock = RunLock::acquire(&self.synced_project.project, Timestamp::now())?;
-        if let Some(going) = going {
+        if let Some(pending_target) = pending_target {
             // An earlier process was killed during the checkout.
-            let stamp = self.trailer(&going).await?;
-            self.switch_to(&going, stamp.as_ref()).await?;
+            let trailer = self.trailer(&pending_target).await?;
+            self.switch_to(&pending_target, trailer.as_ref()).await?;
             if self.is_at_commit(to).await? {
                 return Ok(());
             }
         }
-        self.not_set_back(seen).await?;
+        self.check_not_reset(seen).await?;
         self.check_files(to).await?;
         self.back_up_unique_content(to).await?;
         self.set_ref(TARGET, to).await?;
@@ -64,18 +64,18 @@ impl SyncRepo<'_> {
     }
 
     /// Checks that the branch still contains everything that it had when it was last seen.
-    async fn not_set_back(&self, seen: &RemoteState) -> Result<(), SyncError> {
+    async fn check_not_reset(&self, seen: &RemoteState) -> Result<(), SyncError> {
         let Some(here) = self.commit_of(CURRENT).await? else {
             return Ok(());
         };
         if self.trailer(&here).await?.is_none() {
             return Ok(());
         }
-        let is_set_back = match seen {
+        let is_reset = match seen {
             RemoteState::OnlyBase(_) => true,
             RemoteState::Branch(tip) => self.is_ancestor(tip, &here).await?,
         };
-        if is_set_back {
+        if is_reset {
             Err(SyncError::BranchReset {
                 branch: self.synced_project.branch.clone(),
                 commit: here,
@@ -88,7 +88,7 @@ impl SyncRepo<'_> {
     /// Brings the files and the repository of agents to a commit. The operation is idempotent.
     async fn switch_to(&self, to: &str, trailer: Option<&CommitTrailer>) -> Result<(), SyncError> {
         self.run_ok(&["read-tree", "--reset", "-u", to]).await?;
-        let head = trailer.map_or(to, |stamp| &stamp.head);
+        let head = trailer.map_or(to, |trailer| &trailer.head);
         self.replace_agents_repo(head).await?;
         // State from other hosts is not ours, whatever was pushed from here before.
         self.delete_ref(PUSHING).await?;

@@ -108,15 +108,15 @@ impl SyncRepo<'_> {
         let RemoteState::Branch(tip) = seen else {
             return Ok(None);
         };
-        let stamp = self.trailer(tip).await?;
-        let last = match &stamp {
-            Some(stamp) => Some(stamp.epoch),
+        let trailer = self.trailer(tip).await?;
+        let last = match &trailer {
+            Some(trailer) => Some(trailer.epoch),
             None => self.last_epoch(tip).await?,
         };
         if let (Some(latest), Some(epoch)) = (last, epoch) {
             let is_overtaken = match latest.cmp(&epoch) {
                 Ordering::Greater => true,
-                Ordering::Equal if stamp.is_some() => !self.is_own_commit(tip).await?,
+                Ordering::Equal if trailer.is_some() => !self.is_own_commit(tip).await?,
                 _ => false,
             };
             if is_overtaken {
@@ -124,8 +124,8 @@ impl SyncRepo<'_> {
                 return Err(SyncError::Overtaken { branch, latest });
             }
         }
-        match stamp {
-            Some(stamp) => Ok(Some(stamp)),
+        match trailer {
+            Some(trailer) => Ok(Some(trailer)),
             None => Err(SyncError::Foreign {
                 branch: self.synced_project.branch.clone(),
                 commit: tip.clone(),
@@ -155,10 +155,10 @@ impl SyncRepo<'_> {
             tip,
         ];
         let messages = self.run_ok(&messages).await?;
-        let mut stamps = messages.split('\0').filter_map(|message| {
+        let mut trailers = messages.split('\0').filter_map(|message| {
             CommitTrailer::parse(message.trim_start(), &self.synced_project.run)
         });
-        Ok(stamps.next().map(|stamp| stamp.epoch))
+        Ok(trailers.next().map(|trailer| trailer.epoch))
     }
 }
 
@@ -166,7 +166,7 @@ impl SyncRepo<'_> {
 mod tests {
     use super::*;
 
-    fn stamp(session: Option<u32>) -> CommitTrailer {
+    fn trailer(session: Option<u32>) -> CommitTrailer {
         CommitTrailer {
             run: RunId::new("shop"),
             epoch: Epoch(7),
@@ -178,16 +178,16 @@ mod tests {
 
     #[test]
     fn trailers_survive_a_round_trip() {
-        for stamp in [stamp(None), stamp(Some(3))] {
-            let message = stamp.message("Keep what session 3 did");
+        for trailer in [trailer(None), trailer(Some(3))] {
+            let message = trailer.message("Keep what session 3 did");
 
-            assert_eq!(CommitTrailer::parse(&message, &stamp.run), Some(stamp));
+            assert_eq!(CommitTrailer::parse(&message, &trailer.run), Some(trailer));
         }
     }
 
     #[test]
     fn foreign_trailers_are_refused() {
-        let own = stamp(None).message("Take over");
+        let own = trailer(None).message("Take over");
         for message in [
             "Fix a typo".to_owned(),
             own.replace("shop", "other"),

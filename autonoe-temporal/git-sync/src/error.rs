@@ -152,23 +152,21 @@ impl SyncError {
         }
     }
 
-    /// Converts the error into a failure.
-    pub(crate) fn to_failure(&self) -> Failure {
-        Failure::from_error(self.code(), self, self.retry())
-    }
-
     /// Converts the error of a session whose outcome other hosts cannot see.
-    pub(crate) fn to_session_error(&self, key: &SessionKey, requested: Epoch) -> SessionHostError {
+    pub(crate) fn into_session_error(self, key: &SessionKey, requested: Epoch) -> SessionHostError {
         match self {
-            Self::Overtaken { latest, .. } => SessionHostError::Fenced {
-                requested,
-                latest: *latest,
-            },
+            Self::Overtaken { latest, .. } => SessionHostError::Fenced { requested, latest },
             error => SessionHostError::Failed {
                 key: key.clone(),
-                failure: error.to_failure(),
+                failure: error.into(),
             },
         }
+    }
+}
+
+impl From<SyncError> for Failure {
+    fn from(error: SyncError) -> Self {
+        Self::from_error(error.code(), &error, error.retry())
     }
 }
 

@@ -10,11 +10,11 @@ use async_trait::async_trait;
 use autonoe_core::engine::{
     HostedOutcome, HostedSession, RunProgress, SessionHost, SessionHostError,
 };
-use autonoe_core::event::{Failure, InvalidValue};
+use autonoe_core::event::Failure;
 use autonoe_core::ledger::LedgerView;
-use autonoe_core::time::{Clock, Epoch, SessionKey, SystemClock};
+use autonoe_core::time::{Epoch, SessionKey};
 use autonoe_core::{RunId, RunReport};
-use jiff::Timestamp;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::{SyncError, SyncedProject};
@@ -71,7 +71,6 @@ const WATCH: Duration = Duration::from_secs(60);
 pub struct SyncedSessionHost {
     synced_project: SyncedProject,
     inner: Arc<dyn SessionHost>,
-    clock: Arc<dyn Clock>,
     watch: Duration,
 }
 
@@ -81,16 +80,8 @@ impl SyncedSessionHost {
         Self {
             synced_project,
             inner: Arc::new(inner),
-            clock: Arc::new(SystemClock),
             watch: WATCH,
         }
-    }
-
-    /// Sets the clock; the system clock by default.
-    #[must_use]
-    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
-        self.clock = Arc::new(clock);
-        self
     }
 
     /// Sets how often, during a session, to check whether another host has taken over; once a
@@ -130,7 +121,7 @@ impl SyncedSessionHost {
         loop {
             let cancelled_for_long = async {
                 cancelled.cancelled().await;
-                self.clock.sleep(GRACE).await;
+                sleep(GRACE).await;
             };
             let acquired = tokio::select! {
                 acquired = self.with_heartbeats(on_heartbeat, self.synced_project.take_over(epoch)) => acquired,
@@ -138,7 +129,7 @@ impl SyncedSessionHost {
             };
             match acquired {
                 Err(SyncError::InUse(_)) => {}
-                acquired => return acquired.map_err(|error| error.to_session_error(key, epoch)),
+                acquired => return acquired.map_err(|error| error.into_session_error(key, epoch)),
             }
             if cancelled.is_cancelled() {
                 return Err(SessionHostError::Cancelled(key.clone()));
@@ -146,18 +137,18 @@ impl SyncedSessionHost {
             on_heartbeat(RunProgress::default());
             tokio::select! {
                 () = cancelled.cancelled() => {}
-                () = self.clock.sleep(POLL_INTERVAL) => {}
+                () = sleep(POLL_INTERVAL) => {}
             }
         }
     }
 
     /// Publishes the work of a session, or records outside of sessions.
     async fn publish(&self, epoch: Epoch, session: Option<u32>) -> Result<(), SyncError> {
-        let started = self.clock.now();
+        let started = Instant::now();
         loop {
             match self.synced_project.publish(epoch, session).await {
-                Err(SyncError::InUse(_)) if self.waits_since(started) => {
-                    self.clock.sleep(POLL_INTERVAL).await;
+                Err(SyncError::InUse(_)) if started.elapsed() < RUNNING_SESSION_TIMEOUT => {
+                    sleep(POLL_INTERVAL).await;
                 }
                 published => return published,
             }
@@ -167,27 +158,22 @@ impl SyncedSessionHost {
     /// Takes over the run to end it. Waits for a session that is running in the project, for a
     /// limited time.
     async fn acquire_run_to_end(&self, epoch: Epoch) -> Result<(), SyncError> {
-        let started = self.clock.now();
+        let started = Instant::now();
         loop {
             match self.synced_project.take_over(epoch).await {
-                Err(SyncError::InUse(_)) if self.waits_since(started) => {
-                    self.clock.sleep(POLL_INTERVAL).await;
+                Err(SyncError::InUse(_)) if started.elapsed() < RUNNING_SESSION_TIMEOUT => {
+                    sleep(POLL_INTERVAL).await;
                 }
                 acquired => return acquired,
             }
         }
     }
 
-    /// Returns whether to keep waiting for a session that is running in the project.
-    fn waits_since(&self, started: Timestamp) -> bool {
-        self.clock.now().duration_since(started).unsigned_abs() < RUNNING_SESSION_TIMEOUT
-    }
-
     /// Completes when another host has taken over, and returns its epoch.
     async fn wait_for_takeover(&self, epoch: Epoch) -> Epoch {
         let mut known = None;
         loop {
-            self.clock.sleep(self.watch).await;
+            sleep(self.watch).await;
             let found = match self.synced_project.branch_tip().await {
                 Ok(found) => found,
                 Err(error) => {
@@ -220,7 +206,7 @@ impl SyncedSessionHost {
             tokio::select! {
                 biased;
                 done = &mut work => return done,
-                () = self.clock.sleep(BEAT) => on_heartbeat(RunProgress::default()),
+                () = sleep(BEAT) => on_heartbeat(RunProgress::default()),
             }
         }
     }
@@ -239,7 +225,7 @@ impl SessionHost for SyncedSessionHost {
             Err(SyncError::InUse(_)) => self.synced_project.epoch().await,
             seen => seen,
         };
-        let seen = seen.map_err(|error| failed(error.to_failure()))?;
+        let seen = seen.map_err(|error| failed(error.into()))?;
         let here = self.inner.claim(run).await?;
         let Some(seen) = seen else {
             return Ok(here);
@@ -257,12 +243,11 @@ impl SessionHost for SyncedSessionHost {
             Ok(_) | Err(SyncError::InUse(_)) => {}
             Err(error @ SyncError::Unreachable { .. }) => {
                 // As far as is known, no other host has made progress.
-                let owns_run = self.synced_project.owns_run().await;
-                if !owns_run.map_err(|error| error.to_failure())? {
-                    return Err(error.to_failure());
+                if !self.synced_project.owns_run().await? {
+                    return Err(error.into());
                 }
             }
-            Err(error) => return Err(error.to_failure()),
+            Err(error) => return Err(error.into()),
         }
         self.inner.ledger_view(run).await
     }
@@ -279,8 +264,6 @@ impl SessionHost for SyncedSessionHost {
             key: key.clone(),
             failure,
         };
-        InvalidValue::check_time("watch_every(0)", self.watch)
-            .map_err(|invalid| failed(Failure::from(&invalid)))?;
         self.check_run(&key.run).map_err(failed)?;
         self.acquire_run(key, epoch, on_heartbeat, &cancelled)
             .await?;
@@ -294,13 +277,13 @@ impl SessionHost for SyncedSessionHost {
         };
         let publishing = self.publish(epoch, Some(key.number));
         let published = self.with_heartbeats(on_heartbeat, publishing).await;
-        published.map_err(|error| error.to_session_error(key, epoch))?;
+        published.map_err(|error| error.into_session_error(key, epoch))?;
         Ok(outcome)
     }
 
     async fn conclude(&self, epoch: Epoch, report: &RunReport) -> Result<(), SessionHostError> {
         let key = SessionKey::for_run(&report.run);
-        let failed = |error: SyncError| error.to_session_error(&key, epoch);
+        let failed = |error: SyncError| error.into_session_error(&key, epoch);
         self.check_run(&report.run)
             .map_err(|failure| SessionHostError::Failed {
                 key: key.clone(),

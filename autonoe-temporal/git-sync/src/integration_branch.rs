@@ -4,24 +4,19 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use autonoe_core::project::create_folder;
-use autonoe_process::{CommandOutcome, ProcessRunner};
+use autonoe_process::ProcessRunner;
 
-use crate::publish::push_command;
-use crate::remote::NAME;
-use crate::remote_state::fetch_command;
+use crate::remote_state::is_ancestor;
 use crate::sync_refs::SYNC_REPO;
+use crate::synced_project::TEN_MINUTES;
 use crate::task_start::RUN_FILES;
 use crate::{SyncError, SyncRemote};
 use autonoe_harness::Worktrees;
 use autonoe_harness::executor::Verification;
 use autonoe_harness::isolation::{Author, Git, IsolationError, Repository, Worktree};
-use autonoe_harness::isolation::{check_name, failed, take_turn};
-
-/// Time limit of a git command, and of waiting for another merge in the same folder.
-const TEN_MINUTES: Duration = Duration::from_secs(600);
+use autonoe_harness::isolation::{check_name, take_turn};
 
 /// Maximum number of attempts when other merges push first.
 const TRIES: u32 = 20;
@@ -34,7 +29,6 @@ const SOURCE: &str = "refs/git-sync/source";
 
 /// Outcome of merging the branch of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum MergeOutcome {
     /// The integration branch contains the work.
     Merged {
@@ -68,7 +62,6 @@ pub struct IntegrationBranch {
     remote: SyncRemote,
     branch: String,
     commands: ProcessRunner,
-    author: Author,
 }
 
 impl IntegrationBranch {
@@ -92,7 +85,6 @@ impl IntegrationBranch {
             remote,
             branch: branch.to_owned(),
             commands,
-            author: Author::default(),
         })
     }
 
@@ -221,14 +213,14 @@ impl TemporaryClone<'_> {
         let mut worktree: Option<Worktree> = None;
         for _ in 0..TRIES {
             let from = self.fetch(&branch, &head(INTEGRATION)).await?;
-            if self.is_ancestor(&source, &from).await? {
+            if is_ancestor(&self.git, &self.top, &source, &from).await? {
                 return Ok(MergeOutcome::Merged { commit: from });
             }
             let tree = match worktree.take() {
                 Some(tree) => tree,
                 None => self.worktree(&source, &from).await?,
             };
-            let commit = match tree.merge_if(&target.author, &mut checks).await {
+            let commit = match tree.merge_if(&Author::default(), &mut checks).await {
                 Ok(report) => report.commit,
                 Err(IsolationError::Conflict { files, .. }) => {
                     return Ok(MergeOutcome::Conflict { files });
@@ -256,7 +248,7 @@ impl TemporaryClone<'_> {
         restore.extend(RUN_FILES);
         self.run_ok(&restore).await?;
         let tree = self.run_ok(&["write-tree"]).await?;
-        let mut commit: Vec<String> = self.target.author.settings().into();
+        let mut commit: Vec<String> = Author::default().settings().into();
         let message = "Leave out the files of the run";
         commit.extend(["commit-tree", &tree, "-p", source, "-m", message].map(str::to_owned));
         let commit = self.run_ok(&commit).await?;
@@ -275,12 +267,7 @@ impl TemporaryClone<'_> {
     /// Fetches a ref of the remote as `here`, and returns its commit.
     async fn fetch(&self, name: &str, here: &str) -> Result<String, SyncError> {
         let remote = &self.target.remote;
-        let names = format!("+{name}:{here}");
-        let git = remote.reachable_from(&self.git);
-        let output = git.try_run(&self.top, &fetch_command(NAME, &names)).await?;
-        if !output.is_success() {
-            return Err(remote.unreachable_error(&output));
-        }
+        remote.fetch(&self.git, &self.top, name, here).await?;
         let commit = format!("{here}^{{commit}}");
         self.run_ok(&["rev-parse", "--verify", &commit]).await
     }
@@ -290,10 +277,8 @@ impl TemporaryClone<'_> {
     async fn push(&self, commit: &str, from: Option<&str>) -> Result<Pushed, SyncError> {
         let IntegrationBranch { remote, branch, .. } = self.target;
         let name = head(branch);
-        let lease = format!("--force-with-lease={name}:{}", from.unwrap_or_default());
-        let refs = format!("{commit}:{name}");
-        let git = remote.reachable_from(&self.git);
-        let output = git.try_run(&self.top, &push_command(&lease, &refs)).await?;
+        let refs = (commit, name.as_str());
+        let output = remote.push(&self.git, &self.top, refs, from).await?;
         if output.is_success() {
             return Ok(Pushed::Done);
         }
@@ -303,16 +288,6 @@ impl TemporaryClone<'_> {
             Some(tip) if tip == commit => Ok(Pushed::Done),
             tip if tip == from => Err(remote.push_error(branch, &output)),
             _ => Ok(Pushed::Moved),
-        }
-    }
-
-    async fn is_ancestor(&self, older: &str, newer: &str) -> Result<bool, SyncError> {
-        let command = ["merge-base", "--is-ancestor", older, newer];
-        let output = self.git.try_run(&self.top, &command).await?;
-        match output.end {
-            CommandOutcome::Exited { code: 0 } => Ok(true),
-            CommandOutcome::Exited { code: 1 } => Ok(false),
-            _ => Err(failed(&command, &output).into()),
         }
     }
 

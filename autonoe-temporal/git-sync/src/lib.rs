@@ -20,4 +20,4 @@ pub use host::SyncedSessionHost;
 pub use integration_branch::{IntegrationBranch, MergeOutcome};
 pub use remote::SyncRemote;
 pub use sync_refs::SYNC_REPO;
-pub use synced_project::{SyncedProject, UnpublishedWork};
+pub use synced_project::SyncedProject;

@@ -6,11 +6,10 @@ use autonoe_process::CommandOutput;
 use jiff::Timestamp;
 
 use crate::commit_trailer::CommitTrailer;
-use crate::remote::NAME;
 use crate::remote_state::RemoteState;
 use crate::sync_refs::{CURRENT, PUSHING, TIP};
 use crate::sync_repo::SyncRepo;
-use crate::{SyncError, SyncRemote};
+use crate::{SyncError, SyncRemote, SyncedProject};
 use autonoe_harness::isolation::{IsolationError, output_text, text};
 
 /// Maximum number of attempts when another host pushes first.
@@ -34,14 +33,14 @@ impl SyncRepo<'_> {
                 (Some(specification), None) => self.start_task(tip, specification).await?,
                 _ => (tip.clone(), self.tree_of(tip).await?),
             };
-            let stamp = CommitTrailer {
+            let trailer = CommitTrailer {
                 run: self.synced_project.run.clone(),
                 epoch,
                 claim: self.new_claim()?,
                 session: None,
                 head: trailer.map_or_else(|| parent.clone(), |last| last.head),
             };
-            let message = stamp.message(&format!("Take over with epoch {}", epoch.0));
+            let message = trailer.message(&format!("Take over with epoch {}", epoch.0));
             let claim = self.commit(&tree, &[&parent], &message).await?;
             if self.push(&claim, seen).await? == PushOutcome::Done {
                 return Ok(());
@@ -83,7 +82,7 @@ impl SyncRepo<'_> {
         if head == last.head && tree == self.tree_of(&here).await? {
             return Ok(());
         }
-        let stamp = CommitTrailer {
+        let trailer = CommitTrailer {
             epoch,
             session,
             head: head.to_owned(),
@@ -94,7 +93,7 @@ impl SyncRepo<'_> {
             None => "Publish".to_owned(),
         };
         let commit = self
-            .commit(&tree, &parents, &stamp.message(&subject))
+            .commit(&tree, &parents, &trailer.message(&subject))
             .await?;
         let PushOutcome::Moved(found) = self.push(&commit, Some(&here)).await? else {
             return Ok(());
@@ -153,34 +152,28 @@ impl SyncRepo<'_> {
     ) -> Result<PushOutcome, SyncError> {
         // Recorded before the push, so that a later process knows its owner after a kill.
         self.set_ref(PUSHING, commit).await?;
-        let branch = format!("refs/heads/{}", self.synced_project.branch);
-        let lease = format!("--force-with-lease={branch}:{}", seen.unwrap_or_default());
-        let target = format!("{commit}:{branch}");
-        let push = push_command(&lease, &target);
-        let git = self.synced_project.remote.reachable_from(&self.git);
-        let output = git.try_run(self.folder(), &push).await?;
+        let SyncedProject { remote, branch, .. } = self.synced_project;
+        let refs = (commit, &*format!("refs/heads/{branch}"));
+        let output = remote.push(&self.git, self.folder(), refs, seen).await?;
         if output.is_success() {
             return self.pushed(commit).await;
         }
         // A response can get lost, so the branch is read instead.
         let found = match self.fetch_state().await {
             Ok(found) => found,
-            Err(SyncError::Unreachable { .. }) => {
-                return Err(self.synced_project.remote.unreachable_error(&output));
-            }
+            Err(SyncError::Unreachable { .. }) => return Err(remote.unreachable_error(&output)),
             Err(error) => return Err(error),
         };
-        match &found {
-            RemoteState::Branch(tip) if tip == commit => self.pushed(commit).await,
-            RemoteState::Branch(tip) if Some(tip.as_str()) == seen => Err(self
-                .synced_project
-                .remote
-                .push_error(&self.synced_project.branch, &output)),
-            RemoteState::OnlyBase(_) if seen.is_none() => Err(self
-                .synced_project
-                .remote
-                .push_error(&self.synced_project.branch, &output)),
-            _ => Ok(PushOutcome::Moved(found)),
+        let tip = match &found {
+            RemoteState::Branch(tip) => Some(tip.as_str()),
+            RemoteState::OnlyBase(_) => None,
+        };
+        if tip == Some(commit) {
+            self.pushed(commit).await
+        } else if tip == seen {
+            Err(remote.push_error(branch, &output))
+        } else {
+            Ok(PushOutcome::Moved(found))
         }
     }
 
@@ -189,21 +182,6 @@ impl SyncRepo<'_> {
         self.record_position(commit).await?;
         Ok(PushOutcome::Done)
     }
-}
-
-/// Returns the git command that pushes to the remote, without hooks, tags and submodules.
-pub(crate) fn push_command<'a>(lease: &'a str, target: &'a str) -> [&'a str; 9] {
-    [
-        "push",
-        "--porcelain",
-        "--no-progress",
-        "--no-verify",
-        "--no-follow-tags",
-        "--recurse-submodules=no",
-        lease,
-        NAME,
-        target,
-    ]
 }
 
 impl SyncRemote {

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use autonoe_process::CommandOutput;
+use autonoe_process::{CommandOutcome, CommandOutput};
 
 use crate::remote::NAME;
 use crate::sync_refs::{BASE, TIP};
 use crate::sync_repo::SyncRepo;
 use crate::{SyncError, SyncRemote, SyncedProject};
-use autonoe_harness::isolation::{Git, output_text, text};
+use autonoe_harness::isolation::{Git, failed, output_text, text};
 
 /// Time limit for listing the refs of the remote.
 const LIST_TIMEOUT: Duration = Duration::from_secs(60);
@@ -57,8 +57,49 @@ impl SyncRemote {
         Ok(names.iter().map(commit_of).collect())
     }
 
+    /// Fetches a ref of the remote as `here`.
+    pub(crate) async fn fetch(
+        &self,
+        git: &Git,
+        folder: &Path,
+        name: &str,
+        here: &str,
+    ) -> Result<(), SyncError> {
+        let names = format!("+{name}:{here}");
+        let fetch = fetch_command(NAME, &names);
+        let output = self.reachable_from(git).try_run(folder, &fetch).await?;
+        if output.is_success() {
+            Ok(())
+        } else {
+            Err(self.unreachable_error(&output))
+        }
+    }
+
+    /// Pushes a commit to a branch, without hooks, tags and submodules, if the branch is still at
+    /// `seen`: `None` if it did not exist.
+    pub(crate) async fn push(
+        &self,
+        git: &Git,
+        folder: &Path,
+        (commit, branch): (&str, &str),
+        seen: Option<&str>,
+    ) -> Result<CommandOutput, SyncError> {
+        let push = [
+            "push",
+            "--porcelain",
+            "--no-progress",
+            "--no-verify",
+            "--no-follow-tags",
+            "--recurse-submodules=no",
+            &format!("--force-with-lease={branch}:{}", seen.unwrap_or_default()),
+            NAME,
+            &format!("{commit}:{branch}"),
+        ];
+        Ok(self.reachable_from(git).try_run(folder, &push).await?)
+    }
+
     /// Returns git with access to the remote.
-    pub(crate) fn reachable_from(&self, git: &Git) -> Git {
+    fn reachable_from(&self, git: &Git) -> Git {
         git.clone()
             .with_settings(&self.settings())
             .allow_protocol(self.protocol())
@@ -89,6 +130,22 @@ pub(crate) fn fetch_command<'a>(repository: &'a str, names: &'a str) -> [&'a str
     ]
 }
 
+/// Returns whether a commit contains another one.
+pub(crate) async fn is_ancestor(
+    git: &Git,
+    folder: &Path,
+    older: &str,
+    newer: &str,
+) -> Result<bool, SyncError> {
+    let command = ["merge-base", "--is-ancestor", older, newer];
+    let output = git.try_run(folder, &command).await?;
+    match output.end {
+        CommandOutcome::Exited { code: 0 } => Ok(true),
+        CommandOutcome::Exited { code: 1 } => Ok(false),
+        _ => Err(failed(&command, &output).into()),
+    }
+}
+
 impl SyncRepo<'_> {
     /// Reads the remote, and fetches new commits.
     pub(crate) async fn fetch_state(&self) -> Result<RemoteState, SyncError> {
@@ -101,11 +158,11 @@ impl SyncRepo<'_> {
             .await?;
         match &found[..] {
             [Some(commit), _] => {
-                let commit = self.get(&branch, commit, TIP).await?;
+                let commit = self.fetch_commit(&branch, commit, TIP).await?;
                 Ok(RemoteState::Branch(commit))
             }
             [None, Some(commit)] => {
-                let commit = self.get(&base, commit, BASE).await?;
+                let commit = self.fetch_commit(&base, commit, BASE).await?;
                 Ok(RemoteState::OnlyBase(commit))
             }
             _ => Err(SyncError::NoBase {
@@ -116,20 +173,20 @@ impl SyncRepo<'_> {
     }
 
     /// Fetches the commit of a ref on the remote, and stores it as `here`.
-    async fn get(&self, name: &str, commit: &str, here: &str) -> Result<String, SyncError> {
+    async fn fetch_commit(
+        &self,
+        name: &str,
+        commit: &str,
+        here: &str,
+    ) -> Result<String, SyncError> {
         let known = self.commit_of(here).await?;
         if known.as_deref() == Some(commit) {
             return Ok(commit.to_owned());
         }
-        let names = format!("+{name}:{here}");
-        let fetch = fetch_command(NAME, &names);
-        let git = self.synced_project.remote.reachable_from(&self.git);
-        let output = git.try_run(self.folder(), &fetch).await?;
-        if !output.is_success() {
-            return Err(self.synced_project.remote.unreachable_error(&output));
-        }
+        let remote = &self.synced_project.remote;
+        remote.fetch(&self.git, self.folder(), name, here).await?;
         // The ref may have moved in the meantime.
-        let got = self.commit_of(here).await?;
-        got.ok_or_else(|| self.synced_project.remote.unreachable_error(&output))
+        self.run_ok(&["rev-parse", "--verify", &format!("{here}^{{commit}}")])
+            .await
     }
 }

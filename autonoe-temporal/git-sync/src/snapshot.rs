@@ -37,7 +37,7 @@ impl SyncRepo<'_> {
     ///
     /// There is a nested repository.
     pub(crate) async fn stage_all(&self) -> Result<String, SyncError> {
-        self.no_repository_inside().await?;
+        self.check_no_repository_inside().await?;
         self.run_ok(&["add", "--all"]).await?;
         // Afterwards: excluding a path that is ignored anyway is an error in git.
         let mut never = vec![
@@ -69,7 +69,7 @@ impl SyncRepo<'_> {
 
     /// Checks that there is no nested repository: git would record its commit only and not its
     /// files, and inspecting a submodule would make git follow the settings in it.
-    async fn no_repository_inside(&self) -> Result<(), SyncError> {
+    async fn check_no_repository_inside(&self) -> Result<(), SyncError> {
         let place = WorkLocation {
             branch: self.synced_project.branch.clone(),
             folder: self.folder().to_owned(),

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use autonoe_core::project::{create_folder, replace_file_durably};
 use autonoe_process::{CommandOutcome, CommandOutput};
 
+use crate::remote_state;
 use crate::sync_refs::{CURRENT, PUBLISHED, SYNC_REPO};
+use crate::synced_project::TEN_MINUTES;
 use crate::{SyncError, SyncedProject};
-use autonoe_harness::isolation::IsolationError;
-use autonoe_harness::isolation::{Git, failed, take_turn, text};
+use autonoe_harness::isolation::{Author, Git, IsolationError, failed, take_turn, text};
 
 /// Rewritten each time, so that changes to it have no effect.
 const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n";
@@ -32,7 +33,7 @@ impl SyncedProject {
     pub(crate) async fn sync_repo(&self) -> Result<SyncRepo<'_>, SyncError> {
         // The file is never removed: each git process holds it open.
         let path = self.home.join(".lock");
-        let lock = Arc::new(take_turn(&path, self.lock_timeout, || Ok(())).await?);
+        let lock = Arc::new(take_turn(&path, TEN_MINUTES, || Ok(())).await?);
         let sync_repo = SyncRepo {
             synced_project: self,
             git: self.git.holding_lock(&lock),
@@ -64,8 +65,8 @@ impl SyncRepo<'_> {
             (info.join("attributes"), ATTRIBUTES),
             (info.join("exclude"), ""),
         ] {
-            let is_so = fs::read(&path).is_ok_and(|found| found == text.as_bytes());
-            if !is_so {
+            let is_current = fs::read(&path).is_ok_and(|found| found == text.as_bytes());
+            if !is_current {
                 replace_file_durably(&path, text.as_bytes()).map_err(IsolationError::io(path))?;
             }
         }
@@ -114,13 +115,7 @@ impl SyncRepo<'_> {
     }
 
     pub(crate) async fn is_ancestor(&self, older: &str, newer: &str) -> Result<bool, SyncError> {
-        let command = ["merge-base", "--is-ancestor", older, newer];
-        let output = self.try_run(&command).await?;
-        match output.end {
-            CommandOutcome::Exited { code: 0 } => Ok(true),
-            CommandOutcome::Exited { code: 1 } => Ok(false),
-            _ => Err(failed(&command, &output).into()),
-        }
+        remote_state::is_ancestor(&self.git, self.folder(), older, newer).await
     }
 
     /// Creates a commit of a tree.
@@ -130,7 +125,7 @@ impl SyncRepo<'_> {
         parents: &[&str],
         message: &str,
     ) -> Result<String, SyncError> {
-        let mut command: Vec<String> = self.synced_project.author.settings().into();
+        let mut command: Vec<String> = Author::default().settings().into();
         command.extend(["commit-tree", "--no-gpg-sign", tree].map(str::to_owned));
         for parent in parents {
             command.extend(["-p".to_owned(), (*parent).to_owned()]);

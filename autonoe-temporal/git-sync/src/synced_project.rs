@@ -8,13 +8,12 @@ use autonoe_core::time::Epoch;
 use autonoe_core::{Project, RunId};
 use autonoe_process::ProcessRunner;
 
-use crate::sync_refs::{self, SYNC_REPO};
+use crate::sync_refs::SYNC_REPO;
 use crate::{SyncError, SyncRemote};
-use autonoe_harness::isolation::{Author, IsolationError};
-use autonoe_harness::isolation::{Git, Repository, check_name};
+use autonoe_harness::isolation::{Git, IsolationError, Repository, check_name};
 
-/// Default time limit of a git command.
-const TEN_MINUTES: Duration = Duration::from_secs(600);
+/// Time limit of a git command, and of waiting for another process in the same folder.
+pub(crate) const TEN_MINUTES: Duration = Duration::from_secs(600);
 
 /// Settings of the sync repository: files are committed as they are on disk, in the same way on
 /// every host.
@@ -77,20 +76,8 @@ pub struct SyncedProject {
     pub(crate) branch: String,
     pub(crate) home: PathBuf,
     pub(crate) project: Project,
-    pub(crate) author: Author,
     /// The `SPEC.md` of a task.
     pub(crate) task_specification: Option<String>,
-    pub(crate) lock_timeout: Duration,
-}
-
-/// Work of this host that is not on the branch of the run, and is kept here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UnpublishedWork {
-    /// The ref in the repository `sync.git` of this host.
-    pub name: String,
-    /// The commit with the work.
-    pub commit: String,
 }
 
 impl SyncedProject {
@@ -136,25 +123,8 @@ impl SyncedProject {
             branch: format!("autonoe/{run}"),
             home,
             project,
-            author: Author::default(),
             task_specification: None,
-            lock_timeout: TEN_MINUTES,
         })
-    }
-
-    /// Sets the time limit of a git command, for example a push or a fetch; 10 minutes by default.
-    #[must_use]
-    pub fn git_timeout(mut self, time: Duration) -> Self {
-        self.git = self.git.within(time);
-        self.bare_git = self.bare_git.within(time);
-        self
-    }
-
-    /// Sets the author of commits.
-    #[must_use]
-    pub fn author(mut self, author: Author) -> Self {
-        self.author = author;
-        self
     }
 
     /// Returns the project on this host.
@@ -167,26 +137,22 @@ impl SyncedProject {
         &self.run
     }
 
-    /// Returns the branch of the run on the remote.
-    pub fn branch(&self) -> &str {
-        &self.branch
-    }
-
     /// Brings the project to the current state of the run: the last commit of its branch, or that
     /// of the base if there is no branch yet. Returns the highest epoch on the branch.
     ///
-    /// Work of this host that is not there, and not on top of it, is [kept](Self::unpublished_work).
+    /// Work of this host that is not there, and not on top of it, is kept under a
+    /// ref in `sync.git`.
     ///
     /// # Errors
     ///
     /// The remote is unreachable, a session is running in the project, or the branch has foreign
     /// commits.
     pub async fn checkout(&self) -> Result<Option<Epoch>, SyncError> {
-        let sync_dir = self.sync_repo().await?;
-        let seen = sync_dir.fetch_state().await?;
-        let trailer = sync_dir.branch_trailer(&seen, None).await?;
-        sync_dir.checkout(&seen, trailer.as_ref()).await?;
-        Ok(trailer.map(|stamp| stamp.epoch))
+        let sync_repo = self.sync_repo().await?;
+        let seen = sync_repo.fetch_state().await?;
+        let trailer = sync_repo.branch_trailer(&seen, None).await?;
+        sync_repo.checkout(&seen, trailer.as_ref()).await?;
+        Ok(trailer.map(|trailer| trailer.epoch))
     }
 
     /// Takes over the run with an epoch: from now on no host with a lower epoch can publish. The
@@ -219,10 +185,10 @@ impl SyncedProject {
     ///
     /// The remote is unreachable, or the branch has foreign commits.
     pub async fn epoch(&self) -> Result<Option<Epoch>, SyncError> {
-        let sync_dir = self.sync_repo().await?;
-        let seen = sync_dir.fetch_state().await?;
-        let trailer = sync_dir.branch_trailer(&seen, None).await?;
-        Ok(trailer.map(|stamp| stamp.epoch))
+        let sync_repo = self.sync_repo().await?;
+        let seen = sync_repo.fetch_state().await?;
+        let trailer = sync_repo.branch_trailer(&seen, None).await?;
+        Ok(trailer.map(|trailer| trailer.epoch))
     }
 
     /// Returns whether this host was the last to take over the run, as far as it knows.
@@ -234,35 +200,11 @@ impl SyncedProject {
         self.sync_repo().await?.owns_run().await
     }
 
-    /// Lists work of this host that is not on the branch of the run. It stays until its refs are
-    /// deleted.
-    ///
-    /// # Errors
-    ///
-    /// Git cannot be run.
-    pub async fn unpublished_work(&self) -> Result<Vec<UnpublishedWork>, SyncError> {
-        let sync_dir = self.sync_repo().await?;
-        let list = [
-            "for-each-ref",
-            "--format=%(refname) %(objectname)",
-            sync_refs::UNPUBLISHED,
-        ];
-        let list = sync_dir.run_ok(&list).await?;
-        let refs = list.lines().filter_map(|line| {
-            let (name, commit) = line.split_once(' ')?;
-            Some(UnpublishedWork {
-                name: name.to_owned(),
-                commit: commit.to_owned(),
-            })
-        });
-        Ok(refs.collect())
-    }
-
     /// Checks that no host has taken over since an epoch.
     pub(crate) async fn check(&self, epoch: Epoch) -> Result<(), SyncError> {
-        let sync_dir = self.sync_repo().await?;
-        let seen = sync_dir.fetch_state().await?;
-        sync_dir.branch_trailer(&seen, Some(epoch)).await.map(drop)
+        let sync_repo = self.sync_repo().await?;
+        let seen = sync_repo.fetch_state().await?;
+        sync_repo.branch_trailer(&seen, Some(epoch)).await.map(drop)
     }
 
     pub(crate) fn sync_repo_dir(&self) -> PathBuf {

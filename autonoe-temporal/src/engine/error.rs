@@ -1,13 +1,14 @@
 //! Conversion of Temporal errors into [`EngineError`]s and outcomes.
 
 use autonoe_core::RunId;
-use autonoe_core::agent::{BudgetUsage, CostTotal};
 use autonoe_core::engine::{EngineError, RunOutcome};
 use autonoe_core::event::Failure;
-use temporalio_client::errors::{WorkflowGetResultError, WorkflowInteractionError};
+use temporalio_client::errors::WorkflowGetResultError;
+
+use crate::failure::unknown_spending;
 
 /// Creates the error of a failed request to the server.
-pub(super) fn failed(
+pub(crate) fn failed(
     doing: &str,
     error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> EngineError {
@@ -17,29 +18,13 @@ pub(super) fn failed(
     }
 }
 
-/// Converts an error of a request to a run. A run that the server does not know is unknown.
-pub(super) fn interaction_error(
-    run: &RunId,
-    doing: &str,
-    error: WorkflowInteractionError,
-) -> EngineError {
-    match error {
-        WorkflowInteractionError::NotFound(_) => EngineError::Unknown(run.clone()),
-        error => failed(doing, error),
-    }
-}
-
 /// Returns the outcome of a run whose workflow returned none.
 pub(super) fn without_outcome(
     run: &RunId,
     error: WorkflowGetResultError,
 ) -> Result<RunOutcome, EngineError> {
     let broke = |code: &str, reason: &str| {
-        let spent = BudgetUsage {
-            cost: CostTotal::unknown(),
-            ..BudgetUsage::default()
-        };
-        RunOutcome::failed(Failure::permanent(code, reason)).with_spent(spent)
+        RunOutcome::failed(Failure::permanent(code, reason)).with_spent(unknown_spending())
     };
     match error {
         WorkflowGetResultError::NotFound(_) => Err(EngineError::Unknown(run.clone())),

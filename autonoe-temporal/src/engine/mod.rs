@@ -4,4 +4,5 @@ mod error;
 mod server_view;
 mod temporal_engine;
 
-pub use temporal_engine::{RunSummary, TemporalEngine};
+pub(crate) use error::failed;
+pub use temporal_engine::{Cluster, RunSummary, TemporalEngine};

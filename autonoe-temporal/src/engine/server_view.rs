@@ -38,10 +38,7 @@ impl ServerView {
         });
         let has_started = |state: i32, attempt: i32| state == STARTED || attempt > 1;
         Self {
-            has_ended: !matches!(
-                description.status(),
-                WorkflowExecutionStatus::Running | WorkflowExecutionStatus::Paused
-            ),
+            has_ended: has_ended(description.status()),
             is_stopping: extended.is_some_and(|info| info.cancel_requested),
             // The activities of a fleet are its members.
             has_started: !raw.pending_children.is_empty()
@@ -89,6 +86,15 @@ impl ServerView {
             _ => RunPhase::Waiting,
         }
     }
+}
+
+/// Returns whether a workflow has ended. The server calls a workflow that an administrator holds
+/// paused.
+pub(super) fn has_ended(status: WorkflowExecutionStatus) -> bool {
+    !matches!(
+        status,
+        WorkflowExecutionStatus::Running | WorkflowExecutionStatus::Paused
+    )
 }
 
 /// Returns the last failure of an activity that is retried.

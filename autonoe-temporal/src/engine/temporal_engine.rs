@@ -18,24 +18,23 @@ use serde_json::Value;
 use temporalio_client::errors::{WorkflowInteractionError, WorkflowStartError};
 use temporalio_client::{
     Client, RetryOptions, RpcOptions, WorkflowCancelOptions, WorkflowDescribeOptions,
-    WorkflowExecution, WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowHandle,
-    WorkflowIdReusePolicy, WorkflowListOptions, WorkflowQueryOptions, WorkflowSignalOptions,
-    WorkflowStartOptions,
+    WorkflowExecution, WorkflowExecutionDescription, WorkflowHandle, WorkflowIdReusePolicy,
+    WorkflowListOptions, WorkflowQueryOptions, WorkflowSignalOptions, WorkflowStartOptions,
 };
 use temporalio_common::WorkflowDefinition;
 use temporalio_workflow::MemoValues;
 
-use super::error::{failed, interaction_error, without_outcome};
-use super::server_view::ServerView;
+use super::error::{failed, without_outcome};
+use super::server_view::{ServerView, has_ended};
 use crate::TemporalSettings;
 use crate::connection::{ConnectError, connect};
 use crate::fleet::FleetWorkflow;
 use crate::job::JobWorkflow;
 use crate::journal::{JournalError, read_page};
 use crate::payload::{MAX_UNDELIVERED, too_large};
+use crate::run_workflow::RunWorkflow;
 use crate::sessions::{SessionsWorkflow, progress};
 use crate::wire::{HOST_MEMO, SPEC_MEMO, WorkflowState, host_of, host_queue, side_queue};
-use crate::workflow_input::WorkflowInput;
 
 /// Timeout of a query to a worker about a run. After it, only the facts of the server are returned.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -82,99 +81,36 @@ impl TemporalEngine {
         Ok(Self { client, settings })
     }
 
-    /// Reads the journal of a run on a host: the lines after the cursor of `ask`.
-    ///
-    /// It does not use a slot of the host.
-    ///
-    /// # Errors
-    ///
-    /// The host does not answer or cannot read the journal, or the server fails.
-    pub async fn journal(
-        &self,
-        host: &str,
-        ask: JournalPageRequest,
-    ) -> Result<JournalPage, JournalError> {
-        let queue = side_queue(&self.settings.queue, host);
-        read_page(&self.client, host, queue, ask).await
-    }
-
-    /// Lists runs of the queue, newest first, at most `limit`. A new run may appear with a short
-    /// delay.
-    ///
-    /// # Errors
-    ///
-    /// The server fails.
-    pub async fn list(&self, limit: usize) -> Result<Vec<RunSummary>, EngineError> {
-        let queue = self.settings.queue.replace(['\'', '\\'], "");
-        let query = format!(
-            "TaskQueue = '{queue}' AND WorkflowType IN ('{}', '{}', '{}')",
-            SessionsWorkflow::run.name(),
-            FleetWorkflow::run.name(),
-            JobWorkflow::run.name(),
-        );
-        let options = WorkflowListOptions::builder().limit(limit).build();
-        let runs = self.client.list_workflows(query, options);
-        let runs = runs.map_ok(|workflow| RunSummary::new(&workflow));
-        let runs = runs.try_collect().await;
-        runs.map_err(|error| failed("list the runs", error))
-    }
-
     fn workflow(&self, run: &RunId) -> WorkflowHandle<Client, JobWorkflow> {
         self.client.get_workflow_handle(run.as_str())
-    }
-
-    /// Starts the workflow of a run.
-    async fn start(
-        &self,
-        run: RunSpec,
-        host_queue: Option<String>,
-    ) -> Result<Result<(), WorkflowStartError>, EngineError> {
-        let mut memo = MemoValues::new();
-        memo.insert(SPEC_MEMO, run.clone());
-        let options = WorkflowStartOptions::new(&self.settings.queue, run.id.as_str())
-            .id_reuse_policy(WorkflowIdReusePolicy::RejectDuplicate)
-            .memo(memo)
-            .build();
-        let client = &self.client;
-        let started = match WorkflowInput::from_spec(run, host_queue, self.settings.timeouts)? {
-            WorkflowInput::Job(begin) => {
-                let started = client.start_workflow(JobWorkflow::run, begin, options);
-                started.await.map(drop)
-            }
-            WorkflowInput::Sessions(begin) => {
-                let started = client.start_workflow(SessionsWorkflow::run, *begin, options);
-                started.await.map(drop)
-            }
-            WorkflowInput::Fleet(begin) => {
-                let started = client.start_workflow(FleetWorkflow::run, begin, options);
-                started.await.map(drop)
-            }
-        };
-        Ok(started)
     }
 
     // All workflows share the names of signals, queries and results.
     async fn describe(&self, run: &RunId) -> Result<WorkflowExecutionDescription, EngineError> {
         let options = WorkflowDescribeOptions::default();
         let described = self.workflow(run).describe(options).await;
-        described.map_err(|error| interaction_error(run, "describe the run", error))
-    }
-
-    async fn known(&self, run: &RunId) -> Result<ServerView, EngineError> {
-        Ok(ServerView::from_description(&self.describe(run).await?))
-    }
-
-    /// Returns the error for a run that the server cannot reach: it has ended, or does not exist.
-    async fn unreachable(&self, run: &RunId) -> Result<EngineError, EngineError> {
-        let known = self.known(run).await?;
-        Ok(if known.has_ended {
-            EngineError::Ended(run.clone())
-        } else {
-            failed(
-                "reach the run",
-                format!("the run {run} exists, but the server did not find it"),
-            )
+        described.map_err(|error| match error {
+            WorkflowInteractionError::NotFound(_) => EngineError::Unknown(run.clone()),
+            error => failed("describe the run", error),
         })
+    }
+
+    /// Returns the error of a request to a run. The server does not distinguish a run that has
+    /// ended from one that does not exist.
+    async fn request_error(
+        &self,
+        run: &RunId,
+        doing: &str,
+        error: WorkflowInteractionError,
+    ) -> EngineError {
+        if !matches!(error, WorkflowInteractionError::NotFound(_)) {
+            return failed(doing, error);
+        }
+        match self.describe(run).await {
+            Ok(found) if has_ended(found.status()) => EngineError::Ended(run.clone()),
+            Ok(_) => failed(doing, error),
+            Err(error) => error,
+        }
     }
 
     /// Queries the workflow of a run through a worker.
@@ -257,8 +193,16 @@ impl Engine for TemporalEngine {
         let host = place.host.as_deref();
         let queue = &self.settings.queue;
         let host_queue = host.map(|host| host_queue(queue, host));
-        match self.start(run.clone(), host_queue).await? {
-            Ok(()) => Ok(id),
+        let (workflow, input) =
+            RunWorkflow::from_spec(run.clone(), host_queue, self.settings.timeouts)?;
+        let mut memo = MemoValues::new();
+        memo.insert(SPEC_MEMO, run.clone());
+        let options = WorkflowStartOptions::new(queue, id.as_str())
+            .id_reuse_policy(WorkflowIdReusePolicy::RejectDuplicate)
+            .memo(memo)
+            .build();
+        match self.client.start_workflow(workflow, input, options).await {
+            Ok(_) => Ok(id),
             Err(WorkflowStartError::AlreadyStarted { .. }) => {
                 self.compare(&run).await?;
                 Ok(id)
@@ -269,22 +213,22 @@ impl Engine for TemporalEngine {
 
     async fn cancel(&self, run: &RunId, reason: &str) -> Result<(), EngineError> {
         let options = WorkflowCancelOptions::builder().reason(reason).build();
-        match self.workflow(run).cancel(options).await {
-            Ok(()) => Ok(()),
-            Err(WorkflowInteractionError::NotFound(_)) => match self.unreachable(run).await? {
-                EngineError::Ended(_) => Ok(()),
-                error => Err(error),
-            },
-            Err(error) => Err(failed("cancel the run", error)),
+        let Err(error) = self.workflow(run).cancel(options).await else {
+            return Ok(());
+        };
+        match self.request_error(run, "cancel the run", error).await {
+            EngineError::Ended(_) => Ok(()),
+            error => Err(error),
         }
     }
 
     async fn instruct(&self, run: &RunId, instruction: RunInstruction) -> Result<(), EngineError> {
-        if let Some(reason) = too_large("the instruction", &instruction) {
-            let run = run.clone();
-            return Err(EngineError::Refused { run, reason });
-        }
-        if let Some(reason) = self.reject_message(run, &instruction).await {
+        let too_large = too_large("the instruction", &instruction);
+        let refusal = match too_large {
+            None => self.reject_message(run, &instruction).await,
+            too_large => too_large,
+        };
+        if let Some(reason) = refusal {
             let run = run.clone();
             return Err(EngineError::Refused { run, reason });
         }
@@ -293,8 +237,10 @@ impl Engine for TemporalEngine {
         let signal = workflow.signal(JobWorkflow::instruct, instruction, options);
         match signal.await {
             Ok(()) => Ok(()),
-            Err(WorkflowInteractionError::NotFound(_)) => Err(self.unreachable(run).await?),
-            Err(error) => Err(failed("send an instruction to the run", error)),
+            Err(error) => {
+                let doing = "send an instruction to the run";
+                Err(self.request_error(run, doing, error).await)
+            }
         }
     }
 
@@ -331,6 +277,57 @@ impl Engine for TemporalEngine {
     }
 }
 
+/// An engine that lists its runs and reads their journals on other hosts.
+#[async_trait]
+pub trait Cluster: Engine {
+    /// Reads the journal of a run on a host: the lines after the cursor of `ask`. It does not use a
+    /// slot of the host.
+    ///
+    /// # Errors
+    ///
+    /// The host does not answer or cannot read the journal, or the server fails.
+    async fn journal(
+        &self,
+        host: &str,
+        ask: JournalPageRequest,
+    ) -> Result<JournalPage, JournalError>;
+
+    /// Lists runs of the queue, newest first, at most `limit`. A new run may appear with a short
+    /// delay.
+    ///
+    /// # Errors
+    ///
+    /// The server fails.
+    async fn list(&self, limit: usize) -> Result<Vec<RunSummary>, EngineError>;
+}
+
+#[async_trait]
+impl Cluster for TemporalEngine {
+    async fn journal(
+        &self,
+        host: &str,
+        ask: JournalPageRequest,
+    ) -> Result<JournalPage, JournalError> {
+        let queue = side_queue(&self.settings.queue, host);
+        read_page(&self.client, host, queue, ask).await
+    }
+
+    async fn list(&self, limit: usize) -> Result<Vec<RunSummary>, EngineError> {
+        let queue = self.settings.queue.replace(['\'', '\\'], "");
+        let query = format!(
+            "TaskQueue = '{queue}' AND WorkflowType IN ('{}', '{}', '{}')",
+            SessionsWorkflow::run.name(),
+            FleetWorkflow::run.name(),
+            JobWorkflow::run.name(),
+        );
+        let options = WorkflowListOptions::builder().limit(limit).build();
+        let runs = self.client.list_workflows(query, options);
+        let runs = runs.map_ok(|workflow| RunSummary::new(&workflow));
+        let runs = runs.try_collect().await;
+        runs.map_err(|error| failed("list the runs", error))
+    }
+}
+
 impl fmt::Debug for TemporalEngine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TemporalEngine")
@@ -359,9 +356,9 @@ pub struct RunSummary {
 impl RunSummary {
     pub(super) fn new(workflow: &WorkflowExecution) -> Self {
         let time = |time: Option<std::time::SystemTime>| Timestamp::try_from(time?).ok();
-        let phase = match workflow.status() {
-            WorkflowExecutionStatus::Running | WorkflowExecutionStatus::Paused => RunPhase::Running,
-            _ => RunPhase::Ended,
+        let phase = match has_ended(workflow.status()) {
+            true => RunPhase::Ended,
+            false => RunPhase::Running,
         };
         Self {
             id: RunId::new(workflow.id()),

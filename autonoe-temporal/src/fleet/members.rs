@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use autonoe_core::RunId;
-use autonoe_core::agent::{BudgetUsage, CostTotal};
 use autonoe_core::engine::{EngineError, Placement, RunOutcome, RunSpec};
 use autonoe_harness::coordinate::STRATEGY_JOB;
 use autonoe_harness::strategy::MemberId;
@@ -17,11 +16,10 @@ use temporalio_sdk::{
 
 use super::FleetWorkflow;
 use crate::Timeouts;
-use crate::job::JobWorkflow;
+use crate::failure::unknown_spending;
 use crate::payload::too_large;
-use crate::sessions::SessionsWorkflow;
+use crate::run_workflow::RunWorkflow;
 use crate::wire::host_queue;
-use crate::workflow_input::WorkflowInput;
 
 type Outcome = Result<RunOutcome, EngineError>;
 type Local<T> = Pin<Box<dyn Future<Output = T>>>;
@@ -36,17 +34,14 @@ pub(super) enum MemberEvent {
     Ended(MemberId, Box<Outcome>),
 }
 
-/// The state of a member.
-enum MemberState {
-    Starting(Local<Result<Local<Outcome>, EngineError>>),
-    Running(Local<Outcome>),
-}
+/// The next event of a member, and what follows it.
+struct NextEvent(Local<(MemberEvent, Option<NextEvent>)>);
 
 /// The members that are starting or running.
 #[derive(Default)]
 pub(super) struct Members {
     /// In start order, which is the same in each replay.
-    states: Vec<(MemberId, MemberState)>,
+    next: Vec<NextEvent>,
     tokens: BTreeMap<MemberId, WorkflowCancellationToken>,
 }
 
@@ -64,8 +59,15 @@ impl Members {
         let token = WorkflowCancellationToken::new();
         let starting = start(ctx.clone(), run, place.clone(), timeouts, token.clone());
         self.tokens.insert(member.clone(), token);
-        self.states
-            .push((member, MemberState::Starting(Box::pin(starting))));
+        self.next.push(NextEvent(Box::pin(async move {
+            let working = match starting.await {
+                Ok(working) => working,
+                Err(error) => return (MemberEvent::NotStarted(member, error), None),
+            };
+            let started = MemberEvent::Started(member.clone());
+            let ended = async move { (MemberEvent::Ended(member, Box::new(working.await)), None) };
+            (started, Some(NextEvent(Box::pin(ended))))
+        })));
     }
 
     /// Cancels a member.
@@ -90,28 +92,15 @@ impl Members {
 
     fn poll(&mut self, context: &mut Context<'_>) -> Vec<MemberEvent> {
         let mut events = Vec::new();
-        self.states.retain_mut(|(member, state)| {
-            if let MemberState::Starting(starting) = state {
-                match starting.as_mut().poll(context) {
-                    Poll::Pending => return true,
-                    Poll::Ready(Err(error)) => {
-                        events.push(MemberEvent::NotStarted(member.clone(), error));
-                        return false;
-                    }
-                    Poll::Ready(Ok(working)) => {
-                        events.push(MemberEvent::Started(member.clone()));
-                        *state = MemberState::Running(working);
-                    }
+        self.next.retain_mut(|next| {
+            while let Poll::Ready((event, following)) = next.0.as_mut().poll(context) {
+                events.push(event);
+                match following {
+                    Some(following) => *next = following,
+                    None => return false,
                 }
             }
-            let MemberState::Running(working) = state else {
-                return true;
-            };
-            let Poll::Ready(outcome) = working.as_mut().poll(context) else {
-                return true;
-            };
-            events.push(MemberEvent::Ended(member.clone(), Box::new(outcome)));
-            false
+            true
         });
         events
     }
@@ -141,25 +130,12 @@ async fn start(
         .cancellation_token(token)
         .parent_close_policy(ParentClosePolicy::RequestCancel)
         .build();
-    let not_started = |error| not_started(&id, &error);
-    match WorkflowInput::from_spec(run, host_queue, timeouts)? {
-        WorkflowInput::Job(begin) => {
-            let started = ctx.start_child_workflow(JobWorkflow::run, begin, options);
-            let ended = started.await.map_err(not_started)?.result();
-            Ok(Box::pin(async move {
-                ended.await.or_else(|error| without_outcome(&error))
-            }))
-        }
-        WorkflowInput::Sessions(begin) => {
-            let started = ctx.start_child_workflow(SessionsWorkflow::run, *begin, options);
-            let ended = started.await.map_err(not_started)?.result();
-            Ok(Box::pin(async move {
-                ended.await.or_else(|error| without_outcome(&error))
-            }))
-        }
-        // Rejected above.
-        WorkflowInput::Fleet(begin) => Err(EngineError::Conflict(begin.run.id)),
-    }
+    let (workflow, input) = RunWorkflow::from_spec(run, host_queue, timeouts)?;
+    let started = ctx.start_child_workflow(workflow, input, options).await;
+    let ended = started.map_err(|error| not_started(&id, &error))?.result();
+    Ok(Box::pin(async move {
+        ended.await.or_else(|error| without_outcome(&error))
+    }))
 }
 
 fn not_started(run: &RunId, error: &ChildWorkflowStartError) -> EngineError {
@@ -176,11 +152,7 @@ fn not_started(run: &RunId, error: &ChildWorkflowStartError) -> EngineError {
 /// Returns the outcome of a member whose workflow returned none.
 fn without_outcome(error: &ChildWorkflowExecutionError) -> Outcome {
     if error.as_cancelled().is_some() {
-        let spent = BudgetUsage {
-            cost: CostTotal::unknown(),
-            ..BudgetUsage::default()
-        };
-        return Ok(RunOutcome::cancelled("").with_spent(spent));
+        return Ok(RunOutcome::cancelled("").with_spent(unknown_spending()));
     }
     Err(EngineError::Failed {
         reason: format!("its workflow failed: {error}"),

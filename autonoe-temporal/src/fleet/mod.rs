@@ -6,4 +6,4 @@
 mod members;
 mod workflow;
 
-pub(crate) use workflow::{FleetInput, FleetWorkflow, MAX_MEMBERS};
+pub(crate) use workflow::{FleetWorkflow, MAX_MEMBERS};

@@ -1,28 +1,27 @@
-//! [`FleetWorkflow`]: the workflow of a fleet, its [`FleetInput`] and its report.
+//! [`FleetWorkflow`]: the workflow of a fleet, and its report.
 
 use std::future::pending;
 use std::time::{Duration, SystemTime};
 
 use autonoe_core::RunId;
-use autonoe_core::engine::{RunEnding, RunInstruction, RunOutcome, RunSpec};
+use autonoe_core::engine::{RunInstruction, RunOutcome, RunSpec};
 use autonoe_core::event::Failure;
 use autonoe_harness::coordinate::{FleetStep, StrategyRun};
 use autonoe_harness::{FleetMachine, FleetReport};
 use futures::FutureExt;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use temporalio_sdk::workflows::{select, workflow, workflow_methods};
 use temporalio_sdk::{
     SignalWorkflowOptions, SyncWorkflowContext, TimerOptions, WaitConditionOptions,
     WorkflowCancellationToken, WorkflowContext, WorkflowContextView, WorkflowResult,
-    WorkflowTermination,
 };
 
 use super::members::{MemberEvent, Members};
 use crate::Timeouts;
 use crate::job::JobWorkflow;
 use crate::payload::{bounded, too_large};
-use crate::wire::WorkflowState;
+use crate::run_workflow::end_workflow;
+use crate::wire::{WorkflowInput, WorkflowState};
 
 /// Performs the steps of a [`FleetMachine`], which makes the decisions. Members are child
 /// workflows.
@@ -38,13 +37,12 @@ pub struct FleetWorkflow {
 #[workflow_methods]
 impl FleetWorkflow {
     #[init]
-    pub fn new(ctx: &WorkflowContextView, begin: FleetInput) -> Self {
-        let state_machine = begin.machine(timestamp(ctx.start_time()));
-        let FleetInput { run, timeouts } = begin;
+    pub fn new(ctx: &WorkflowContextView, begin: WorkflowInput) -> Self {
+        let WorkflowInput { run, timeouts, .. } = begin;
         Self {
+            state_machine: state_machine(&run, timestamp(ctx.start_time())),
             name: run.id.to_string(),
             timeouts,
-            state_machine,
             inbox: Vec::new(),
         }
     }
@@ -138,35 +136,28 @@ fn step(ctx: &Fleet) -> Result<FleetStep, Failure> {
 
 /// Waits for the next event and applies it to the machine.
 async fn wait(ctx: &Fleet, members: &mut Members, until: Option<Timestamp>) {
-    let is_cut = ctx.state(|it| {
-        it.state_machine
-            .as_ref()
-            .is_ok_and(FleetMachine::is_cut_short)
+    let is_cut_short = ctx.state(|it| match &it.state_machine {
+        Ok(state_machine) => state_machine.is_cut_short(),
+        Err(_) => false,
     });
     let events = {
-        let cancelled = async {
-            if is_cut {
-                // The machine already knows about the cancellation.
-                pending::<()>().await;
-            } else {
-                drop(ctx.cancelled().await);
-            }
+        let cancelled = match is_cut_short {
+            // The machine already knows about the cancellation.
+            true => WorkflowCancellationToken::new(),
+            false => ctx.cancellation_token(),
         };
-        let never = WorkflowCancellationToken::new();
         let options = WaitConditionOptions::builder()
-            .cancellation_token(never)
+            .cancellation_token(cancelled)
             .build();
-        let instructed = ctx.wait_condition_with_options(|it| !it.inbox.is_empty(), options);
         let timer_cancel = WorkflowCancellationToken::new();
         let late = sleep_to(ctx, until, timer_cancel.clone());
-        let mut cancelled = std::pin::pin!(cancelled.fuse());
-        let mut instructed = std::pin::pin!(instructed);
-        let mut late = std::pin::pin!(late.fuse());
         let mut news = std::pin::pin!(members.next_events().fuse());
+        let instructed = ctx.wait_condition_with_options(|it| !it.inbox.is_empty(), options);
+        let mut instructed_or_cancelled = std::pin::pin!(instructed);
+        let mut late = std::pin::pin!(late.fuse());
         let events = select! {
-            () = cancelled => Vec::new(),
             events = news => events,
-            _ = instructed => Vec::new(),
+            _ = instructed_or_cancelled => Vec::new(),
             () = late => Vec::new(),
         };
         timer_cancel.cancel();
@@ -213,14 +204,8 @@ async fn sleep_to(ctx: &Fleet, until: Option<Timestamp>, timer_cancel: WorkflowC
 
 fn end(ctx: &Fleet, report: FleetReport) -> WorkflowResult<RunOutcome> {
     let name = ctx.state(|it| it.name.clone());
-    let mut outcome = shrink_report(&name, report);
-    if let RunEnding::Cancelled { reason } = &mut outcome.ending {
-        if let Some(request) = ctx.cancellation_token().reason() {
-            *reason = request;
-        }
-        return Err(WorkflowTermination::cancelled_with_details(outcome));
-    }
-    Ok(outcome)
+    let outcome = shrink_report(&name, report);
+    end_workflow(outcome, &ctx.cancellation_token(), false)
 }
 
 /// Applies an event to the machine. Does nothing if the fleet could not start.
@@ -268,27 +253,15 @@ const SMALL: usize = 512;
 /// which the server keeps some tens of thousands.
 pub(crate) const MAX_MEMBERS: usize = 1000;
 
-/// The input of a fleet's workflow.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FleetInput {
-    /// The run, whose input is a [`StrategyRun`].
-    pub run: RunSpec,
-    /// Timeouts.
-    pub timeouts: Timeouts,
-}
-
-impl FleetInput {
-    /// Creates the state machine of the fleet. The submitter may know strategies that this worker
-    /// does not know.
-    pub(super) fn machine(&self, now: Timestamp) -> Result<FleetMachine, Failure> {
-        let strategy_run = StrategyRun::from_run(&self.run).map_err(|error| {
-            let reason = format!("this worker cannot parse the input of the fleet: {error}");
-            Failure::permanent("not_a_fleet", reason)
-        })?;
-        FleetMachine::new(self.run.id.as_str(), strategy_run, now)
-            .map_err(|error| Failure::permanent("fleet", error.to_string()))
-    }
+/// Creates the state machine of a fleet. The submitter may know strategies that this worker does
+/// not know.
+fn state_machine(run: &RunSpec, now: Timestamp) -> Result<FleetMachine, Failure> {
+    let strategy_run = StrategyRun::from_run(run).map_err(|error| {
+        let reason = format!("this worker cannot parse the input of the fleet: {error}");
+        Failure::permanent("not_a_fleet", reason)
+    })?;
+    FleetMachine::new(run.id.as_str(), strategy_run, now)
+        .map_err(|error| Failure::permanent("fleet", error.to_string()))
 }
 
 #[cfg(test)]

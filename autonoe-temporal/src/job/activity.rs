@@ -20,6 +20,9 @@ use crate::heartbeat::{HeartbeatState, run_cancellable};
 use crate::payload::bounded;
 use crate::wire::{Heartbeat, Instructions};
 
+/// Job runners by kind.
+pub(crate) type Runners = BTreeMap<String, Arc<dyn JobRunner>>;
+
 /// Executes jobs on this worker.
 pub struct JobActivities {
     runners: Runners,
@@ -35,20 +38,21 @@ impl JobActivities {
 impl JobActivities {
     /// Executes a job to its end. Meanwhile it sends heartbeats to the server and instructions to
     /// the job.
-    #[activity(name = "autonoe-carry-out")]
+    #[activity(name = "autonoe-execute")]
     pub async fn execute(
         self: Arc<Self>,
         ctx: ActivityContext,
         run: RunSpec,
     ) -> Result<RunOutcome, ActivityError> {
-        let runner = match self.runners.get(&run.job) {
-            Ok(runner) => runner,
-            Err(reason) => {
-                return Ok(RunOutcome::failed(Failure::permanent(
-                    "unknown_job",
-                    reason,
-                )));
-            }
+        let Some(runner) = self.runners.get(&run.job) else {
+            let known: Vec<_> = self.runners.keys().map(String::as_str).collect();
+            let reason = format!(
+                "this worker does not execute jobs of the kind {:?}; known kinds: {}",
+                run.job,
+                known.join(", ")
+            );
+            let failure = Failure::permanent("unknown_job", reason);
+            return Ok(RunOutcome::failed(failure));
         };
         let before: Heartbeat = ctx.heartbeat_details().deserialize()?.unwrap_or_default();
         let beats = HeartbeatState::resume_from(before);
@@ -143,24 +147,5 @@ fn deliver(
             control.resume();
             beats.settle(number);
         }
-    }
-}
-
-/// Job runners by kind.
-#[derive(Clone, Default)]
-pub(crate) struct Runners(BTreeMap<String, Arc<dyn JobRunner>>);
-
-impl Runners {
-    pub(crate) fn add(&mut self, kind: String, runner: Arc<dyn JobRunner>) {
-        self.0.insert(kind, runner);
-    }
-
-    /// Returns the runner of a kind, or an error that lists the known kinds.
-    pub(crate) fn get(&self, kind: &str) -> Result<Arc<dyn JobRunner>, String> {
-        self.0.get(kind).cloned().ok_or_else(|| {
-            let known: Vec<_> = self.0.keys().map(String::as_str).collect();
-            let known = known.join(", ");
-            format!("this worker does not execute jobs of the kind {kind:?}; known kinds: {known}")
-        })
     }
 }

@@ -1,23 +1,24 @@
 //! [`JobWorkflow`]: the workflow of a job.
 
-use autonoe_core::agent::{BudgetUsage, CostTotal};
-use autonoe_core::engine::{RunEnding, RunInstruction, RunOutcome};
+use autonoe_core::engine::{RunInstruction, RunOutcome};
 use autonoe_core::event::Failure;
 use temporalio_sdk::workflows::{workflow, workflow_methods};
 use temporalio_sdk::{
     ActivityCancellationType, ActivityExecutionError, ActivityOptions, SyncWorkflowContext,
     WaitConditionOptions, WorkflowCancellationToken, WorkflowContext, WorkflowContextView,
-    WorkflowResult, WorkflowTermination,
+    WorkflowResult,
 };
 
 use super::JobActivities;
+use crate::failure::unknown_spending;
 use crate::instruction_log::InstructionLog;
-use crate::wire::{Instructions, JobInput, WorkflowState};
+use crate::run_workflow::end_workflow;
+use crate::wire::{Instructions, WorkflowInput, WorkflowState};
 
 /// Executes a job as one activity, and keeps its instructions.
 #[workflow]
 pub struct JobWorkflow {
-    begin: JobInput,
+    begin: WorkflowInput,
     log: InstructionLog,
     /// Whether it is a member of a fleet.
     is_member: bool,
@@ -26,7 +27,7 @@ pub struct JobWorkflow {
 #[workflow_methods]
 impl JobWorkflow {
     #[init]
-    pub fn new(ctx: &WorkflowContextView, begin: JobInput) -> Self {
+    pub fn new(ctx: &WorkflowContextView, begin: WorkflowInput) -> Self {
         Self {
             is_member: ctx.parent().is_some(),
             begin,
@@ -40,18 +41,13 @@ impl JobWorkflow {
         let options = options(&begin);
         let ended = ctx.execute_activity(JobActivities::execute, begin.run, options);
         let ended = ended.await;
-        let outcome = outcome(ended, &ctx.cancellation_token());
+        let cancelled = ctx.cancellation_token();
+        let outcome = outcome(ended, cancelled.is_cancelled());
         ctx.state_mut(|it| it.log.close());
         let _ = ctx
             .wait_condition_with_options(|_| ctx.all_handlers_finished(), uncancellable())
             .await;
-        match outcome.ending {
-            // A fleet does not receive the details of a cancelled member.
-            RunEnding::Cancelled { .. } if !ctx.state(|it| it.is_member) => {
-                Err(WorkflowTermination::cancelled_with_details(outcome))
-            }
-            _ => Ok(outcome),
-        }
+        end_workflow(outcome, &cancelled, ctx.state(|it| it.is_member))
     }
 
     #[signal(name = "instruct")]
@@ -89,7 +85,7 @@ fn uncancellable() -> WaitConditionOptions {
         .build()
 }
 
-fn options(begin: &JobInput) -> ActivityOptions {
+fn options(begin: &WorkflowInput) -> ActivityOptions {
     let timeouts = begin.timeouts;
     let retry = temporalio_client::RetryPolicy::builder()
         .maximum_attempts(timeouts.attempts)
@@ -105,34 +101,16 @@ fn options(begin: &JobInput) -> ActivityOptions {
 }
 
 /// Returns the outcome of the run.
-fn outcome(
-    ended: Result<RunOutcome, ActivityExecutionError>,
-    cancelled: &WorkflowCancellationToken,
-) -> RunOutcome {
-    let outcome = match ended {
+fn outcome(ended: Result<RunOutcome, ActivityExecutionError>, is_cancelled: bool) -> RunOutcome {
+    match ended {
         Ok(outcome) => outcome,
-        Err(ActivityExecutionError::Cancelled(_)) => RunOutcome::cancelled(String::new()),
+        Err(ActivityExecutionError::Cancelled(_)) => RunOutcome::cancelled(""),
         // The worker died while it was stopping the run.
-        Err(_) if cancelled.is_cancelled() => {
-            RunOutcome::cancelled(String::new()).with_spent(unknown())
-        }
+        Err(_) if is_cancelled => RunOutcome::cancelled("").with_spent(unknown_spending()),
         Err(error) => {
             let reason = format!("the worker that executed the run is lost: {error}");
-            RunOutcome::failed(Failure::permanent("worker_lost", reason)).with_spent(unknown())
+            let failure = Failure::permanent("worker_lost", reason);
+            RunOutcome::failed(failure).with_spent(unknown_spending())
         }
-    };
-    match (&outcome.ending, cancelled.reason()) {
-        // The job runner sees the cancellation, but not its reason.
-        (RunEnding::Cancelled { .. }, Some(reason)) => RunOutcome::cancelled(reason)
-            .with_output(outcome.output)
-            .with_spent(outcome.spent),
-        _ => outcome,
-    }
-}
-
-fn unknown() -> BudgetUsage {
-    BudgetUsage {
-        cost: CostTotal::unknown(),
-        ..BudgetUsage::default()
     }
 }

@@ -55,12 +55,10 @@ impl SessionActivities {
             Ok::<_, SessionHostError>((epoch, host.ledger_view(&run_ref.run).await))
         };
         let claimed = run_with_heartbeat(&ctx, claiming).await?;
-        let is_last = ctx.info().attempt >= CLAIMS;
-        let (epoch, ledger) = claimed.map_err(|error| match error {
-            SessionHostError::Failed { failure, .. } if is_last => refused(&failure),
+        let (epoch, ledger) = claimed.map_err(|error| match ctx.info().attempt >= CLAIMS {
+            true => refused(&failure(error)),
             // Another host may be able to claim the run.
-            SessionHostError::Failed { failure, .. } => retried(&failure),
-            error => retried(&Failure::retryable("session_host", error.to_string())),
+            false => retried(&failure(error)),
         })?;
         Ok(Claim {
             queue: self.queue.clone(),
@@ -90,7 +88,10 @@ impl SessionActivities {
         let host = self.host(&call.run_ref)?;
         let beats = HeartbeatState::resume_from(Heartbeat::default());
         let cancelled = CancellationToken::new();
-        let key = call.key();
+        let key = SessionKey {
+            run: call.run_ref.run,
+            number: call.number,
+        };
         let beat = |at| beats.set_progress(at);
         let attaching =
             host.attach_or_start(&key, call.epoch, call.session, &beat, cancelled.clone());
@@ -108,10 +109,15 @@ impl SessionActivities {
         let host = self.host(&end.run_ref)?;
         let concluding = host.conclude(end.epoch, &end.report);
         let concluded = run_with_heartbeat(&ctx, concluding).await?;
-        concluded.map_err(|error| match error {
-            SessionHostError::Failed { failure, .. } => refused(&failure),
-            error => refused(&Failure::permanent("session_host", error.to_string())),
-        })
+        concluded.map_err(|error| refused(&failure(error)))
+    }
+}
+
+/// Returns the failure of a session host.
+fn failure(error: SessionHostError) -> Failure {
+    match error {
+        SessionHostError::Failed { failure, .. } => failure,
+        error => Failure::permanent("session_host", error.to_string()),
     }
 }
 
@@ -169,15 +175,6 @@ pub struct SessionCall {
     pub session: HostedSession,
 }
 
-impl SessionCall {
-    pub(super) fn key(&self) -> SessionKey {
-        SessionKey {
-            run: self.run_ref.run.clone(),
-            number: self.number,
-        }
-    }
-}
-
 /// The answer to a session request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -198,8 +195,7 @@ impl From<Result<HostedOutcome, SessionHostError>> for SessionAnswer {
             Ok(outcome) => Self::Ended(Box::new(outcome)),
             Err(SessionHostError::Fenced { latest, .. }) => Self::Fenced { latest },
             Err(SessionHostError::Cancelled(_)) => Self::Cancelled,
-            Err(SessionHostError::Failed { failure, .. }) => Self::Failed(failure),
-            Err(error) => Self::Failed(Failure::retryable("session_host", error.to_string())),
+            Err(error) => Self::Failed(failure(error)),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! [`SessionsWorkflow`]: the workflow of a run that is driven session by session.
 
+use autonoe_core::RunReport;
 use autonoe_core::agent::BudgetUsage;
 use autonoe_core::engine::{RunInstruction, RunOutcome, RunProgress};
 use autonoe_core::event::Failure;
 use autonoe_core::run::ExitClass;
-use autonoe_core::{ExitReason, RunReport};
 use jiff::Timestamp;
 use temporalio_client::RetryPolicy;
 use temporalio_common::MemoValue;
@@ -12,16 +12,17 @@ use temporalio_sdk::workflows::{workflow, workflow_methods};
 use temporalio_sdk::{
     ActivityCancellationType, ActivityExecutionError, ActivityOptions, ContinueAsNewOptions,
     SyncWorkflowContext, TimeoutType, WorkflowCancellationToken, WorkflowContext,
-    WorkflowContextView, WorkflowResult, WorkflowTermination,
+    WorkflowContextView, WorkflowResult,
 };
 use temporalio_workflow::MemoValues;
 
 use super::SessionActivities;
-use super::activities::{EndCall, SessionCall};
+use super::activities::EndCall;
 use super::input::SessionsInput;
 use super::machine::{NoAnswer, SessionsEvent, SessionsMachine, SessionsStep, TargetHost};
 use crate::Timeouts;
 use crate::failure;
+use crate::run_workflow::end_workflow;
 use crate::wire::{HOST_MEMO, SPEC_MEMO, WorkflowState, side_queue_of};
 
 /// Performs the steps of a [`SessionsMachine`], which makes the decisions. Sessions are activities,
@@ -47,20 +48,22 @@ impl SessionsWorkflow {
 
     #[run(name = "autonoe-sessions")]
     pub async fn run(ctx: &mut WorkflowContext<Self>) -> WorkflowResult<RunOutcome> {
-        let timeouts = ctx.state(|it| it.timeouts);
         store_memo(ctx);
         loop {
             process_signals(ctx);
             let now = now(ctx);
             match ctx.state_mut(|it| it.state_machine.next(now)) {
-                SessionsStep::Finish(report) => return end(ctx, &report),
+                SessionsStep::Finish(report) => {
+                    let is_member = ctx.state(|it| it.is_member);
+                    return end_workflow(outcome(&report), &ctx.cancellation_token(), is_member);
+                }
                 SessionsStep::NewHistory => {
                     let begin = ctx.state(|it| it.state_machine.next_input());
                     let options = ContinueAsNewOptions::builder().memo(memo(&begin)).build();
                     ctx.continue_as_new(begin, options)?;
                 }
                 step => {
-                    if let Some(event) = perform(ctx, step, timeouts).await {
+                    if let Some(event) = perform(ctx, step).await {
                         // Process signals first, because a cancellation may have caused the result.
                         process_signals(ctx);
                         apply(ctx, event);
@@ -136,97 +139,74 @@ fn memo(begin: &SessionsInput) -> MemoValues {
     memo
 }
 
-fn end(ctx: &Context, report: &RunReport) -> WorkflowResult<RunOutcome> {
-    let outcome = outcome(report, ctx.cancellation_token().reason());
-    match report.exit {
-        // A fleet does not receive the details of a cancelled member.
-        ExitReason::Interrupted if !ctx.state(|it| it.is_member) => {
-            Err(WorkflowTermination::cancelled_with_details(outcome))
-        }
-        _ => Ok(outcome),
-    }
-}
-
-type StepContext = WorkflowContext<SessionsWorkflow>;
-
 /// Performs a step that is not the last one, and returns its result.
-pub(super) async fn perform(
-    ctx: &mut StepContext,
-    step: SessionsStep,
-    timeouts: Timeouts,
-) -> Option<SessionsEvent> {
-    match step {
-        SessionsStep::Claim { queue } => Some(claim(ctx, queue, timeouts).await),
-        SessionsStep::ReadLedger(host) => Some(read_ledger(ctx, host, timeouts).await),
-        SessionsStep::Conclude { queue, end } => Some(conclude(ctx, &queue, *end, timeouts).await),
-        SessionsStep::Session(host, call) => Some(session(ctx, host, *call, timeouts).await),
+async fn perform(ctx: &mut Context, step: SessionsStep) -> Option<SessionsEvent> {
+    let run_ref = ctx.state(|it| it.state_machine.run_ref());
+    Some(match step {
+        SessionsStep::Claim { queue } => {
+            let mut options = activity_options(ctx);
+            options.task_queue = queue;
+            let claimed = ctx.execute_activity(SessionActivities::claim, run_ref, options);
+            let claimed = claimed.await;
+            if let Ok(claim) = &claimed {
+                // The memo can be read without a worker, and after the end. A string is always
+                // valid JSON.
+                let _ = ctx.upsert_memo([(HOST_MEMO, Some(MemoValue::new(claim.queue.clone())))]);
+            }
+            SessionsEvent::Claimed(claimed.map_err(|error| unclaimed(&error)))
+        }
+        SessionsStep::ReadLedger(host) => {
+            let options = host_options(ctx, host);
+            let ledger = ctx.execute_activity(SessionActivities::read_ledger, run_ref, options);
+            SessionsEvent::LedgerRead(ledger.await.map_err(NoAnswer::from))
+        }
+        SessionsStep::Session(host, call) => {
+            let mut options = host_options(ctx, host);
+            options.cancellation_type = ActivityCancellationType::WaitCancellationCompleted;
+            // The state machine decides whether to retry, and where.
+            options.retry_policy = Some(RetryPolicy::builder().maximum_attempts(1).build());
+            let answered = ctx.execute_activity(SessionActivities::session, *call, options);
+            SessionsEvent::Answered(answered.await.map_err(NoAnswer::from))
+        }
+        SessionsStep::Conclude { queue, end } => {
+            conclude(ctx, &queue, *end).await;
+            SessionsEvent::Concluded
+        }
         SessionsStep::Timer(left) => {
             ctx.timer(left).await;
-            Some(SessionsEvent::TimedOut)
+            SessionsEvent::TimedOut
         }
         SessionsStep::AwaitInstruction => {
             // The instruction arrives as a signal.
             let _ = ctx
                 .wait_condition(|it| it.state_machine.has_instructions())
                 .await;
-            None
+            return None;
         }
-        SessionsStep::NewHistory | SessionsStep::Finish(_) => None,
-    }
+        SessionsStep::NewHistory | SessionsStep::Finish(_) => return None,
+    })
 }
 
-async fn claim(ctx: &mut StepContext, queue: Option<String>, timeouts: Timeouts) -> SessionsEvent {
-    let run_ref = ctx.state(|it| it.state_machine.run_ref());
-    let options = ActivityOptions::with_start_to_close_timeout(timeouts.activity)
+/// Returns the options of an activity on any host.
+fn activity_options(ctx: &Context) -> ActivityOptions {
+    let timeouts = ctx.state(|it| it.timeouts);
+    ActivityOptions::with_start_to_close_timeout(timeouts.activity)
         .heartbeat_timeout(timeouts.heartbeat)
-        .maybe_task_queue(queue)
-        .build();
-    let claimed = ctx.execute_activity(SessionActivities::claim, run_ref, options);
-    let claimed = claimed.await;
-    if let Ok(claim) = &claimed {
-        // The memo can be read without a worker, and after the end. A string is always valid JSON.
-        let _ = ctx.upsert_memo([(HOST_MEMO, Some(MemoValue::new(claim.queue.clone())))]);
-    }
-    SessionsEvent::Claimed(claimed.map_err(|error| unclaimed(&error)))
+        .build()
 }
 
-async fn read_ledger(ctx: &mut StepContext, host: TargetHost, timeouts: Timeouts) -> SessionsEvent {
-    let run_ref = ctx.state(|it| it.state_machine.run_ref());
-    let options = ActivityOptions::with_start_to_close_timeout(timeouts.activity)
-        .heartbeat_timeout(timeouts.heartbeat)
-        .task_queue(host.queue)
-        .maybe_schedule_to_start_timeout(host.timeout)
-        .build();
-    let ledger = ctx.execute_activity(SessionActivities::read_ledger, run_ref, options);
-    SessionsEvent::LedgerRead(ledger.await.map_err(NoAnswer::from))
-}
-
-async fn session(
-    ctx: &mut StepContext,
-    host: TargetHost,
-    call: SessionCall,
-    timeouts: Timeouts,
-) -> SessionsEvent {
-    let options = ActivityOptions::with_start_to_close_timeout(timeouts.activity)
-        .heartbeat_timeout(timeouts.heartbeat)
-        .cancellation_type(ActivityCancellationType::WaitCancellationCompleted)
-        .task_queue(host.queue)
-        .maybe_schedule_to_start_timeout(host.timeout)
-        // The state machine decides whether to retry, and where.
-        .retry_policy(RetryPolicy::builder().maximum_attempts(1).build())
-        .build();
-    let answered = ctx.execute_activity(SessionActivities::session, call, options);
-    SessionsEvent::Answered(answered.await.map_err(NoAnswer::from))
+/// Returns the options of an activity on the host of the run.
+fn host_options(ctx: &Context, host: TargetHost) -> ActivityOptions {
+    let mut options = activity_options(ctx);
+    options.task_queue = Some(host.queue);
+    options.schedule_to_start_timeout = host.timeout;
+    options
 }
 
 /// Lets the host record the end of the run, if it can. Clients that wait for the end do not wait
 /// longer for an unreachable host, even if the run is bound to it.
-async fn conclude(
-    ctx: &mut StepContext,
-    host: &str,
-    end: EndCall,
-    timeouts: Timeouts,
-) -> SessionsEvent {
+async fn conclude(ctx: &mut Context, host: &str, end: EndCall) {
+    let timeouts = ctx.state(|it| it.timeouts);
     let options = ActivityOptions::with_schedule_to_close_timeout(timeouts.end)
         .heartbeat_timeout(timeouts.heartbeat)
         // All slots of the host may be taken for hours.
@@ -242,7 +222,6 @@ async fn conclude(
         let cause = root_cause(&error);
         tracing::warn!(%run, host, cause, "cannot record the end of a run on its host");
     }
-    SessionsEvent::Concluded
 }
 
 impl From<ActivityExecutionError> for NoAnswer {
@@ -276,11 +255,11 @@ fn root_cause(error: &ActivityExecutionError) -> String {
 }
 
 /// Creates the outcome of a report. The report is the output of the run.
-pub(super) fn outcome(report: &RunReport, cancelled: Option<String>) -> RunOutcome {
+fn outcome(report: &RunReport) -> RunOutcome {
     let exit = &report.exit;
     let outcome = match exit.class() {
         ExitClass::Success => RunOutcome::succeeded(serde_json::Value::Null),
-        ExitClass::Interrupted => RunOutcome::cancelled(cancelled.unwrap_or_default()),
+        ExitClass::Interrupted => RunOutcome::cancelled(""),
         ExitClass::Failed => RunOutcome::failed(match exit.failure() {
             Some(failure) => failure.clone(),
             None => Failure::permanent(exit.code(), exit.to_string()),

@@ -36,7 +36,10 @@ pub fn run_worker_if_requested() {
     };
     let orders: Orders = serde_json::from_str(&orders).expect("orders");
     let test_hosts = TestHosts::at(&orders.site, &orders.host);
-    let worker = WorkerSettings::for_host(orders.host).slots(orders.slots);
+    let worker = WorkerSettings {
+        slots: orders.slots,
+        ..WorkerSettings::for_host(orders.host)
+    };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();

@@ -52,7 +52,7 @@ impl RunningWorker {
     }
 
     /// Returns whether one of its threads is alive.
-    fn lives(&self) -> bool {
+    fn has_threads(&self) -> bool {
         let threads = fs::read_dir("/proc/self/task").expect("it is there");
         let names = threads.flatten().map(|thread| {
             let name = fs::read_to_string(thread.path().join("comm"));
@@ -69,7 +69,7 @@ impl Drop for RunningWorker {
         let ended = self.thread.take().map(JoinHandle::join);
         if !std::thread::panicking() {
             assert!(matches!(ended, Some(Ok(()))), "a worker panicked");
-            assert!(!self.lives(), "a thread of {} is left", self.name);
+            assert!(!self.has_threads(), "a thread of {} is left", self.name);
         }
     }
 }

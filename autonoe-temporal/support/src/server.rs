@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use autonoe_core::RunId;
 use autonoe_core::engine::{Engine, EngineError};
-use autonoe_temporal::{TemporalEngine, TemporalSettings};
+use autonoe_temporal::{TemporalEngine, TemporalSettings, Timeouts};
 
 /// Time that a server has to answer, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -81,6 +81,14 @@ impl DevServer {
     /// Returns the connection settings.
     pub fn settings(&self) -> TemporalSettings {
         TemporalSettings::new(self.address())
+    }
+
+    /// Returns the connection settings with other timeouts.
+    pub fn settings_with(&self, timeouts: Timeouts) -> TemporalSettings {
+        TemporalSettings {
+            timeouts,
+            ..self.settings()
+        }
     }
 
     async fn wait_until_it_answers(&self) {

@@ -39,7 +39,10 @@ impl TestHosts {
     }
 
     /// Returns the project and the agents of a run.
-    pub fn of_run(&self, sessions: &SessionsRun) -> (Project, Arc<dyn AgentClientFactory>) {
+    pub fn project_and_agents(
+        &self,
+        sessions: &SessionsRun,
+    ) -> (Project, Arc<dyn AgentClientFactory>) {
         let work: Work = serde_json::from_value(sessions.work.clone()).expect("work of ours");
         let project = Project::find(&work.folder, None).expect("it is there");
         let test_hosts = self.clone();
@@ -49,7 +52,7 @@ impl TestHosts {
 
 impl SessionHosts for TestHosts {
     fn find(&self, _run: &RunId, sessions: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
-        let (project, agents) = self.of_run(sessions);
+        let (project, agents) = self.project_and_agents(sessions);
         let build = Arc::new(Build::new(&project));
         let host = ProjectSessionHost::new(project, agents)
             .configure(move |session| session.tool(build.clone()));

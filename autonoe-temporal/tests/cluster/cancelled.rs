@@ -17,7 +17,7 @@ async fn a_run_that_is_cancelled_in_a_tool_leaves_no_process_and_has_its_end_rec
         heartbeat: Timeouts::default().heartbeat,
         ..short_timeouts()
     };
-    let settings = server.settings().timeouts(timeouts);
+    let settings = server.settings_with(timeouts);
     let site = Site::create();
     let work = Work {
         held: Some(2),

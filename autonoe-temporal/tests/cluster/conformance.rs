@@ -5,7 +5,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use autonoe_core::engine::{Engine, JobRunner};
-use autonoe_temporal::{TemporalEngine, TemporalWorker, Timeouts, WorkerSettings};
+use autonoe_temporal::{
+    TemporalEngine, TemporalSettings, TemporalWorker, Timeouts, WorkerSettings,
+};
 use autonoe_temporal_support::{DevServer, RunningWorker};
 use autonoe_testkit::conformance::{self, ENGINE_JOB};
 
@@ -19,10 +21,10 @@ async fn the_engine_conforms_on_a_real_server() {
             heartbeat_interval: Duration::from_millis(500),
             ..Timeouts::default()
         };
-        let settings = server
-            .settings()
-            .queue(format!("conformance-{number}"))
-            .timeouts(timeouts);
+        let settings = TemporalSettings {
+            queue: format!("conformance-{number}"),
+            ..server.settings_with(timeouts)
+        };
         let host = WorkerSettings::for_host("here");
         let equip = move |worker: TemporalWorker| worker.job(ENGINE_JOB, runner);
         let worker = RunningWorker::start(settings.clone(), host, equip);

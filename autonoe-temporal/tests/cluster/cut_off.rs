@@ -28,7 +28,7 @@ async fn a_worker_that_is_cut_off_abandons_its_session_and_another_host_takes_ov
         heartbeat: Duration::from_secs(6),
         ..short_timeouts()
     };
-    let settings = server.settings().timeouts(timeouts);
+    let settings = server.settings_with(timeouts);
     let mut through = settings.clone();
     through.address = proxy.address();
     let site = Site::create();

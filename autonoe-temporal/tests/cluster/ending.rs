@@ -25,7 +25,7 @@ async fn the_end_is_recorded_even_if_another_run_has_the_only_slot() {
         host: Timeouts::default().host,
         ..short_timeouts()
     };
-    let settings = server.settings().timeouts(timeouts);
+    let settings = server.settings_with(timeouts);
     let site = Site::create();
     let (first_work, other_work) = (held(2), held(1));
     let (first, other) = (
@@ -33,7 +33,10 @@ async fn the_end_is_recorded_even_if_another_run_has_the_only_slot() {
         site.run("other", &other_work),
     );
     let (test_hosts, log) = (TestHosts::new(&site, "one"), site.log());
-    let worker = WorkerSettings::for_host("one").slots(1);
+    let worker = WorkerSettings {
+        slots: 1,
+        ..WorkerSettings::for_host("one")
+    };
     let worker = RunningWorker::start(settings.clone(), worker, |worker| {
         worker.sessions(test_hosts)
     });
@@ -64,7 +67,7 @@ async fn an_unreachable_host_does_not_prevent_the_end_of_a_run() {
         end: Duration::from_secs(3),
         ..short_timeouts()
     };
-    let settings = server.settings().timeouts(timeouts);
+    let settings = server.settings_with(timeouts);
     let site = Site::create();
     let run = site.run("shop", &held(2));
     let log = site.log();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use autonoe_core::RunId;
 use autonoe_core::engine::{Engine, EngineError, RunEnding, RunInstruction, RunPhase, SessionHost};
 use autonoe_core::event::Failure;
-use autonoe_temporal::{SessionHosts, SessionsRun, WorkerSettings};
+use autonoe_temporal::{SessionHosts, SessionsRun, TemporalSettings, WorkerSettings};
 use autonoe_temporal_support::{
     DevServer, RunningWorker, Site, TestHosts, Work, engine, is_at, outcome, short_timeouts,
     submit, wait_for_status,
@@ -16,14 +16,14 @@ use crate::assertions::assert_all_done_once;
 use crate::refusing::Refusing;
 
 /// Has the project of a run, or can use it, only after a number of requests.
-struct Reluctant {
+struct FlakyHosts {
     test_hosts: Arc<TestHosts>,
     requests: AtomicU32,
     until: u32,
     failure: Failure,
 }
 
-impl SessionHosts for Reluctant {
+impl SessionHosts for FlakyHosts {
     fn find(&self, run: &RunId, sessions: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
         let requests = self.requests.fetch_add(1, Ordering::Relaxed);
         match (requests < self.until, self.failure.code.as_str()) {
@@ -34,8 +34,8 @@ impl SessionHosts for Reluctant {
     }
 }
 
-fn reluctant(site: &Site, until: u32, failure: Failure) -> Arc<Reluctant> {
-    Arc::new(Reluctant {
+fn flaky(site: &Site, until: u32, failure: Failure) -> Arc<FlakyHosts> {
+    Arc::new(FlakyHosts {
         test_hosts: TestHosts::new(site, "here"),
         requests: AtomicU32::new(0),
         until,
@@ -46,10 +46,10 @@ fn reluctant(site: &Site, until: u32, failure: Failure) -> Arc<Reluctant> {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_reason_for_missing_progress_is_reported_and_the_run_continues_when_it_can() {
     let server = DevServer::start().await;
-    let settings = server.settings().timeouts(short_timeouts());
+    let settings = server.settings_with(short_timeouts());
     let (site, work) = (Site::create(), Work::new(1));
     let run = site.run("shop", &work);
-    let hosts = reluctant(
+    let hosts = flaky(
         &site,
         3,
         Failure::retryable("not_here", "it is not on this host"),
@@ -80,7 +80,7 @@ async fn the_reason_for_missing_progress_is_reported_and_the_run_continues_when_
 #[tokio::test(flavor = "multi_thread")]
 async fn unknown_numbers_are_not_reported_as_zero() {
     let server = DevServer::start().await;
-    let settings = server.settings().timeouts(short_timeouts());
+    let settings = server.settings_with(short_timeouts());
     let (site, work) = (Site::create(), Work::new(1));
     let run = site.run("shop", &work);
     submit(&settings, &run).await;
@@ -107,14 +107,17 @@ async fn unknown_numbers_are_not_reported_as_zero() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_claim_is_retried_on_other_hosts_a_limited_number_of_times() {
     let server = DevServer::start().await;
-    let settings = server.settings().timeouts(short_timeouts());
+    let settings = server.settings_with(short_timeouts());
     let (site, work) = (Site::create(), Work::new(1));
     let broken = || Failure::permanent("program_refused", "the program is another one");
     for (name, until, succeeds) in [("mended", 2, true), ("broken", u32::MAX, false)] {
-        let settings = settings.clone().queue(name);
+        let settings = TemporalSettings {
+            queue: name.to_owned(),
+            ..settings.clone()
+        };
         let run = site.run(name, &work);
-        let hosts = reluctant(&site, until, broken());
-        let reluctant = hosts.clone();
+        let hosts = flaky(&site, until, broken());
+        let flaky = hosts.clone();
         let worker = RunningWorker::start(
             settings.clone(),
             WorkerSettings::for_host("here"),
@@ -129,7 +132,7 @@ async fn a_failed_claim_is_retried_on_other_hosts_a_limited_number_of_times() {
         if let RunEnding::Failed { failure } = &outcome.ending {
             let reason = &failure.message;
             assert!(reason.contains("the program is another one"), "{reason}");
-            assert_eq!(reluctant.requests.load(Ordering::Relaxed), 5);
+            assert_eq!(flaky.requests.load(Ordering::Relaxed), 5);
         }
     }
 }
@@ -137,7 +140,7 @@ async fn a_failed_claim_is_retried_on_other_hosts_a_limited_number_of_times() {
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_beyond_the_limit_of_the_next_session_are_rejected() {
     let server = DevServer::start().await;
-    let settings = server.settings().timeouts(short_timeouts());
+    let settings = server.settings_with(short_timeouts());
     let site = Site::create();
     let work = Work {
         held: Some(1),

@@ -29,10 +29,10 @@ use crate::assertions::assert_all_done_once;
 const JOB: &str = "act";
 
 /// Does what the work of a member specifies.
-struct Acts;
+struct TestJobs;
 
 #[async_trait]
-impl JobRunner for Acts {
+impl JobRunner for TestJobs {
     async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
         let job = MemberJob::from_run(run).expect("a member");
         let input = job.input.unwrap_or_default();
@@ -94,7 +94,7 @@ fn named(fleet: &StrategyRun, name: &str) -> RunSpec {
 fn worker(settings: &TemporalSettings) -> RunningWorker {
     let host = WorkerSettings::for_host("here");
     RunningWorker::start(settings.clone(), host, |worker| {
-        worker.job(JOB, Arc::new(Acts))
+        worker.job(JOB, Arc::new(TestJobs))
     })
 }
 
@@ -104,7 +104,7 @@ fn report(outcome: &RunOutcome) -> FleetReport {
 
 /// Returns the outcome of a fleet in this process.
 async fn locally(run: &RunSpec) -> RunOutcome {
-    let members = LocalEngine::new(Arc::new(Acts));
+    let members = LocalEngine::new(Arc::new(TestJobs));
     let fleet = StrategyRun::from_run(run).expect("a fleet");
     let fleet = Coordinator::from_strategy_run(run.id.as_str(), members, fleet);
     let report = fleet.run(&RunControl::new()).await.expect("it ends");
@@ -114,7 +114,7 @@ async fn locally(run: &RunSpec) -> RunOutcome {
 #[tokio::test(flavor = "multi_thread")]
 async fn each_strategy_has_the_same_outcome_as_in_one_process() {
     let server = DevServer::start().await;
-    let settings = server.settings().timeouts(short_timeouts());
+    let settings = server.settings_with(short_timeouts());
     let worker = worker(&settings);
     // The order in which members end is not deterministic.
     let best = Voting {
@@ -192,7 +192,7 @@ async fn each_strategy_has_the_same_outcome_as_in_one_process() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_expenses_of_a_fleet_include_its_members_and_mark_lost_ones_as_unknown() {
     let server = DevServer::start().await;
-    let settings = server.settings().timeouts(short_timeouts());
+    let settings = server.settings_with(short_timeouts());
     let worker = worker(&settings);
     let engine = engine(&settings).await;
     let run = named(
@@ -217,7 +217,7 @@ async fn the_expenses_of_a_fleet_include_its_members_and_mark_lost_ones_as_unkno
 #[tokio::test(flavor = "multi_thread")]
 async fn members_are_runs_of_their_own_and_end_with_the_fleet() {
     let server = DevServer::start().await;
-    let settings = server.settings().timeouts(short_timeouts());
+    let settings = server.settings_with(short_timeouts());
     let worker = worker(&settings);
     let engine = engine(&settings).await;
     let run = named(&fleet(Parallel {}, [("a", "waits"), ("b", "one")]), "shop");
@@ -256,7 +256,7 @@ async fn members_are_runs_of_their_own_and_end_with_the_fleet() {
 #[tokio::test(flavor = "multi_thread")]
 async fn instructions_for_a_fleet_reach_its_members() {
     let server = DevServer::start().await;
-    let settings = server.settings().timeouts(short_timeouts());
+    let settings = server.settings_with(short_timeouts());
     let worker = worker(&settings);
     let engine = engine(&settings).await;
     let run = named(
@@ -293,7 +293,7 @@ async fn instructions_for_a_fleet_reach_its_members() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_paused_fleet_starts_no_further_member() {
     let server = DevServer::start().await;
-    let settings = server.settings().timeouts(short_timeouts());
+    let settings = server.settings_with(short_timeouts());
     let worker = worker(&settings);
     let engine = engine(&settings).await;
     let run = named(
@@ -333,7 +333,7 @@ async fn a_paused_fleet_starts_no_further_member() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fleet_continues_on_another_worker() {
     let server = DevServer::start().await;
-    let settings = server.settings().timeouts(short_timeouts());
+    let settings = server.settings_with(short_timeouts());
     let first = worker(&settings);
     let engine = engine(&settings).await;
     let mut fleet = fleet(Race {}, [("a", "waits"), ("b", "waits")]);
@@ -360,7 +360,7 @@ async fn a_fleet_continues_on_another_worker() {
 #[tokio::test(flavor = "multi_thread")]
 async fn long_outputs_of_members_stay_with_their_runs() {
     let server = DevServer::start().await;
-    let settings = server.settings().timeouts(short_timeouts());
+    let settings = server.settings_with(short_timeouts());
     let worker = worker(&settings);
     let run = named(
         &fleet(Voting::default(), [("a", "talks"), ("b", "talks")]),
@@ -381,7 +381,7 @@ async fn long_outputs_of_members_stay_with_their_runs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn members_may_be_driven_session_by_session() {
     let server = DevServer::start().await;
-    let settings = server.settings().timeouts(short_timeouts());
+    let settings = server.settings_with(short_timeouts());
     let (site, work) = (Site::create(), Work::new(2));
     let projects = ["left", "right"].map(|name| site.run(name, &work));
     let members = projects.each_ref().map(|project| {
@@ -419,7 +419,7 @@ async fn members_may_be_driven_session_by_session() {
 #[tokio::test(flavor = "multi_thread")]
 async fn member_with_a_duplicate_run_id_is_not_started() {
     let server = DevServer::start().await;
-    let settings = server.settings().timeouts(short_timeouts());
+    let settings = server.settings_with(short_timeouts());
     let worker = worker(&settings);
     let other = MemberSpec::new(MemberId::new("a"), JOB, json!("other"));
     let input = json!({"member": other.id, "work": other.work});

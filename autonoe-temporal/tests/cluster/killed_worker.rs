@@ -11,7 +11,7 @@ use crate::assertions::assert_all_done_once;
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_session_of_the_killed_worker_is_repeated() {
     let server = DevServer::start().await;
-    let settings = server.settings().timeouts(short_timeouts());
+    let settings = server.settings_with(short_timeouts());
     let site = Site::create();
     let work = Work {
         held: Some(3),

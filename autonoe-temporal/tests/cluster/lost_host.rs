@@ -12,7 +12,7 @@ use crate::assertions::assert_all_done_once;
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_of_an_unreachable_host_is_claimed_by_another_and_a_bound_run_waits() {
     let server = DevServer::start().await;
-    let settings = server.settings().timeouts(short_timeouts());
+    let settings = server.settings_with(short_timeouts());
     let site = Site::create();
     let work = Work {
         held: Some(2),

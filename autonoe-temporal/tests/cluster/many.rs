@@ -14,7 +14,7 @@ const RUNS: usize = 64;
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_workers_with_many_runs_one_is_killed_and_no_session_is_lost_or_counted_twice() {
     let server = DevServer::start().await;
-    let settings = server.settings().timeouts(short_timeouts());
+    let settings = server.settings_with(short_timeouts());
     let site = Site::create();
     let work = Work {
         session_duration: Duration::from_millis(200),

@@ -21,7 +21,7 @@ enum Ends {
 /// Kills the server in the second session, for `outage`, and returns the outcome of the run.
 async fn outcome_after_outage(timeouts: Timeouts, outage: Duration, session: Ends) -> RunOutcome {
     let mut server = DevServer::start().await;
-    let settings = server.settings().timeouts(timeouts);
+    let settings = server.settings_with(timeouts);
     let site = Site::create();
     let work = Work {
         held: Some(2),

@@ -38,7 +38,7 @@ impl Fixture {
             heartbeat_interval: Duration::from_millis(500),
             ..timeouts
         };
-        let settings: TemporalSettings = server.settings().timeouts(timeouts);
+        let settings: TemporalSettings = server.settings_with(timeouts);
         let host = WorkerSettings::for_host("here");
         let worker = RunningWorker::start(settings.clone(), host, |worker| worker.sessions(hosts));
         Self {

@@ -92,7 +92,7 @@ async fn claiming_and_reading_the_ledger_may_take_longer_than_the_heartbeat_time
         heartbeat: HEARTBEAT,
         ..short_timeouts()
     };
-    let settings = server.settings().timeouts(timeouts);
+    let settings = server.settings_with(timeouts);
     let site = Site::create();
     let work = Work::new(1);
     let mut run = site.run("shop", &work);

@@ -2,12 +2,18 @@
 
 use std::path::Path;
 
+use super::CommandContext;
 use crate::args::ServerArgs;
 
-/// Formats `autonoe-cluster WORDS` with the server options, ready to paste.
-///
-/// Values that a shell would interpret are omitted.
-pub(super) fn command_hint(words: &str, server: &ServerArgs) -> String {
+impl CommandContext<'_> {
+    /// Formats `autonoe-cluster WORDS` with the server options, ready to paste.
+    pub(super) fn hint(&self, words: &str) -> String {
+        command_hint(words, self.server)
+    }
+}
+
+/// Formats a command. Values that a shell would interpret are omitted.
+fn command_hint(words: &str, server: &ServerArgs) -> String {
     let mut text = format!("`autonoe-cluster {words}");
     for (option, value) in [
         ("--config", server.config.as_deref().and_then(Path::to_str)),

@@ -1,6 +1,7 @@
 //! Fleets from roadmaps: the run that is submitted, and the text of its report.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -54,19 +55,18 @@ pub(super) fn fleet_spec(
     id: RunId,
     (limits, trace): (&RunLimits, TraceContext),
 ) -> Result<RunSpec, AppError> {
-    let wrong = |error: String| AppError::usage(error);
-    project_name(options.repository).map_err(|error| wrong(error.to_string()))?;
-    let order = FleetOrder::from_tasks(id.as_str(), roadmap, Graph::default());
-    let order = order.map_err(|error| wrong(error.to_string()))?;
+    let wrong = |error: &dyn fmt::Display| AppError::usage(error.to_string());
+    project_name(options.repository).map_err(|error| wrong(&error))?;
     let fleet_budget = Allowance::new(Budget {
         time: None,
         ..limits.budget
     });
-    let mut order = order
+    let mut order = FleetOrder::from_tasks(id.as_str(), roadmap, Graph::default())
+        .map_err(|error| wrong(&error))?
         .time(limits.budget.time.unwrap_or(DEFAULT_TIME))
         .budget(fleet_budget);
     order.max_concurrent = options.max_concurrent.unwrap_or(order.max_concurrent);
-    order.validate().map_err(|error| wrong(error.to_string()))?;
+    order.validate().map_err(|error| wrong(&error))?;
     let work = |task, trace| FleetWork {
         repository: options.repository.to_owned(),
         task,
@@ -90,7 +90,7 @@ pub(super) fn fleet_spec(
         let [planned] = member.work.tasks.as_slice() else {
             return Err(AppError::failure("a member of the fleet has several tasks"));
         };
-        check_task(planned).map_err(wrong)?;
+        check_task(planned).map_err(AppError::usage)?;
         let (id, task) = (&member.id, planned.task.clone());
         let mut limits = RunLimits {
             budget: Budget::default(),

@@ -5,23 +5,19 @@ use autonoe_core::engine::RunPhase;
 use autonoe_core::time::format_time;
 use autonoe_temporal::RunSummary;
 
-use super::Cluster;
-use crate::args::{ListArgs, OutputFormat};
-use crate::output::Output;
+use super::CommandContext;
+use crate::args::OutputFormat;
 
-/// Lists runs, the newest first.
-pub(super) async fn list(
-    args: &ListArgs,
-    cluster: &dyn Cluster,
-    output: &Output,
-) -> Result<(), AppError> {
-    let runs = cluster.list(args.limit).await?;
-    match args.output {
-        OutputFormat::Json => output.json(&runs)?,
-        OutputFormat::Text if runs.is_empty() => output.result("There are no runs.\n")?,
-        OutputFormat::Text => output.result(&runs.iter().map(line).collect::<String>())?,
-    };
-    Ok(())
+impl CommandContext<'_> {
+    /// Lists runs, the newest first.
+    pub(super) async fn list(&self, limit: usize, output: OutputFormat) -> Result<(), AppError> {
+        let runs = self.cluster.list(limit).await?;
+        match output {
+            OutputFormat::Json => self.output.json(&runs),
+            OutputFormat::Text if runs.is_empty() => self.print("There are no runs.\n"),
+            OutputFormat::Text => self.print(&runs.iter().map(line).collect::<String>()),
+        }
+    }
 }
 
 fn line(run: &RunSummary) -> String {

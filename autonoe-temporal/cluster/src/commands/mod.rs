@@ -4,6 +4,7 @@ mod command_hint;
 mod control;
 mod fetch_error;
 mod fleet;
+mod follow;
 mod journal_cursor;
 mod journal_formatter;
 mod list;
@@ -14,69 +15,73 @@ mod submit;
 #[cfg(test)]
 mod tests;
 mod view_changes;
-mod watch;
 
-use async_trait::async_trait;
+use std::pin::pin;
+
 use autonoe_app::{AppError, exit_code};
-use autonoe_core::engine::{Engine, EngineError};
+use autonoe_core::engine::RunInstruction;
 use autonoe_core::event::TraceContext;
-use autonoe_core::project::{JournalPage, JournalPageRequest};
-use autonoe_temporal::{JournalError, RunSummary, TemporalEngine};
+use autonoe_temporal::Cluster;
 
-use crate::args::{Command, ServerArgs};
+use crate::args::{Cli, Command, ServerArgs};
 use crate::output::Output;
 
-/// An engine that lists its runs and reads their journals on other hosts.
-#[async_trait]
-pub(crate) trait Cluster: Engine {
-    async fn journal(
-        &self,
-        host: &str,
-        ask: JournalPageRequest,
-    ) -> Result<JournalPage, JournalError>;
-
-    async fn list(&self, limit: usize) -> Result<Vec<RunSummary>, EngineError>;
+/// What every command needs.
+struct CommandContext<'a> {
+    cluster: &'a dyn Cluster,
+    /// The options that located the cluster, for hints.
+    server: &'a ServerArgs,
+    output: &'a Output,
 }
 
-#[async_trait]
-impl Cluster for TemporalEngine {
-    async fn journal(
-        &self,
-        host: &str,
-        ask: JournalPageRequest,
-    ) -> Result<JournalPage, JournalError> {
-        self.journal(host, ask).await
-    }
-
-    async fn list(&self, limit: usize) -> Result<Vec<RunSummary>, EngineError> {
-        self.list(limit).await
+impl CommandContext<'_> {
+    /// Prints a result.
+    fn print(&self, text: &str) -> Result<(), AppError> {
+        self.output.result(text).map(drop)
     }
 }
 
 /// Runs a command on the cluster that `connect` connects to, and returns its exit code. `trace` is
 /// the trace of the caller.
 pub(crate) async fn run<C: Cluster>(
-    command: &Command,
-    server: &ServerArgs,
+    cli: &Cli,
     trace: Option<TraceContext>,
     connect: impl Future<Output = Result<C, AppError>>,
     output: &Output,
     interrupted: impl Future<Output = ()>,
 ) -> Result<u8, AppError> {
-    if let Command::Submit(args) = command {
-        return submit::submit(args, server, trace, connect, output, interrupted).await;
+    // Mistakes in its options are reported without a server.
+    let submission = match &cli.command {
+        Command::Submit(args) => Some((args, submit::spec(args, trace)?)),
+        _ => None,
+    };
+    let mut interrupted = pin!(interrupted);
+    let cluster = tokio::select! {
+        biased;
+        cluster = connect => cluster?,
+        () = &mut interrupted => return Ok(exit_code::INTERRUPTED),
+    };
+    let context = CommandContext {
+        cluster: &cluster,
+        server: &cli.server,
+        output,
+    };
+    if let Some((args, spec)) = submission {
+        return context.submit(args, spec, interrupted).await;
     }
     let done = async {
-        let cluster = connect.await?;
-        match command {
-            Command::Status(args) => status::status(args, &cluster, output).await,
-            Command::Logs(args) => logs::logs(args, server, &cluster, output).await,
-            Command::Pause(args) => control::pause(args, server, &cluster, output).await,
-            Command::Resume(args) => control::resume(args, server, &cluster, output).await,
-            Command::Send(args) => control::send_message(args, server, &cluster, output).await,
-            Command::Cancel(args) => control::cancel(args, server, &cluster, output).await,
-            Command::List(args) => list::list(args, &cluster, output).await,
-            Command::Worker(_) | Command::Submit(_) | Command::Mcp(_) => Ok(()),
+        match &cli.command {
+            Command::Status { run, output } => context.status(&run.id, *output).await,
+            Command::Logs(args) => context.logs(args).await,
+            Command::Pause(run) => context.instruct(&run.id, RunInstruction::Pause).await,
+            Command::Resume(run) => context.instruct(&run.id, RunInstruction::Resume).await,
+            Command::Send { run, text } => {
+                let message = RunInstruction::Message(text.clone());
+                context.instruct(&run.id, message).await
+            }
+            Command::Cancel { run, reason } => context.cancel(&run.id, reason).await,
+            Command::List { limit, output } => context.list(*limit, *output).await,
+            Command::Worker(_) | Command::Submit(_) | Command::Mcp { .. } => Ok(()),
         }
     };
     tokio::select! {

@@ -9,24 +9,20 @@ use autonoe_core::{RunId, RunReport};
 
 use serde::Deserialize;
 
-use super::Cluster;
+use super::CommandContext;
 use super::fleet::{fleet_report, fleet_text};
-use crate::args::{OutputFormat, StatusArgs};
+use crate::args::OutputFormat;
 use crate::fleet_work::{FleetWork, project_name};
-use crate::output::Output;
 
-/// Shows the state of a run.
-pub(super) async fn status(
-    args: &StatusArgs,
-    cluster: &dyn Cluster,
-    output: &Output,
-) -> Result<(), AppError> {
-    let view = cluster.status(&args.which.run).await?;
-    match args.output {
-        OutputFormat::Json => output.json(&view)?,
-        OutputFormat::Text => output.result(&format_view(&view))?,
-    };
-    Ok(())
+impl CommandContext<'_> {
+    /// Shows the state of a run.
+    pub(super) async fn status(&self, run: &RunId, output: OutputFormat) -> Result<(), AppError> {
+        let view = self.cluster.status(run).await?;
+        match output {
+            OutputFormat::Json => self.output.json(&view),
+            OutputFormat::Text => self.print(&format_view(&view)),
+        }
+    }
 }
 
 /// Formats the state of a run for people.
@@ -102,20 +98,19 @@ pub(super) fn stall_reason(view: &RunView) -> Option<String> {
 
 /// Formats the outcome of a run.
 pub(super) fn ended(run: &RunId, outcome: &RunOutcome) -> Vec<String> {
-    if let Some(report) = fleet_report(outcome) {
-        let lines = fleet_text(run, &report);
-        return cancelled(outcome).into_iter().chain(lines).collect();
-    }
-    let lines = match (report(outcome), &outcome.ending) {
-        (Some(report), _) => summary(&report).to_vec(),
-        (None, RunEnding::Failed { failure }) => {
-            vec![format!(
-                "It failed: {}",
-                sanitize_line(&failure.to_string())
-            )]
+    let lines = if let Some(report) = fleet_report(outcome) {
+        fleet_text(run, &report)
+    } else if let Some(report) = report(outcome) {
+        summary(&report).to_vec()
+    } else {
+        match &outcome.ending {
+            RunEnding::Failed { failure } => {
+                let failure = sanitize_line(&failure.to_string());
+                vec![format!("It failed: {failure}")]
+            }
+            RunEnding::Succeeded => vec!["It succeeded.".to_owned()],
+            RunEnding::Cancelled { .. } => Vec::new(),
         }
-        (None, RunEnding::Succeeded) => vec!["It succeeded.".to_owned()],
-        (None, RunEnding::Cancelled { .. }) => Vec::new(),
     };
     cancelled(outcome).into_iter().chain(lines).collect()
 }

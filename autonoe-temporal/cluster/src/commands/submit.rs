@@ -1,30 +1,27 @@
 //! The command `autonoe-cluster submit`: submits a run, and optionally waits for it.
 
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 
 use autonoe_app::text::{exit_hint, report_text, sanitize_line};
 use autonoe_app::{AppError, exit_code};
 use autonoe_core::RunId;
-use autonoe_core::engine::{RunEnding, RunOutcome, RunSpec, SessionsRun};
+use autonoe_core::engine::{RunEnding, RunOutcome, RunSpec, RunView, SessionsRun};
 use autonoe_core::event::TraceContext;
 use autonoe_core::project::JournalEntry;
 use autonoe_core::run::JournalLine;
 use autonoe_core::time::{IdSource, RandomIds};
-use autonoe_harness::FleetReport;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::Cluster;
-use super::command_hint::command_hint;
-use super::fetch_error::FetchError;
+use super::CommandContext;
 use super::fleet::{fleet_report, fleet_spec, fleet_text, read_roadmap};
+use super::follow::Unreadable;
 use super::journal_formatter::JournalFormatter;
-use super::remote_journal::{JournalUpdate, RemoteJournal};
+use super::remote_journal::RemoteJournal;
 use super::status::{ended, report};
 use super::view_changes::{ViewChange, ViewChanges};
-use super::watch::watch;
-use crate::args::{OutputFormat, ServerArgs, SubmitArgs, SubmittedWork};
-use crate::output::{Output, ReaderState};
+use crate::args::{OutputFormat, SubmitArgs};
+use crate::output::ReaderState;
 
 /// Output of `autonoe-cluster submit --output json`.
 #[derive(Serialize)]
@@ -39,99 +36,71 @@ struct Ended<'a, R> {
     report: &'a R,
 }
 
-/// Submits a run on a project below the trace of the caller, and waits for it if `--wait` is given.
-pub(super) async fn submit<C: Cluster>(
-    args: &SubmitArgs,
-    server: &ServerArgs,
-    trace: Option<TraceContext>,
-    connect: impl Future<Output = Result<C, AppError>>,
-    output: &Output,
-    interrupted: impl Future<Output = ()>,
-) -> Result<u8, AppError> {
-    let spec = spec(args, trace)?;
-    let run = spec.id.clone();
-    let mut interrupted = pin!(interrupted);
-    let submitting = async {
-        let cluster = connect.await?;
-        cluster.submit(spec, args.place()).await?;
-        Ok::<_, AppError>(cluster)
-    };
-    let submission = Submission {
-        args,
-        server,
-        run,
-        output,
-    };
-    let cluster = tokio::select! {
-        biased;
-        () = &mut interrupted => {
-            let (run, command_hints) = (&submission.run, submission.command_hints());
-            output.note(&format!(
-                "it is unknown whether the run {run} was submitted; if it was, {command_hints}"
-            ));
-            return Ok(exit_code::INTERRUPTED);
-        }
-        submitted = submitting => submitted?,
-    };
-    if args.wait {
-        submission.wait(&cluster, interrupted).await
-    } else {
-        submission.print_id()
-    }
-}
-
 /// Describes the run. Without a trace of the caller it starts one of its own, which the sessions on
 /// all hosts share.
-fn spec(args: &SubmitArgs, trace: Option<TraceContext>) -> Result<RunSpec, AppError> {
+pub(super) fn spec(args: &SubmitArgs, trace: Option<TraceContext>) -> Result<RunSpec, AppError> {
     let ids = RandomIds::new().map_err(|error| AppError::failure(error.to_string()))?;
     let ids: &dyn IdSource = &ids;
     let id = args.run.clone().unwrap_or_else(|| ids.run_id());
     let trace = trace.unwrap_or_else(|| TraceContext::from(&ids.root_span()));
-    match args.work() {
-        SubmittedWork::Project(project) => {
+    match (&args.project, args.fleet()) {
+        (Some(project), _) => {
             let run = SessionsRun::on_project(project, args.limits());
             let spec = run.trace(trace).to_spec(id);
             spec.map_err(|error| AppError::failure(error.to_string()))
         }
-        SubmittedWork::Fleet(options) => {
+        (None, Some(options)) => {
             let roadmap = read_roadmap(options.roadmap)?;
             fleet_spec(&options, &roadmap, id, (&args.limits(), trace))
         }
-        SubmittedWork::Nothing => Err(AppError::usage("name a project or a roadmap")),
+        // The parser requires one of them.
+        (None, None) => Err(AppError::usage("name a project or a roadmap")),
     }
 }
 
-/// A run that was submitted.
-struct Submission<'a> {
-    args: &'a SubmitArgs,
-    server: &'a ServerArgs,
-    run: RunId,
-    output: &'a Output,
-}
-
-impl Submission<'_> {
-    /// Formats the commands that follow and cancel the run.
-    fn command_hints(&self) -> String {
-        let follow = command_hint(&format!("logs {} --follow", self.run), self.server);
-        let cancel = command_hint(&format!("cancel {}", self.run), self.server);
-        format!("{follow} follows it, {cancel} ends it")
-    }
-
-    fn print_id(&self) -> Result<u8, AppError> {
-        let run = &self.run;
-        let submitted = format!("the run {run} was submitted; {}", self.command_hints());
-        let printed = match self.args.output {
+impl CommandContext<'_> {
+    /// Submits a run, and waits for it if `--wait` is given.
+    pub(super) async fn submit(
+        &self,
+        args: &SubmitArgs,
+        spec: RunSpec,
+        mut interrupted: Pin<&mut impl Future<Output = ()>>,
+    ) -> Result<u8, AppError> {
+        let run = &spec.id.clone();
+        let hints = self.run_hints(run);
+        tokio::select! {
+            biased;
+            () = &mut interrupted => {
+                self.output.note(&format!(
+                    "it is unknown whether the run {run} was submitted; if it was, {hints}"
+                ));
+                return Ok(exit_code::INTERRUPTED);
+            }
+            submitted = self.cluster.submit(spec, args.place()) => submitted?,
+        };
+        if args.wait {
+            return self.wait(args, run, interrupted).await;
+        }
+        let submitted = format!("the run {run} was submitted; {hints}");
+        let printed = match args.output {
             OutputFormat::Json => self.output.json(&Submitted { run }),
-            OutputFormat::Text => self.output.result(&format!("{run}\n")),
+            OutputFormat::Text => self.print(&format!("{run}\n")),
         };
         printed.map_err(|error| error.with_hint(submitted.clone()))?;
-        self.note(&submitted);
+        self.note(args, &submitted);
         Ok(0)
     }
 
+    /// Formats the commands that follow and cancel a run.
+    fn run_hints(&self, run: &RunId) -> String {
+        let follow = self.hint(&format!("logs {run} --follow"));
+        let cancel = self.hint(&format!("cancel {run}"));
+        format!("{follow} follows it, {cancel} ends it")
+    }
+
     /// Prints a line that is not a result, unless `--quiet` is given.
-    fn note(&self, line: &str) {
-        if !self.args.quiet {
+    fn note(&self, args: &SubmitArgs, line: &str) {
+        if !args.quiet {
             self.output.note(line);
         }
     }
@@ -139,148 +108,117 @@ impl Submission<'_> {
     /// Waits for the end of the run, and prints its journal meanwhile.
     async fn wait(
         &self,
-        cluster: &dyn Cluster,
+        args: &SubmitArgs,
+        run: &RunId,
         interrupted: Pin<&mut impl Future<Output = ()>>,
     ) -> Result<u8, AppError> {
-        let Self { args, run, .. } = self;
-        self.note(&format!("Run {run} was submitted"));
+        self.note(args, &format!("Run {run} was submitted"));
         let mut formatter = JournalFormatter::new(args.output == OutputFormat::Json);
         let mut changes = ViewChanges::default();
-        // A fleet has no journal of its own.
-        let project = match args.work() {
-            SubmittedWork::Project(project) => Some(project.clone()),
-            SubmittedWork::Fleet(_) | SubmittedWork::Nothing => None,
-        };
-        let mut journal = RemoteJournal::new(cluster, project, run.clone());
-        let mut is_unreadable = false;
-        let mut on_update = |journal_update: Result<JournalUpdate, FetchError>| {
-            let printed = journal_update.and_then(|JournalUpdate { view, entries }| {
-                let printed = entries.map(|entries| self.print(&entries, &mut formatter));
-                for change in changes.update(&view, Timestamp::now()) {
-                    match change {
-                        ViewChange::Info(line) => self.note(&line),
-                        ViewChange::Warning(line) => self.output.note(&format!("warning: {line}")),
-                    }
-                }
-                printed
-            });
-            match printed {
-                Ok(reader) => {
-                    is_unreadable = false;
-                    reader
-                }
-                // The run itself is not affected. The warning comes once until a page is read.
-                Err(error) => {
-                    if !is_unreadable {
-                        let warning = format!("warning: cannot read the journal for now: {error}");
-                        self.output.note(&sanitize_line(&warning));
-                    }
-                    is_unreadable = true;
-                    Ok(ReaderState::Open)
+        // A fleet has no project, and no journal of its own.
+        let mut journal = RemoteJournal::new(self.cluster, args.project.clone(), run.clone());
+        let on_update = |view: &RunView, entries: &[JournalEntry]| {
+            let printed = self.print_entries(args, entries, &mut formatter);
+            for change in changes.update(view, Timestamp::now()) {
+                match change {
+                    ViewChange::Info(line) => self.note(args, &line),
+                    ViewChange::Warning(line) => self.output.note(&format!("warning: {line}")),
                 }
             }
+            printed
         };
-        let watched = tokio::select! {
+        let followed = tokio::select! {
             biased;
-            () = interrupted => None,
-            watched = async {
-                let ended = watch(cluster, run, &mut journal, &mut on_update).await?;
-                on_update(journal.last().await)?;
-                Ok::<_, AppError>(ended)
-            } => Some(watched),
+            () = interrupted => Ok(None),
+            followed = self.follow(&mut journal, Unreadable::Tolerated, on_update) => followed,
         };
-        let printed = self.print(&journal.left(), &mut formatter);
-        match watched {
-            None | Some(Ok(None)) => {
-                printed?;
-                self.output.note(&format!(
-                    "the run {run} continues; {}",
-                    self.command_hints()
-                ));
+        let hints = self.run_hints(run);
+        match followed {
+            Ok(Some(RunView {
+                outcome: Some(outcome),
+                ..
+            })) => self.print_end(args, run, &outcome),
+            Ok(_) => {
+                self.output
+                    .note(&format!("the run {run} continues; {hints}"));
                 Ok(exit_code::INTERRUPTED)
             }
-            // The outcome matters more than lines that cannot be written.
-            Some(Ok(Some(outcome))) => self.print_end(&outcome),
-            Some(Err(error)) => {
-                let hint = format!("the run {run} may continue; {}", self.command_hints());
-                Err(error.with_hint(hint))
-            }
+            Err(error) => Err(error.with_hint(format!("the run {run} may continue; {hints}"))),
         }
     }
 
     /// Prints entries: JSON lines as results, sentences on standard error.
-    fn print(
+    fn print_entries(
         &self,
+        args: &SubmitArgs,
         entries: &[JournalEntry],
         formatter: &mut JournalFormatter,
     ) -> Result<ReaderState, AppError> {
-        if self.args.output == OutputFormat::Json {
+        if args.output == OutputFormat::Json {
             return self.output.result(&formatter.format(entries)?);
         }
         for entry in entries {
             // The summary of the run follows as the result.
             if !matches!(entry.line, JournalLine::RunEnded { .. }) {
                 let text = formatter.format(std::slice::from_ref(entry))?;
-                text.lines().for_each(|line| self.note(line));
+                text.lines().for_each(|line| self.note(args, line));
             }
         }
         Ok(ReaderState::Open)
     }
 
-    /// Prints the report of a fleet.
-    fn print_fleet(&self, outcome: &RunOutcome, report: &FleetReport) -> Result<u8, AppError> {
-        let run = &self.run;
-        let text = match self.args.output {
-            OutputFormat::Json => {
-                let line = serde_json::to_string(&Ended { run, report });
-                line.map_err(|error| AppError::failure(error.to_string()))? + "\n"
-            }
-            OutputFormat::Text => fleet_text(run, report).join("\n") + "\n",
-        };
-        self.output.result(&text)?;
-        Ok(match outcome.ending {
+    /// Prints the outcome of the run as `autonoe run` does, and returns its exit code.
+    fn print_end(
+        &self,
+        args: &SubmitArgs,
+        run: &RunId,
+        outcome: &RunOutcome,
+    ) -> Result<u8, AppError> {
+        let mut code = match &outcome.ending {
             RunEnding::Succeeded => 0,
             RunEnding::Failed { .. } => exit_code::FAILURE,
-            RunEnding::Cancelled { .. } => exit_code::INTERRUPTED,
-        })
-    }
-
-    /// Prints the outcome of the run as `autonoe run` does.
-    fn print_end(&self, outcome: &RunOutcome) -> Result<u8, AppError> {
-        let run = &self.run;
-        if let RunEnding::Cancelled { reason } = &outcome.ending
-            && !reason.is_empty()
-        {
-            let warning = format!("warning: the run was cancelled: {reason}");
-            self.output.note(&sanitize_line(&warning));
-        }
-        if let Some(report) = fleet_report(outcome) {
-            return self.print_fleet(outcome, &report);
-        }
-        let Some(report) = report(outcome) else {
+            RunEnding::Cancelled { reason } => {
+                if !reason.is_empty() {
+                    let warning = format!("warning: the run was cancelled: {reason}");
+                    self.output.note(&sanitize_line(&warning));
+                }
+                exit_code::INTERRUPTED
+            }
+        };
+        let is_json = args.output == OutputFormat::Json;
+        let mut hint = None;
+        let text = if let Some(report) = fleet_report(outcome) {
+            match is_json {
+                true => end_line(run, &report)?,
+                false => fleet_text(run, &report).join("\n") + "\n",
+            }
+        } else if let Some(report) = report(outcome) {
+            code = exit_code::for_run(&report.exit);
+            hint = exit_hint(&report.exit);
+            match is_json {
+                true => end_line(run, &report)?,
+                false => report_text(&report),
+            }
+        } else {
             let message = ended(run, outcome).join("; ");
             let error = AppError::failure(format!("the run {run} returned no report: {message}"));
-            return Err(match outcome.ending {
-                RunEnding::Cancelled { .. } => error.with_code(exit_code::INTERRUPTED),
-                RunEnding::Succeeded | RunEnding::Failed { .. } => error,
-            });
+            // A success without a report is a failure of the command.
+            return Err(error.with_code(code.max(exit_code::FAILURE)));
         };
-        let text = match self.args.output {
-            OutputFormat::Json => {
-                let report = &report;
-                let line = serde_json::to_string(&Ended { run, report });
-                line.map_err(|error| AppError::failure(error.to_string()))? + "\n"
-            }
-            OutputFormat::Text => report_text(&report),
-        };
-        let status = command_hint(&format!("status {run}"), self.server);
-        let hint = format!("the outcome is stored: {status} shows it");
-        let printed = self.output.result(&text);
-        printed.map_err(|error| error.with_hint(hint))?;
-        if let Some(hint) = exit_hint(&report.exit) {
+        let status = self.hint(&format!("status {run}"));
+        let stored = format!("the outcome is stored: {status} shows it");
+        self.print(&text).map_err(|error| error.with_hint(stored))?;
+        if let Some(hint) = hint {
             self.output
                 .note(&format!("  hint: {}", sanitize_line(&hint)));
         }
-        Ok(exit_code::for_run(&report.exit))
+        Ok(code)
     }
+}
+
+/// Formats the last line of `autonoe-cluster submit --wait --output json`.
+fn end_line(run: &RunId, report: &impl Serialize) -> Result<String, AppError> {
+    let line = serde_json::to_string(&Ended { run, report });
+    line.map(|line| line + "\n")
+        .map_err(|error| AppError::failure(error.to_string()))
 }

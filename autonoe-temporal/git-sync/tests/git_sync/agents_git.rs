@@ -76,15 +76,11 @@ async fn commits_that_were_not_published_are_kept() {
     one.synced_project().checkout().await.expect("it arrives");
 
     assert_eq!(log(&one), "first");
-    let saved = one
-        .synced_project()
-        .unpublished_work()
-        .await
-        .expect("it is listed");
+    let saved = fixture.unpublished_work("one");
     let sync_dir = fixture.path("one/sync.git");
     git(
         &sync_dir,
-        &["merge-base", "--is-ancestor", &created, &saved[0].name],
+        &["merge-base", "--is-ancestor", &created, &saved[0]],
     );
 }
 
@@ -141,12 +137,7 @@ async fn quarantined_repositories_are_deleted_and_their_unknown_commits_kept() {
         assert_eq!(quarantined(&fixture, "one"), [""; 0]);
     }
 
-    let saved = one
-        .synced_project()
-        .unpublished_work()
-        .await
-        .expect("it is listed");
-    let mut saved: Vec<_> = saved.into_iter().map(|saved| saved.commit).collect();
+    let mut saved = fixture.unpublished_work("one");
     saved.sort();
     let mut expected = vec![attempt.clone(), stash.clone()];
     expected.sort();

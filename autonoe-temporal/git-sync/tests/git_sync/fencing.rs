@@ -39,15 +39,11 @@ async fn a_host_that_was_overtaken_cannot_push_and_the_remote_stays_as_it_is() {
     assert_eq!(one.read("late.txt"), "too late\n");
     one.attach(3, Epoch(3)).await.expect("it runs");
     assert_eq!(one.read("late.txt"), "");
-    let saved = one
-        .synced_project()
-        .unpublished_work()
-        .await
-        .expect("it is listed");
+    let saved = fixture.unpublished_work("one");
     let [saved] = &saved[..] else {
         panic!("{saved:?}");
     };
-    let show = format!("{}:late.txt", saved.commit);
+    let show = format!("{saved}:late.txt");
     let sync_dir = fixture.path("one/sync.git");
     assert_eq!(crate::fixture::git(&sync_dir, &["show", &show]), "too late");
     assert_eq!(recorded(&one), [1, 2, 3]);

@@ -88,6 +88,17 @@ impl Fixture {
         self.on_remote(&["show", &format!("{BRANCH}:{path}")])
     }
 
+    /// Returns the commits that a host keeps and the remote does not have.
+    pub(crate) fn unpublished_work(&self, host: &str) -> Vec<String> {
+        let list = [
+            "for-each-ref",
+            "--format=%(objectname)",
+            "refs/git-sync/kept/",
+        ];
+        let kept = git(&self.path(host).join("sync.git"), &list);
+        kept.lines().map(ToOwned::to_owned).collect()
+    }
+
     pub(crate) fn synced_project(&self, host: &str) -> SyncedProject {
         open(&self.path(host), &self.remote(), commands())
     }

@@ -33,11 +33,7 @@ async fn a_run_moves_back_and_forth_between_two_hosts() {
     assert_eq!(fixture.on_remote(&["rev-parse", "main"]), base);
     let names = fixture.on_remote(&["for-each-ref", "--format=%(refname:short)"]);
     assert_eq!(names, format!("{BRANCH}\nmain"));
-    let saved = one
-        .synced_project()
-        .unpublished_work()
-        .await
-        .expect("it is listed");
+    let saved = fixture.unpublished_work("one");
     assert!(saved.is_empty(), "{saved:?}");
 }
 

@@ -87,15 +87,11 @@ async fn a_session_that_another_host_repeated_counts_there_and_the_local_work_is
     one.attach(3, epoch).await.expect("it runs");
     assert_eq!(recorded(&one), [1, 2, 3]);
     assert_eq!(one.played.received().len(), 3);
-    let saved = one
-        .synced_project()
-        .unpublished_work()
-        .await
-        .expect("it is listed");
+    let saved = fixture.unpublished_work("one");
     let [saved] = &saved[..] else {
         panic!("{saved:?}");
     };
-    let show = format!("{}:half.txt", saved.name);
+    let show = format!("{saved}:half.txt");
     let sync_dir = fixture.path("one/sync.git");
     assert_eq!(git(&sync_dir, &["show", &show]), "half");
 }

@@ -175,13 +175,13 @@ async fn blocking_ignored_file_is_saved() {
 
     assert_eq!(fs::read(here.join("x.log")).expect("it came"), b"of two\n");
     assert_eq!(fs::read(here.join("y.log")).expect("it came"), b"of two\n");
-    let saved = one.unpublished_work().await.expect("it is listed");
+    let saved = fixture.unpublished_work("one");
     let [saved] = &saved[..] else {
         panic!("{saved:?}");
     };
     let sync_dir = fixture.path("one/sync.git");
     for file in ["x.log", "y.log/z"] {
-        let show = format!("{}:{file}", saved.name);
+        let show = format!("{saved}:{file}");
         assert_eq!(git(&sync_dir, &["show", &show]), "of one");
     }
 }

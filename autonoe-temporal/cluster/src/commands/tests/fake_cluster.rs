@@ -15,7 +15,7 @@ use autonoe_core::event::{Failure, Retry};
 use autonoe_core::project::{JournalPage, JournalPageRequest};
 use autonoe_core::run::RunLimits;
 use autonoe_core::{Mode, Project, RunId};
-use autonoe_temporal::{JournalError, RunSummary};
+use autonoe_temporal::{Cluster, JournalError, RunSummary};
 use clap::Parser;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -23,7 +23,7 @@ use tokio::sync::Notify;
 
 use super::Printed;
 use crate::args::Cli;
-use crate::commands::{self, Cluster};
+use crate::commands;
 
 /// Polling interval.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -147,14 +147,7 @@ impl FakeCluster {
         let output = running.printed.output();
         let connect = async { Ok(self.clone()) };
         let interrupted = running.interrupt.notified();
-        let command = commands::run(
-            &cli.command,
-            &cli.server,
-            None,
-            connect,
-            &output,
-            interrupted,
-        );
+        let command = commands::run(&cli, None, connect, &output, interrupted);
         let command = tokio::time::timeout(DEADLINE, command);
         let (ended, ()) = tokio::join!(command, script(&running));
         let code = ended.expect("it ends in time").unwrap_or_else(|error| {

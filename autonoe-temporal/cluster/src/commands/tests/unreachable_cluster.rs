@@ -8,31 +8,43 @@ use autonoe_core::RunId;
 use autonoe_core::engine::{
     Engine, EngineError, Placement, RunInstruction, RunOutcome, RunPhase, RunSpec, RunView,
 };
+use autonoe_core::event::Failure;
 use autonoe_core::project::{JournalPage, JournalPageRequest};
-use autonoe_temporal::{JournalError, RunSummary};
-
-use crate::commands::Cluster;
+use autonoe_temporal::{Cluster, JournalError, RunSummary};
+use serde_json::json;
 
 /// The answer of a host to a request for a page.
 pub(in crate::commands) enum Page {
     Lines(JournalPage),
     Busy,
+    Corrupt,
     NoAnswer,
 }
 
-/// A cluster that fails until `wait` was called `times` times. After that its run has ended.
+/// A page with `count` lines, the last of which is number `next`.
+pub(in crate::commands) fn page(count: u64, next: u64, is_last: bool) -> Page {
+    let entry = |epoch: u64| {
+        json!({"v": 1, "run": "shop-1", "at": "2026-01-01T00:00:00Z", "line": "flow_resumed",
+            "epoch": epoch})
+    };
+    let entries: Vec<_> = (next - count..next).map(entry).collect();
+    let page = json!({"entries": entries, "next": next, "isLast": is_last});
+    Page::Lines(serde_json::from_value(page).expect("a page"))
+}
+
+/// A cluster that fails until `wait` was called `times` times. Its run has ended.
 pub(in crate::commands) struct UnreachableCluster {
     times: Mutex<u32>,
-    has_status: bool,
-    pages: Option<Mutex<VecDeque<Page>>>,
+    has_ended: bool,
+    pages: Mutex<VecDeque<Page>>,
 }
 
 impl UnreachableCluster {
     pub(in crate::commands) fn for_times(times: u32) -> Self {
         Self {
             times: Mutex::new(times),
-            has_status: false,
-            pages: None,
+            has_ended: true,
+            pages: Mutex::new(VecDeque::from([page(0, 0, true)])),
         }
     }
 
@@ -40,19 +52,20 @@ impl UnreachableCluster {
         Self::for_times(u32::MAX)
     }
 
-    /// Always returns the status of the run.
-    pub(in crate::commands) fn reporting_status(self) -> Self {
+    /// A reachable cluster with a run in progress on the host `build-1`, which has these pages.
+    pub(in crate::commands) fn with_pages(pages: impl IntoIterator<Item = Page>) -> Self {
         Self {
-            has_status: true,
-            ..self
+            times: Mutex::new(0),
+            has_ended: false,
+            pages: Mutex::new(pages.into_iter().collect()),
         }
     }
 
-    /// A reachable cluster with a run on the host `build-1` that has these pages.
-    pub(in crate::commands) fn with_pages(pages: VecDeque<Page>) -> Self {
+    /// Ends the run.
+    pub(in crate::commands) fn ended(self) -> Self {
         Self {
-            pages: Some(Mutex::new(pages)),
-            ..Self::for_times(0)
+            has_ended: true,
+            ..self
         }
     }
 
@@ -82,19 +95,16 @@ impl Engine for UnreachableCluster {
     }
 
     async fn status(&self, run: &RunId) -> Result<RunView, EngineError> {
-        if !self.has_status {
-            self.check_reachable()?;
+        if run.as_str() == "nobody" {
+            return Err(EngineError::Unknown(run.clone()));
         }
+        self.check_reachable()?;
         let mut view = RunView::new(run.clone());
-        match self.pages {
-            Some(_) => {
-                view.phase = RunPhase::Running;
-                view.host = Some("build-1".to_owned());
-            }
-            None => {
-                view.phase = RunPhase::Ended;
-                view.outcome = Some(RunOutcome::cancelled("enough"));
-            }
+        view.phase = RunPhase::Running;
+        view.host = Some("build-1".to_owned());
+        if self.has_ended {
+            view.phase = RunPhase::Ended;
+            view.outcome = Some(RunOutcome::cancelled("enough"));
         }
         Ok(view)
     }
@@ -105,6 +115,9 @@ impl Engine for UnreachableCluster {
         }
         self.check_reachable()
             .inspect_err(|_| *self.times.lock().expect("not poisoned") -= 1)?;
+        if !self.has_ended {
+            std::future::pending::<()>().await;
+        }
         Ok(RunOutcome::cancelled("enough"))
     }
 }
@@ -116,8 +129,7 @@ impl Cluster for UnreachableCluster {
         host: &str,
         _: JournalPageRequest,
     ) -> Result<JournalPage, JournalError> {
-        let pages = self.pages.as_ref().expect("the run is on a host");
-        let page = pages.lock().expect("not poisoned").pop_front();
+        let page = self.pages.lock().expect("not poisoned").pop_front();
         let host = host.to_owned();
         match page.expect("no further request") {
             Page::Lines(page) => Ok(page),
@@ -126,6 +138,10 @@ impl Cluster for UnreachableCluster {
                 source: None,
             }
             .into()),
+            Page::Corrupt => {
+                let failure = Failure::permanent("journal", "rubbish");
+                Err(JournalError::Failed { host, failure })
+            }
             Page::NoAnswer => Err(JournalError::NoAnswer { host }),
         }
     }

@@ -46,7 +46,7 @@ async fn a_result_that_cannot_be_written_is_a_failure_of_every_command() {
         let connect = async { Ok(cluster) };
         let never = std::future::pending();
 
-        let done = commands::run(&cli.command, &cli.server, None, connect, &output, never).await;
+        let done = commands::run(&cli, None, connect, &output, never).await;
 
         let error = done.expect_err("nothing is written").to_string();
         let expected = "standard output cannot be written to";

@@ -1,29 +1,42 @@
-//! [`WorkflowInput`]: the input of a run's workflow, by the kind of the run.
+//! [`RunWorkflow`]: the workflow type of a run, with its input.
 
-use autonoe_core::engine::{EngineError, RunInstruction, RunSpec, SessionsRun};
+use autonoe_core::engine::{
+    EngineError, RunEnding, RunInstruction, RunOutcome, RunSpec, SessionsRun,
+};
 use autonoe_core::run::RunLimits;
 use autonoe_harness::coordinate::{MemberJob, STRATEGY_JOB, StrategyRun};
 use autonoe_harness::{Allowance, FleetMachine};
 use jiff::Timestamp;
+use serde_json::Value;
+use temporalio_common::{HasWorkflowDefinition, WorkflowDefinition};
+use temporalio_sdk::{WorkflowCancellationToken, WorkflowResult, WorkflowTermination};
 
 use crate::Timeouts;
-use crate::fleet::{FleetInput, MAX_MEMBERS};
-use crate::sessions::{CarriedState, SESSIONS_JOB, SessionsInput};
-use crate::wire::JobInput;
+use crate::fleet::{FleetWorkflow, MAX_MEMBERS};
+use crate::job::JobWorkflow;
+use crate::sessions::{CarriedState, SESSIONS_JOB, SessionsInput, SessionsWorkflow};
+use crate::wire::WorkflowInput;
 
-/// The input of a run's workflow.
-#[derive(Debug)]
-pub(crate) enum WorkflowInput {
-    /// A single job.
-    Job(JobInput),
-    /// Consecutive sessions.
-    Sessions(Box<SessionsInput>),
-    /// Members that are runs.
-    Fleet(FleetInput),
+/// The workflow type of a run, which follows from its job. Its input is JSON.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct RunWorkflow(String);
+
+impl WorkflowDefinition for RunWorkflow {
+    type Input = Value;
+    type Output = RunOutcome;
+
+    fn name(&self) -> &str {
+        &self.0
+    }
 }
 
-impl WorkflowInput {
-    /// Creates the input of a run, for any host or for the host with the queue `host_queue`.
+impl HasWorkflowDefinition for RunWorkflow {
+    type Run = Self;
+}
+
+impl RunWorkflow {
+    /// Returns the workflow of a run and its input, for any host or for the host with the queue
+    /// `host_queue`.
     ///
     /// # Errors
     ///
@@ -32,35 +45,65 @@ impl WorkflowInput {
         run: RunSpec,
         host_queue: Option<String>,
         timeouts: Timeouts,
-    ) -> Result<Self, EngineError> {
-        let refused = |reason: String| EngineError::Refused {
-            run: run.id.clone(),
-            reason,
+    ) -> Result<(Self, Value), EngineError> {
+        let id = run.id.clone();
+        let workflow = match run.job.as_str() {
+            SESSIONS_JOB => SessionsWorkflow::run.name(),
+            STRATEGY_JOB => FleetWorkflow::run.name(),
+            _ => JobWorkflow::run.name(),
         };
-        match run.job.as_str() {
-            SESSIONS_JOB => {
-                let (sessions, carried) = session_input(&run).map_err(|error| {
-                    refused(format!("the input is not a run with sessions: {error}"))
-                })?;
-                Ok(Self::Sessions(Box::new(SessionsInput {
-                    run,
-                    sessions,
-                    host_queue,
-                    timeouts,
-                    carried,
-                })))
-            }
-            STRATEGY_JOB => {
-                check_fleet(&run, host_queue.as_deref()).map_err(refused)?;
-                Ok(Self::Fleet(FleetInput { run, timeouts }))
-            }
-            _ => Ok(Self::Job(JobInput {
-                run,
-                host_queue,
-                timeouts,
-            })),
+        let workflow = Self(workflow.to_owned());
+        match input(run, host_queue, timeouts) {
+            Ok(input) => Ok((workflow, input)),
+            Err(reason) => Err(EngineError::Refused { run: id, reason }),
         }
     }
+}
+
+/// Ends a workflow with an outcome. A cancelled workflow ends as such, except that of a member:
+/// its fleet would not receive the outcome.
+pub(crate) fn end_workflow(
+    mut outcome: RunOutcome,
+    cancelled: &WorkflowCancellationToken,
+    is_member: bool,
+) -> WorkflowResult<RunOutcome> {
+    let RunEnding::Cancelled { reason } = &mut outcome.ending else {
+        return Ok(outcome);
+    };
+    // Only the workflow knows the reason of the request.
+    if let Some(requested) = cancelled.reason() {
+        *reason = requested;
+    }
+    if is_member {
+        Ok(outcome)
+    } else {
+        Err(WorkflowTermination::cancelled_with_details(outcome))
+    }
+}
+
+/// Returns the input of a run's workflow, or why the run is invalid.
+fn input(run: RunSpec, host_queue: Option<String>, timeouts: Timeouts) -> Result<Value, String> {
+    if run.job == STRATEGY_JOB {
+        check_fleet(&run, host_queue.as_deref())?;
+    }
+    let input = if run.job == SESSIONS_JOB {
+        let (sessions, carried) = session_input(&run)
+            .map_err(|error| format!("the input is not a run with sessions: {error}"))?;
+        serde_json::to_value(SessionsInput {
+            run,
+            sessions,
+            host_queue,
+            timeouts,
+            carried,
+        })
+    } else {
+        serde_json::to_value(WorkflowInput {
+            run,
+            host_queue,
+            timeouts,
+        })
+    };
+    input.map_err(|error| error.to_string())
 }
 
 /// Reads the input of a run's sessions. For a member of a fleet, it is the `work` of the member,
@@ -122,8 +165,8 @@ mod tests {
 
     use super::*;
 
-    fn workflow_input(run: RunSpec) -> Result<WorkflowInput, EngineError> {
-        WorkflowInput::from_spec(run, None, Timeouts::default())
+    fn workflow(run: RunSpec) -> Result<(RunWorkflow, Value), EngineError> {
+        RunWorkflow::from_spec(run, None, Timeouts::default())
     }
 
     fn strategy(name: &str, input: serde_json::Value) -> RunSpec {
@@ -147,7 +190,7 @@ mod tests {
                 "limit",
             ),
         ] {
-            let error = workflow_input(run).expect_err("it is refused").to_string();
+            let error = workflow(run).expect_err("it is refused").to_string();
 
             assert!(error.contains(word), "{error}");
         }
@@ -163,12 +206,13 @@ mod tests {
         );
         let few = strategy("f", json!({"strategy": {"type": "parallel"}}));
 
-        assert!(workflow_input(many).is_err());
-        assert!(
-            WorkflowInput::from_spec(few.clone(), Some("q@a".to_owned()), Timeouts::default())
-                .is_err()
-        );
-        assert!(matches!(workflow_input(few), Ok(WorkflowInput::Fleet(_))));
+        let bound =
+            RunWorkflow::from_spec(few.clone(), Some("q@a".to_owned()), Timeouts::default());
+
+        assert!(workflow(many).is_err());
+        assert!(bound.is_err());
+        let (workflow, _) = workflow(few).expect("a fleet");
+        assert_eq!(workflow.name(), "autonoe-fleet");
     }
 
     #[test]
@@ -187,11 +231,11 @@ mod tests {
             "allowance": allowance,
         });
 
-        let parsed = workflow_input(RunSpec::new(RunId::new("f.a"), SESSIONS_JOB, input));
+        let parsed = workflow(RunSpec::new(RunId::new("f.a"), SESSIONS_JOB, input));
 
-        let Ok(WorkflowInput::Sessions(begin)) = parsed else {
-            panic!("{parsed:?}");
-        };
+        let (workflow, begin) = parsed.expect("a run with sessions");
+        assert_eq!(workflow.name(), "autonoe-sessions");
+        let begin: SessionsInput = serde_json::from_value(begin).expect("its input");
         assert_eq!(begin.sessions.project().expect("a project"), shop);
         assert_eq!(begin.sessions.limits.max_iterations, Some(4));
         let budget = begin.sessions.limits.budget;
