@@ -44,6 +44,7 @@ pub(super) async fn check(flow: &mut Started, order: CheckOrder) -> FlowFact {
     answer.question = prompt.as_ref().map(|prompt| JudgeQuestion {
         name: &name,
         prompt: &prompt.text,
+        model: None,
         budget: order.budget,
     });
     let judge = SessionJudge::new(&mut flow.open);
