@@ -62,9 +62,8 @@ pub(super) fn fleet_spec(
         time: None,
         ..limits.budget
     });
-    let mut order = order
-        .time(limits.budget.time.unwrap_or(DEFAULT_TIME))
-        .budget(fleet_budget);
+    let mut order = order.budget(fleet_budget);
+    order.time = limits.budget.time.unwrap_or(DEFAULT_TIME);
     order.max_concurrent = options.max_concurrent.unwrap_or(order.max_concurrent);
     order.validate().map_err(|error| wrong(error.to_string()))?;
     let work = |task, trace| FleetWork {
