@@ -131,6 +131,6 @@ fn apply(fleet: &mut Dashboard, intent: &FleetIntent) {
         FleetAction::Pause => member.status = MemberRowStatus::Paused,
         FleetAction::Resume => member.status = MemberRowStatus::Running,
         FleetAction::Stop | FleetAction::Kill => member.status = MemberRowStatus::Stopped,
-        FleetAction::Instruct { text } => member.log.push(format!("told: {text}")),
+        FleetAction::Instruct { text } => member.log.push(format!("instruction: {text}")),
     }
 }

@@ -1,7 +1,6 @@
 //! Handle to watch and control a member.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,13 +12,13 @@ use autonoe_process::KillReport;
 
 use crate::alert::Alert;
 use crate::folder::as_lower_bound;
-use crate::folder::{FolderError, MemberFolder, MemberStatus, MemberView};
-use crate::strategy::{MemberId, MemberReport};
+use crate::folder::{FolderError, MemberFolder, MemberView};
+use crate::strategy::MemberId;
 
 /// Watches and controls one member through its folder, whether it runs in a process of its own or
 /// in this one. Any process that can write to the folder can have a handle.
 ///
-/// Methods that read nothing return what the last [`refresh`](Self::refresh) found.
+/// [`view`](Self::view) returns what the last [`refresh`](Self::refresh) or other call found.
 pub struct MemberHandle {
     folder: MemberFolder,
     clock: Arc<dyn Clock>,
@@ -65,10 +64,10 @@ impl MemberHandle {
     /// The default poll interval of the folder.
     pub const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-    /// The number of log lines that [`get_logs`](Self::get_logs) returns.
+    /// The usual number of log lines for [`logs`](Self::logs).
     pub const LOG_LINES: usize = 100;
 
-    /// Time that [`force_kill`](Self::force_kill) waits for an orderly end.
+    /// The usual time for [`kill`](Self::kill) to wait for an orderly end.
     pub const KILL_TIMEOUT: Duration = Duration::from_secs(30);
 
     /// Opens the member of a folder.
@@ -120,63 +119,12 @@ impl MemberHandle {
         &self.folder
     }
 
-    /// Returns the directory with its state, its log and its alerts.
-    pub fn state_dir(&self) -> &Path {
-        self.folder.path()
-    }
-
-    /// Returns the path of its task database. A member outside of a fleet may have none.
-    pub fn state_db(&self) -> PathBuf {
-        self.folder.path().join("state.db")
-    }
-
-    /// Returns the working directory of its agent: the folder of the current task, in the worktree of
-    /// an exploration while there is one. `None` before the first task.
-    pub fn working_dir(&self) -> Option<PathBuf> {
-        self.view().progress.working_dir
-    }
-
     /// Returns the state as of the last read of the folder.
     pub fn view(&self) -> MemberView {
         self.seen
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
-    }
-
-    /// Returns its status.
-    pub fn status(&self) -> MemberStatus {
-        self.view().status
-    }
-
-    /// Returns its progress, from 0 to 1.
-    pub fn progress(&self) -> f64 {
-        self.view().progress.progress
-    }
-
-    /// Returns the task that it works on.
-    pub fn current_task(&self) -> Option<String> {
-        self.view().progress.task
-    }
-
-    /// Returns the number of its current iteration; 0 before the first.
-    pub fn current_iteration(&self) -> u32 {
-        self.view().progress.iteration
-    }
-
-    /// Returns its result as a member of a fleet, once it has ended.
-    pub fn result(&self) -> Option<MemberReport> {
-        self.view().result()
-    }
-
-    /// Returns its error.
-    pub fn error(&self) -> Option<String> {
-        self.view().error
-    }
-
-    /// Returns the ID of the process that serves it, while there is one.
-    pub fn pid(&self) -> Option<u32> {
-        self.view().pid
     }
 
     /// Reads its folder.
@@ -276,15 +224,6 @@ impl MemberHandle {
         Ok(outcome)
     }
 
-    /// Kills it as [`kill`](Self::kill) does, after [`KILL_TIMEOUT`](Self::KILL_TIMEOUT).
-    ///
-    /// # Errors
-    ///
-    /// As [`kill`](Self::kill).
-    pub async fn force_kill(&self) -> Result<RunOutcome, HandleError> {
-        self.kill(Self::KILL_TIMEOUT).await
-    }
-
     /// Waits until the member has ended. A member whose process was lost has not ended: its
     /// supervisor decides whether to restart it.
     ///
@@ -307,15 +246,6 @@ impl MemberHandle {
     /// The log cannot be read.
     pub async fn logs(&self, tail: usize) -> Result<Vec<String>, HandleError> {
         Ok(self.folder.log(tail)?)
-    }
-
-    /// Returns the last [`LOG_LINES`](Self::LOG_LINES) lines of its log.
-    ///
-    /// # Errors
-    ///
-    /// The log cannot be read.
-    pub async fn get_logs(&self) -> Result<Vec<String>, HandleError> {
-        self.logs(Self::LOG_LINES).await
     }
 
     /// Returns its alerts.

@@ -42,7 +42,7 @@
 //! | define success criteria, as data | [`SuccessCriteria`] |
 //! | verify them | [`Executor::verify_success`], [`Verification`](executor::Verification) |
 //! | limit the cost of a verification | [`VerificationBudget`](budget::VerificationBudget) |
-//! | implement a criterion, a judge or an executor of your own | [`Criterion`], [`Judge`], [`Executor`] |
+//! | implement a criterion, a judge or an executor of your own | [`Criterion`], [`Judge`](autonoe_core::session::Judge), [`Executor`] |
 //!
 //! For many agents at once:
 //!
@@ -134,8 +134,8 @@ pub use coordinate::{
     Coordinator, FleetEvent, FleetEventKind, FleetMachine, FleetObserver, FleetReport, FleetSpans,
 };
 pub use executor::{
-    AgentExecutor, Criterion, Execution, ExecutionReport, Executor, Executors, Judge,
-    SuccessCriteria, Task, TaskId,
+    AgentExecutor, Criterion, Execution, ExecutionReport, Executor, Executors, SuccessCriteria,
+    Task, TaskId,
 };
 #[cfg(feature = "sqlite")]
 pub use fleet_run::{

@@ -9,6 +9,8 @@ mod executor;
 mod fleets;
 #[cfg(feature = "conformance")]
 mod handles;
+#[cfg(feature = "sqlite")]
+mod intact;
 mod isolation;
 mod one_dependency;
 mod roadmap;

@@ -31,6 +31,8 @@ pub struct JudgeQuestion<'a> {
     pub name: &'a str,
     /// The statement to judge, with the evidence.
     pub prompt: &'a str,
+    /// The model of the judge; the judge's default if `None`.
+    pub model: Option<&'a str>,
     /// The limits of the session.
     pub budget: Budget,
 }
@@ -65,11 +67,14 @@ impl std::fmt::Debug for SessionJudge<'_> {
 impl Judge for SessionJudge<'_> {
     async fn judge(&self, question: &JudgeQuestion<'_>) -> Result<Judged, Failure> {
         let slot = VerdictSlot::default();
-        let order = SessionOrder::new(question.prompt)
+        let mut order = SessionOrder::new(question.prompt)
             .name(question.name)
             .access(SessionAccess::read_only())
             .budget(question.budget)
             .tool(verdict_tool(&slot));
+        if let Some(model) = question.model {
+            order = order.model(model);
+        }
         let session = self.0.lock().await.run(order).await.result;
         let is_complete = session.end == SessionEnd::Outcome(SessionOutcome::Completed);
         Ok(Judged {

@@ -164,6 +164,6 @@ impl Events {
                 }
             }
         };
-        timeout(PATIENCE, search).await.expect("it is said in time")
+        timeout(PATIENCE, search).await.expect("it is sent in time")
     }
 }

@@ -22,7 +22,7 @@ async fn a_shutdown_ends_streams_and_closes_the_port() {
     let ended = timeout(PATIENCE, server.shutdown()).await;
 
     ended.expect("it ends in time");
-    assert!(!events.until("never said").await, "the stream has ended");
+    assert!(!events.until("never sent").await, "the stream has ended");
     assert!(TcpStream::connect(address).await.is_err());
 
     // The same port can serve again at once.
@@ -47,7 +47,7 @@ async fn a_client_that_does_not_go_is_not_waited_for() {
     let ended = timeout(PATIENCE, fixture.server.shutdown()).await;
 
     ended.expect("it ends in time");
-    assert!(!stalled.until("never said").await);
+    assert!(!stalled.until("never sent").await);
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn dropping_the_server_closes_streams_and_port() {
 
     drop(fixture);
 
-    assert!(!events.until("never said").await);
+    assert!(!events.until("never sent").await);
     let closed = async {
         while TcpStream::connect(address).await.is_ok() {
             tokio::task::yield_now().await;

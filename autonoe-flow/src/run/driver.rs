@@ -265,6 +265,7 @@ async fn check(flow: &mut Started, order: CheckOrder) -> FlowFact {
         let question = JudgeQuestion {
             name: &name,
             prompt: &prompt,
+            model: None,
             budget: order.budget,
         };
         // The session ends by itself when the flow is cancelled or its time is up.

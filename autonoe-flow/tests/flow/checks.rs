@@ -54,6 +54,7 @@ fn session() -> SessionReport {
 const QUESTION: JudgeQuestion<'static> = JudgeQuestion {
     name: "a-check",
     prompt: "Is it good?",
+    model: None,
     budget: Budget {
         cost_usd: None,
         tokens: None,

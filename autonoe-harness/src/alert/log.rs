@@ -1,4 +1,4 @@
-//! Append-only alert log, one line of JSON per alert, and its errors.
+//! Append-only alert log, one line of JSON per alert.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,7 +7,8 @@ use std::{fs, io};
 use autonoe_core::project::{AppendLog, LogEntry, LogWriters, ProjectError, create_folder};
 use autonoe_core::run::Durability;
 
-use super::Alert;
+use super::{Alert, Severity};
+use crate::folder::{FolderError, require_regular_file};
 
 /// Maximum time that an alert waits for other writers. A suspended process may hold the lock for
 /// ever.
@@ -75,14 +76,15 @@ impl AlertLog {
     /// # Errors
     ///
     /// The alert cannot be written. Existing content is unchanged.
-    pub fn append(&self, alert: &Alert) -> Result<(), AlertError> {
+    pub fn append(&self, alert: &Alert) -> Result<(), FolderError> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
-        create_folder(folder).map_err(|source| self.failed("written", source))?;
+        let unwritable = |source| FolderError::unwritable(&self.path, source);
+        create_folder(folder).map_err(unwritable)?;
         let log = AppendLog::open_for(LogWriters::SeveralWithin(LOCK_LIMIT), &self.path);
         log.and_then(|log| log.append(alert, Durability::Synced))
             .map_err(|error| match error {
-                ProjectError::Unwritable { source, .. } => self.failed("written", source),
-                error => self.failed("written", io::Error::other(error)),
+                ProjectError::Unwritable { source, .. } => unwritable(source),
+                error => unwritable(io::Error::other(error)),
             })
     }
 
@@ -91,25 +93,28 @@ impl AlertLog {
     /// # Errors
     ///
     /// The file cannot be read.
-    pub fn read(&self) -> Result<AlertHistory, AlertError> {
+    pub fn read(&self) -> Result<AlertHistory, FolderError> {
         let read = require_regular_file(&self.path).and_then(|()| fs::read(&self.path));
         match read {
             Ok(bytes) => Ok(AlertHistory::parse(&bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(AlertHistory::default()),
-            Err(source) => Err(self.failed("read", source)),
-        }
-    }
-
-    fn failed(&self, doing: &'static str, source: io::Error) -> AlertError {
-        AlertError::Failed {
-            path: self.path.clone(),
-            doing,
-            source,
+            Err(source) => Err(FolderError::unreadable(&self.path, source)),
         }
     }
 }
 
 impl AlertHistory {
+    /// Returns the alerts of a severity, in log order.
+    pub fn by_severity(&self, severity: Severity) -> impl Iterator<Item = &Alert> {
+        let alerts = self.alerts.iter();
+        alerts.filter(move |alert| alert.severity == severity)
+    }
+
+    /// Returns the last `count` alerts, in log order.
+    pub fn recent(&self, count: usize) -> &[Alert] {
+        &self.alerts[self.alerts.len().saturating_sub(count)..]
+    }
+
     fn parse(bytes: &[u8]) -> Self {
         let mut history = Self::default();
         for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
@@ -131,40 +136,6 @@ impl AlertHistory {
     fn note(&mut self, line: usize, reason: String) {
         self.unreadable.push(UnreadableAlert { line, reason });
     }
-}
-
-/// Refuses a pipe, because reading it would block, and a symlink, because it may point anywhere.
-fn require_regular_file(path: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(path) {
-        Ok(found) if !found.is_file() => Err(io::Error::other("it is not a file")),
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
-/// Error of an alert log, or of pausing a member on a critical alert.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AlertError {
-    /// A log cannot be read or written.
-    #[error("the alerts in {path:?} cannot be {doing}")]
-    Failed {
-        /// The log.
-        path: PathBuf,
-        /// The operation that failed.
-        doing: &'static str,
-        /// The I/O error.
-        source: io::Error,
-    },
-    /// The member could not be paused.
-    #[error("cannot pause the member in {path:?}")]
-    NotPaused {
-        /// The folder of the member.
-        path: PathBuf,
-        /// The I/O error.
-        source: io::Error,
-    },
 }
 
 #[cfg(test)]

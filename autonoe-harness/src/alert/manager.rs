@@ -1,14 +1,14 @@
 //! Alert manager: records alerts and delivers them to sinks, without blocking the caller.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Alert, AlertError, AlertHistory, AlertLog, AlertSink, Severity};
-use crate::folder::MemberFolder;
+use super::{Alert, AlertLog, AlertSink, Severity};
+use crate::folder::{FolderError, MemberFolder};
 
 /// Default time limit of a sink for one alert.
 const USUAL_DEADLINE: Duration = Duration::from_secs(30);
@@ -43,28 +43,22 @@ const USUAL_DEADLINE: Duration = Duration::from_secs(30);
 /// alerts.flush().await;
 ///
 /// assert!(folder.is_pause_requested()?);
-/// assert_eq!(alerts.by_severity(Severity::Critical).await?.len(), 1);
-/// assert_eq!(alerts.recent(10).await?.len(), 1);
+/// assert_eq!(folder.alerts()?.len(), 1);
 /// # Ok(())
 /// # }
 /// ```
 pub struct AlertManager {
-    own: AlertLog,
-    all: Option<AlertLog>,
+    logs: Vec<AlertLog>,
     sinks: Vec<Delivery>,
     deadline: Duration,
     pauses: Option<MemberFolder>,
 }
 
 impl AlertManager {
-    /// The number of alerts that [`get_recent`](Self::get_recent) returns.
-    pub const RECENT_ALERTS: usize = 10;
-
     /// Creates a manager that records alerts in the log of a member.
     pub fn new(log: impl Into<PathBuf>) -> Self {
         Self {
-            own: AlertLog::new(log),
-            all: None,
+            logs: vec![AlertLog::new(log)],
             sinks: Vec::new(),
             deadline: USUAL_DEADLINE,
             pauses: None,
@@ -74,7 +68,7 @@ impl AlertManager {
     /// Also records alerts in a log that all members share.
     #[must_use]
     pub fn shared_log(mut self, log: impl Into<PathBuf>) -> Self {
-        self.all = Some(AlertLog::new(log));
+        self.logs.push(AlertLog::new(log));
         self
     }
 
@@ -108,20 +102,24 @@ impl AlertManager {
     ///
     /// A log cannot be written, or the member cannot be paused. All other actions are performed
     /// anyway.
-    pub async fn alert(&self, alert: Alert) -> Result<(), AlertError> {
-        let mut recorded = match &self.pauses {
-            Some(folder) if alert.severity == Severity::Critical => pause(folder.clone()).await,
-            _ => Ok(()),
-        };
+    pub async fn alert(&self, alert: Alert) -> Result<(), FolderError> {
         let alert = Arc::new(alert);
-        for log in [Some(&self.own), self.all.as_ref()].into_iter().flatten() {
-            let written = append(log.clone(), Arc::clone(&alert)).await;
-            recorded = recorded.and(written);
-        }
+        let is_critical = alert.severity == Severity::Critical;
+        let pauses = self.pauses.clone().filter(|_| is_critical);
+        let (logs, written) = (self.logs.clone(), alert.clone());
+        let recorded = tokio::task::spawn_blocking(move || {
+            let paused = pauses.map_or(Ok(()), |folder| folder.request_pause());
+            logs.iter()
+                .fold(paused, |recorded, log| recorded.and(log.append(&written)))
+        });
+        let recorded = recorded.await;
         for sink in &self.sinks {
             sink.send(&alert);
         }
-        recorded
+        recorded.unwrap_or_else(|panicked| {
+            let path = self.logs[0].path();
+            Err(FolderError::unwritable(path, io::Error::other(panicked)))
+        })
     }
 
     /// Waits until every sink has received all alerts so far, or has missed its deadline.
@@ -130,87 +128,12 @@ impl AlertManager {
             sink.flush().await;
         }
     }
-
-    /// Returns the content of the member's log, including unreadable lines.
-    ///
-    /// # Errors
-    ///
-    /// The log cannot be read.
-    pub async fn history(&self) -> Result<AlertHistory, AlertError> {
-        let (log, path) = (self.own.clone(), self.own.path().to_owned());
-        let read = tokio::task::spawn_blocking(move || log.read()).await;
-        read.unwrap_or_else(|broken| {
-            Err(AlertError::Failed {
-                path,
-                doing: "read",
-                source: std::io::Error::other(broken),
-            })
-        })
-    }
-
-    /// Returns the alerts of one severity, in log order.
-    ///
-    /// # Errors
-    ///
-    /// The log cannot be read.
-    pub async fn by_severity(&self, severity: Severity) -> Result<Vec<Alert>, AlertError> {
-        let mut alerts = self.history().await?.alerts;
-        alerts.retain(|alert| alert.severity == severity);
-        Ok(alerts)
-    }
-
-    /// Returns the last `count` alerts, in log order.
-    ///
-    /// # Errors
-    ///
-    /// The log cannot be read.
-    pub async fn recent(&self, count: usize) -> Result<Vec<Alert>, AlertError> {
-        let mut alerts = self.history().await?.alerts;
-        Ok(alerts.split_off(alerts.len().saturating_sub(count)))
-    }
-
-    /// Returns the last [`RECENT_ALERTS`](Self::RECENT_ALERTS) alerts, in log order.
-    ///
-    /// # Errors
-    ///
-    /// The log cannot be read.
-    pub async fn get_recent(&self) -> Result<Vec<Alert>, AlertError> {
-        self.recent(Self::RECENT_ALERTS).await
-    }
-}
-
-async fn pause(folder: MemberFolder) -> Result<(), AlertError> {
-    let path = folder.path().to_owned();
-    let paused = tokio::task::spawn_blocking(move || folder.request_pause()).await;
-    let paused = match paused {
-        Ok(Ok(())) => return Ok(()),
-        Ok(Err(error)) => std::io::Error::other(error),
-        Err(broken) => std::io::Error::other(broken),
-    };
-    Err(AlertError::NotPaused {
-        path,
-        source: paused,
-    })
-}
-
-/// Writes on a blocking thread, so that the runtime does not wait for the disk.
-async fn append(log: AlertLog, alert: Arc<Alert>) -> Result<(), AlertError> {
-    let path = log.path().to_owned();
-    let written = tokio::task::spawn_blocking(move || log.append(&alert)).await;
-    written.unwrap_or_else(|broken| {
-        Err(AlertError::Failed {
-            path,
-            doing: "written",
-            source: std::io::Error::other(broken),
-        })
-    })
 }
 
 impl fmt::Debug for AlertManager {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AlertManager")
-            .field("own", &self.own)
-            .field("all", &self.all)
+            .field("logs", &self.logs)
             .field("sinks", &self.sinks)
             .finish_non_exhaustive()
     }

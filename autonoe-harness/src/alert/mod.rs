@@ -4,6 +4,6 @@ mod log;
 mod manager;
 mod value;
 
-pub use log::{AlertError, AlertHistory, AlertLog, UnreadableAlert};
+pub use log::{AlertHistory, AlertLog, UnreadableAlert};
 pub use manager::AlertManager;
 pub use value::{Alert, AlertSink, Severity};

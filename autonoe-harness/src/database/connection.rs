@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 
-use super::open::{DatabaseError, Kind, check_version, open, run_check};
+use super::open::{DatabaseError, Kind, check_version, open};
 use crate::state::StateError;
 
 /// SQLite connection on a dedicated thread, so that the async runtime never waits for a disk.
@@ -78,37 +78,14 @@ impl Database {
         work: impl FnOnce(&Transaction<'_>) -> Result<T, DatabaseError> + Send + 'static,
     ) -> Result<T, StateError> {
         let (path, kind) = (self.path.clone(), self.kind);
-        self.on_thread(move |connection| {
+        let work = move |connection: &mut Connection| {
             let transaction = connection.transaction_with_behavior(behavior)?;
             // A newer program may have changed the file since it was opened.
             check_version(&transaction, &path, kind)?;
             let done = work(&transaction)?;
             transaction.commit()?;
             Ok(done)
-        })
-        .await
-    }
-
-    /// Checks the integrity of the whole file.
-    pub(crate) async fn integrity_check(&self) -> Result<(), StateError> {
-        self.on_thread(|connection| {
-            run_check(connection, "PRAGMA integrity_check")?;
-            let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
-            if statement.exists([])? {
-                Err(DatabaseError::Unreadable(
-                    "a row references a missing row".to_owned(),
-                ))
-            } else {
-                Ok(())
-            }
-        })
-        .await
-    }
-
-    async fn on_thread<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Connection) -> Result<T, DatabaseError> + Send + 'static,
-    ) -> Result<T, StateError> {
+        };
         let (answer, answered) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
             // A panic rolls back its own transaction, and affects no other job.
@@ -120,7 +97,9 @@ impl Database {
         });
         self.jobs.send(job).map_err(|_| self.disconnected_error())?;
         let done = answered.await.map_err(|_| self.disconnected_error())?;
-        done.map_err(|error| error.into_state_error(&self.path, "cannot read or write it"))
+        done.map_err(|error: DatabaseError| {
+            error.into_state_error(&self.path, "cannot read or write it")
+        })
     }
 
     fn disconnected_error(&self) -> StateError {

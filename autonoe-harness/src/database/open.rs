@@ -82,7 +82,7 @@ fn is_empty(connection: &Connection) -> Result<bool, DatabaseError> {
 }
 
 /// Returns the schema version of a database; 0 if it is empty.
-pub(crate) fn version(connection: &Connection) -> Result<i64, DatabaseError> {
+fn version(connection: &Connection) -> Result<i64, DatabaseError> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
@@ -116,13 +116,8 @@ pub(crate) fn check_version(
 }
 
 /// Checks that all pages are intact, before anything is written.
-pub(crate) fn check_pages(connection: &Connection) -> Result<(), DatabaseError> {
-    run_check(connection, "PRAGMA quick_check(5)")
-}
-
-/// Runs a pragma that reports `ok` or a list of problems.
-pub(crate) fn run_check(connection: &Connection, question: &str) -> Result<(), DatabaseError> {
-    let mut statement = connection.prepare(question)?;
+fn check_pages(connection: &Connection) -> Result<(), DatabaseError> {
+    let mut statement = connection.prepare("PRAGMA quick_check(5)")?;
     let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
     let lines = lines.collect::<Result<Vec<_>, _>>()?;
     match lines.as_slice() {

@@ -8,23 +8,26 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_core::agent::{BudgetKind, SessionEnd, SessionReport};
 use autonoe_core::event::{Failure, InvalidValue};
-use autonoe_core::run::{BuildError, FlowExit, Models, SessionAccess, SessionRunnerBuilder};
-use autonoe_core::session::{FlowStart, OpenSessions, PerformedSession};
-use autonoe_core::time::{AgentSessionId, Clock, SystemClock};
-use autonoe_core::tool::{JudgeVerdict, ToolStatus, VerdictSlot, verdict_tool};
-use autonoe_core::{
-    AgentClientFactory, Budget, Capabilities, RunControl, SessionOrder, SessionRunner,
+use autonoe_core::run::{BuildError, FlowExit, Models, SessionRunnerBuilder};
+use autonoe_core::session::{
+    FlowStart, Judge, JudgeQuestion, Judged, OpenSessions, PerformedSession, SessionJudge,
 };
+use autonoe_core::time::{AgentSessionId, Clock, SystemClock};
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{AgentClientFactory, Capabilities, RunControl, SessionOrder, SessionRunner};
 use autonoe_process::ProcessRunner;
 use jiff::Timestamp;
 use serde_json::json;
 
 use super::folder::resolve_folder;
 use super::{
-    ExecuteError, Execution, ExecutionOutcome, ExecutionReport, Executor, Judge, JudgeQuestion,
-    Task, Verification, VerificationContext, follow_up_prompt, judge_prompt, task_prompt,
+    ExecuteError, Execution, ExecutionOutcome, ExecutionReport, Executor, Task, Verification,
+    VerificationContext, follow_up_prompt, task_prompt,
 };
-use crate::budget::{PaidSession, VerificationBudget};
+use crate::budget::VerificationBudget;
+
+/// Builds the judge of a folder.
+type JudgeFactory = Arc<dyn Fn(&Path) -> Arc<dyn Judge> + Send + Sync>;
 
 type Configure = Arc<dyn Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync>;
 
@@ -68,7 +71,7 @@ pub struct AgentExecutor {
     configure: Configure,
     pub(super) clock: Arc<dyn Clock>,
     commands: Option<ProcessRunner>,
-    judge: Option<Arc<dyn Judge>>,
+    judge: Option<JudgeFactory>,
 }
 
 impl AgentExecutor {
@@ -140,20 +143,32 @@ impl AgentExecutor {
         self
     }
 
-    /// Sets the judge of statements that no command can check. An [`AgentExecutor`] is a judge,
-    /// too.
+    /// Sets the judges of statements that no command can check, by the folder of the task; see
+    /// [`judge_in`](Self::judge_in).
     #[must_use]
-    pub fn statement_judge(mut self, judge: impl Judge + 'static) -> Self {
-        self.judge = Some(Arc::new(judge));
+    pub fn statement_judge(
+        mut self,
+        judges: impl Fn(&Path) -> Arc<dyn Judge> + Send + Sync + 'static,
+    ) -> Self {
+        self.judge = Some(Arc::new(judges));
         self
+    }
+
+    /// Returns a judge that works in a folder, each time in a new session on the backend of this
+    /// executor.
+    pub fn judge_in(&self, folder: impl Into<PathBuf>) -> Arc<dyn Judge> {
+        Arc::new(AgentJudge {
+            executor: self.clone(),
+            folder: folder.into(),
+        })
     }
 
     /// Makes its own backend the judge, in further sessions that can change nothing. A backend that
     /// can bypass the gate cannot be restricted in this way, and does not judge.
     #[must_use]
     pub fn self_judging(self) -> Self {
-        let judge = Arc::new(self.clone());
-        self.statement_judge(judge)
+        let judge = self.clone();
+        self.statement_judge(move |folder| judge.judge_in(folder))
     }
 
     /// Returns the session builder of a task in `folder`.
@@ -222,20 +237,24 @@ impl AgentExecutor {
             }
             let start = FlowStart::new("task").parameters(json!({"task": task.id}));
             let mut continued = false;
-            let order = |can: &Capabilities| {
+            let mut order = |can: &Capabilities| {
                 let resume = resume.filter(|_| can.resume.is_yes());
                 continued = resume.is_some();
                 session_order(task, execution.context.as_deref(), resume)
             };
             let left = time.saturating_sub(elapsed_since(started, &*self.clock));
-            let performed = run_single_session(
-                builder,
-                start,
-                order,
-                (&execution.control, &*self.clock),
-                (left, execution.budget),
-            );
-            let mut performed = performed.await?;
+            let control = &execution.control;
+            let opened = open_sessions(builder, start, control, &*self.clock, left).await?;
+            let mut performed = match opened {
+                Ok((mut open, left)) => {
+                    let limits = execution.budget.with_time(left);
+                    let order = order(open.capabilities()).budget(limits);
+                    let performed = open.run(order).await;
+                    close(open, FlowExit::from(&performed.result.end));
+                    Ok(performed)
+                }
+                Err(exit) => Err(exit),
+            };
             match &mut performed {
                 Ok(performed) if continued && is_lost(&performed.result) => {
                     let end = &performed.result.end;
@@ -341,9 +360,10 @@ impl Executor for AgentExecutor {
         };
         let commands = self.commands.clone();
         let commands = commands.map(|commands| commands.directory(&folder));
+        let judge = self.judge.as_ref().map(|judges| judges(&folder));
         let context = VerificationContext {
             commands: commands.as_ref(),
-            judge: self.judge.as_deref(),
+            judge: judge.as_deref(),
             budget: Some(budget),
             ..VerificationContext::new(task, result, &folder)
         };
@@ -381,20 +401,18 @@ impl fmt::Debug for AgentExecutor {
     }
 }
 
-/// Runs one session, from probing its backend to its end, within `time` and `limits`. `order`
-/// creates its order from the capabilities of the backend.
+/// Opens the sessions of one flow within `time`, and returns the rest of the time.
 ///
 /// # Errors
 ///
-/// The session did not start.
-async fn run_single_session(
+/// The builder is invalid; or, inside, the flow did not start.
+async fn open_sessions(
     builder: SessionRunnerBuilder,
     start: FlowStart,
-    order: impl FnOnce(&Capabilities) -> SessionOrder,
-    (control, clock): (&RunControl, &dyn Clock),
-    (time, limits): (Duration, Budget),
-) -> Result<Result<PerformedSession, FlowExit>, BuildError> {
-    let time = limits.time.map_or(time, |limit| limit.min(time));
+    control: &RunControl,
+    clock: &dyn Clock,
+    time: Duration,
+) -> Result<Result<(OpenSessions, Duration), FlowExit>, BuildError> {
     let started = clock.now();
     let sessions = builder.build_sessions()?;
     let opened = tokio::select! {
@@ -402,7 +420,7 @@ async fn run_single_session(
         opened = sessions.open(start, control) => opened,
         () = clock.sleep(time) => return Ok(Err(timed_out())),
     };
-    let mut open = match opened {
+    let open = match opened {
         Ok(open) => open,
         Err(not_opened) => return Ok(Err(not_opened.report().exit.clone())),
     };
@@ -411,10 +429,7 @@ async fn run_single_session(
         close(open, timed_out());
         return Ok(Err(timed_out()));
     }
-    let order = order(open.capabilities()).budget(limits.with_time(left));
-    let performed = open.run(order).await;
-    close(open, FlowExit::from(&performed.result.end));
-    Ok(Ok(performed))
+    Ok(Ok((open, left)))
 }
 
 fn timed_out() -> FlowExit {
@@ -436,57 +451,36 @@ fn close(open: OpenSessions, exit: FlowExit) {
 /// Time limit of a judge.
 const TEN_MINUTES: Duration = Duration::from_secs(600);
 
+/// Judges in a folder, in sessions on the backend of an executor.
+struct AgentJudge {
+    executor: AgentExecutor,
+    folder: PathBuf,
+}
+
 #[async_trait]
-impl Judge for AgentExecutor {
-    async fn judge(&self, question: &JudgeQuestion<'_>) -> Result<Option<JudgeVerdict>, Failure> {
-        let slot = VerdictSlot::default();
-        let order = SessionOrder::new(judge_prompt(question))
-            .name(format!("task-{}-judge", question.task.id))
-            .access(SessionAccess::read_only())
-            .tool(verdict_tool(&slot));
-        let model = question.model.or(self.model.as_deref());
-        let start = FlowStart::new("judge").parameters(json!({"task": question.task.id}));
-        let open = question.budget.map(VerificationBudget::open).transpose();
-        let paid = open.map_err(|kind| {
-            let message = format!("the {kind} budget is spent; no judge can be started");
-            Failure::permanent("budget_spent", message)
-        })?;
-        let limits = paid
-            .as_ref()
-            .map_or_else(Budget::default, PaidSession::budget);
-        let started = self.clock.now();
+impl Judge for AgentJudge {
+    async fn judge(&self, question: &JudgeQuestion<'_>) -> Result<Judged, Failure> {
+        let executor = &self.executor;
+        let model = question.model.or(executor.model.as_deref());
+        let builder = executor.builder(&self.folder, model);
+        let start = FlowStart::new("judge").parameters(json!({"name": question.name}));
+        let time = question.budget.time;
+        let time = time.map_or(TEN_MINUTES, |limit| limit.min(TEN_MINUTES));
         // Dropping the future cancels the session.
         let control = RunControl::new();
-        let performed = run_single_session(
-            self.builder(question.folder, model),
-            start,
-            |_| order,
-            (&control, &*self.clock),
-            (TEN_MINUTES, limits),
-        );
-        let performed = performed.await;
-        match (paid, &performed) {
-            (Some(paid), Ok(Ok(performed))) => {
-                let (cost, tokens) = (performed.result.cost, performed.result.tokens);
-                paid.settle(cost, tokens, elapsed_since(started, &*self.clock));
-            }
-            (Some(paid), _) => paid.release(),
-            (None, _) => {}
-        }
-        let performed =
-            performed.map_err(|error| Failure::permanent("not_set_up", error.to_string()))?;
-        let performed = performed.map_err(|exit| match exit {
+        let opened = open_sessions(builder, start, &control, &*executor.clock, time).await;
+        let opened = opened.map_err(|error| Failure::permanent("not_set_up", error.to_string()))?;
+        let (mut open, left) = opened.map_err(|exit| match exit {
             FlowExit::Failed { error } => error,
             exit => Failure::retryable("not_started", exit.to_string()),
         })?;
-        match ExecutionOutcome::from_session(&performed.result, TEN_MINUTES.as_secs()) {
-            // A judge that was stopped may have given its verdict before it had seen everything.
-            ExecutionOutcome::Completed => Ok(slot.take()),
-            ExecutionOutcome::Failed { error } => Err(error),
-            end => Err(Failure::retryable(
-                "judge_not_completed",
-                format!("the session {end}"),
-            )),
-        }
+        let limited = JudgeQuestion {
+            model: None,
+            budget: question.budget.with_time(left),
+            ..*question
+        };
+        let judged = SessionJudge::new(&mut open).judge(&limited).await?;
+        close(open, FlowExit::from(&judged.session.end));
+        Ok(judged)
     }
 }

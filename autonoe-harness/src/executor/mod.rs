@@ -3,7 +3,6 @@
 mod agent_executor;
 mod criterion;
 mod folder;
-mod judge;
 mod outcome;
 mod port;
 mod prompt;
@@ -15,7 +14,6 @@ pub use criterion::{
     AllOf, AnyOf, CRITERION_PORT, CommandCriterion, Criterion, FileCriterion, JudgeCriterion,
     SuccessCriteria, TestsCriterion, Verification, VerificationContext,
 };
-pub use judge::{Judge, JudgeQuestion};
 pub use outcome::ExecutionOutcome;
 pub use port::{ExecuteError, Execution, Executor, Executors};
 pub use prompt::{follow_up_prompt, judge_prompt, task_prompt};

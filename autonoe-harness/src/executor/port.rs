@@ -58,7 +58,7 @@ use crate::budget::VerificationBudget;
 ///         _: &ExecutionReport,
 ///         _: &VerificationBudget,
 ///     ) -> Verification {
-///         Verification::unverified("nobody looked")
+///         Verification::unverified("no checks were run")
 ///     }
 /// }
 /// ```
@@ -138,13 +138,13 @@ impl fmt::Debug for dyn Executor + '_ {
 /// use autonoe_harness::Execution;
 ///
 /// let control = RunControl::new();
-/// let again = Execution::new(&control)
-///     .context("The last try left the tests red.")
-///     .model("gpt-5.5");
+/// let again = Execution {
+///     context: Some("The last try left the tests red.".to_owned()),
+///     ..Execution::new(&control)
+/// };
 /// # drop(again);
 /// ```
 #[derive(Clone, Debug, Default)]
-#[non_exhaustive]
 pub struct Execution {
     /// Cancels the execution, pauses it before it starts, and sends messages to its agent.
     pub control: RunControl,
@@ -153,10 +153,12 @@ pub struct Execution {
     /// The model, overriding that of the task.
     pub model: Option<String>,
     /// The conversation of an earlier execution of the task to continue: its
-    /// [`ExecutionReport::conversation`].
+    /// [`ExecutionReport::conversation`]. If the backend cannot, it starts a new one;
+    /// [`ExecutionReport::continued`] records which of them happened.
     pub resume: Option<AgentSessionId>,
     /// The directory in which the backend stores conversations, so that a later execution can
-    /// continue them.
+    /// continue them. Backends with their own storage ignore it; others, such as models, cannot
+    /// continue conversations without it. The caller deletes it.
     pub conversations: Option<PathBuf>,
     /// The budget, in addition to the limits of all sessions of the executor.
     pub budget: Budget,
@@ -169,44 +171,6 @@ impl Execution {
             control: control.clone(),
             ..Self::default()
         }
-    }
-
-    /// Adds context for the agent, in addition to that of the task.
-    #[must_use]
-    pub fn context(mut self, text: impl Into<String>) -> Self {
-        self.context = Some(text.into());
-        self
-    }
-
-    /// Sets the model, overriding that of the task.
-    #[must_use]
-    pub fn model(mut self, name: impl Into<String>) -> Self {
-        self.model = Some(name.into());
-        self
-    }
-
-    /// Limits the spending, in addition to the limits of all sessions of the executor.
-    #[must_use]
-    pub fn budget(mut self, budget: Budget) -> Self {
-        self.budget = budget;
-        self
-    }
-
-    /// Continues the conversation of an earlier execution of the task if the backend can, and
-    /// starts a new one otherwise. [`ExecutionReport::continued`] records which of them happened.
-    #[must_use]
-    pub fn resume(mut self, conversation: AgentSessionId) -> Self {
-        self.resume = Some(conversation);
-        self
-    }
-
-    /// Sets the directory in which the backend stores conversations, so that a later execution can
-    /// continue them. Backends with their own storage ignore it; others, such as models, cannot
-    /// continue conversations without it. The caller deletes it.
-    #[must_use]
-    pub fn conversations(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.conversations = Some(directory.into());
-        self
     }
 }
 
@@ -221,9 +185,9 @@ impl Execution {
 ///     Executors::default().executor(codex).executor(gemini)
 /// }
 ///
-/// let nobody = Executors::default();
+/// let empty = Executors::default();
 /// let task = Task::new("T-001", "Add a login page.")?.cli("codex");
-/// let error = nobody.for_task(&task).expect_err("there is none");
+/// let error = empty.for_task(&task).expect_err("there is none");
 /// assert_eq!(error.to_string(), "there is no executor \"codex\"; no executors are known");
 /// # let _ = pick;
 /// # Ok::<(), autonoe_harness::executor::InvalidTaskId>(())

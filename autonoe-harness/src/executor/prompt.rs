@@ -1,6 +1,6 @@
 //! Prompts for agents and judges.
 
-use super::{JudgeQuestion, Task};
+use super::Task;
 
 /// Maximum length of the agent's output in the prompt of a judge, in bytes.
 const LONGEST_ACCOUNT: usize = 32 * 1024;
@@ -68,8 +68,8 @@ pub fn follow_up_prompt(task: &Task, context: Option<&str>) -> String {
 /// Renders the prompt of a judge.
 ///
 /// The output of the agent is presented as data, not as instructions.
-pub fn judge_prompt(question: &JudgeQuestion<'_>) -> String {
-    let account = match question.output.trim() {
+pub fn judge_prompt(task: &Task, statement: &str, output: &str) -> String {
+    let account = match output.trim() {
         "" => "It wrote nothing.".to_owned(),
         output => cut(output),
     };
@@ -83,8 +83,8 @@ pub fn judge_prompt(question: &JudgeQuestion<'_>) -> String {
              call there is no verdict. If you cannot find out, the statement does not hold."
                 .to_owned(),
         ),
-        ("Statement", question.statement.to_owned()),
-        ("Task of the agent", question.task.goal.clone()),
+        ("Statement", statement.to_owned()),
+        ("Task of the agent", task.goal.clone()),
         ("Answer of the agent", fenced(&account)),
     ])
 }
@@ -211,7 +211,7 @@ mod tests {
                  - the command `cargo test` ends with exit code 0",
             ),
             (
-                task("Do it.").description("not told"),
+                task("Do it.").description("not in the prompt"),
                 None,
                 "## Goal\nDo it.",
             ),
@@ -277,16 +277,8 @@ mod tests {
     fn a_judge_sees_the_end_of_a_long_output() {
         let output = format!("{}THE END", "ä".repeat(LONGEST_ACCOUNT));
         let task = task("Do it.");
-        let question = JudgeQuestion {
-            task: &task,
-            folder: std::path::Path::new("/srv"),
-            statement: "It works.",
-            output: &output,
-            model: None,
-            budget: None,
-        };
 
-        let prompt = judge_prompt(&question);
+        let prompt = judge_prompt(&task, "It works.", &output);
 
         assert!(prompt.contains("THE END") && prompt.contains("left out"));
         assert!(prompt.len() < LONGEST_ACCOUNT + 2_000, "{}", prompt.len());

@@ -12,7 +12,7 @@ use crate::executor::{ExecutionOutcome, ExecutionReport, Task, Verification};
 use crate::handle::MemberHandle;
 use crate::isolation::{IsolationError, WorkLocation, Worktree, Worktrees};
 use crate::strategy::MemberId;
-use crate::work::{Isolation, RecoveredState, WorkJournal, WorkOrder};
+use crate::work::{Isolation, RecoveredState, WorkOrder};
 
 /// Poll interval while a process still uses a worktree.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -64,8 +64,7 @@ impl FleetRun {
                 unmerged.any(|other| other.branch == place.branch)
             });
         }
-        self.rebuild_member_states().await;
-        self.share_member_ends().await;
+        self.complete_member_records().await;
         let now = self.clock.now();
         if let Some(reason) = &report.not_merged {
             let alert = Alert::new("not_merged", Severity::Error, reason, now);
@@ -174,8 +173,8 @@ impl FleetRun {
     /// Returns the result of a winner's task, as a judge needs it.
     fn result_of(&self, winner: &FleetMember, task: &Task, cli: &str) -> ExecutionReport {
         let folder = self.home.member_folder(&self.order.name, &winner.id);
-        let journal = folder.map(|folder| WorkJournal::read(&folder.path().join("work.jsonl")));
-        let events = journal.ok().and_then(Result::ok).unwrap_or_default();
+        let events = folder.and_then(|folder| folder.work_events());
+        let events = events.unwrap_or_default();
         let so_far: RecoveredState = events.into_iter().collect();
         let found = so_far.done().find(|(id, _)| **id == task.id);
         let found = found.map(|(_, result)| result.clone());

@@ -14,19 +14,19 @@ use crate::budget::Account;
 use crate::coordinate::{FleetEvent, FleetEventKind, FleetReport, FleetSpans};
 use crate::folder::MemberLog;
 use crate::pluralize::pluralize;
-use crate::state::{DecisionRecord, FleetRecord, LeaderToken, SqliteMeta, StateError};
+use crate::state::{FleetRecord, LeaderToken, SqliteMeta, StateError};
 use crate::strategy::{Member, MemberId, MemberState, spent_by};
 
 /// Records the events and decisions of a fleet: in the state database, in the log and as alerts.
 pub(super) struct FleetRecorder {
-    pub(super) meta: SqliteMeta,
-    pub(super) token: LeaderToken,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) log: MemberLog,
-    pub(super) alerts: Arc<AlertManager>,
-    pub(super) members: Vec<Member>,
+    meta: SqliteMeta,
+    leader: LeaderToken,
+    clock: Arc<dyn Clock>,
+    log: MemberLog,
+    alerts: Arc<AlertManager>,
+    members: Vec<Member>,
     /// The budget of the whole fleet.
-    pub(super) budget: Budget,
+    budget: Budget,
 }
 
 impl FleetRecorder {
@@ -39,12 +39,11 @@ impl FleetRecorder {
         log: MemberLog,
         alerts: Arc<AlertManager>,
     ) -> Result<Self, StateError> {
-        let token = meta
-            .acquire_leadership(&record.plan.id, clock.now())
-            .await?;
+        let leader = meta.acquire_leadership(&record.id, clock.now()).await?;
+        let epoch = leader.epoch;
         let mut recorder = Self {
             meta,
-            token,
+            leader,
             clock,
             log,
             alerts,
@@ -52,7 +51,6 @@ impl FleetRecorder {
             budget,
         };
         let pid = std::process::id();
-        let epoch = recorder.token.epoch;
         recorder.line(&format!("led by process {pid}, epoch {epoch}"));
         Ok(recorder)
     }
@@ -127,7 +125,7 @@ impl FleetRecorder {
             (before, after) => before != after,
         };
         if is_news {
-            self.meta.set_member(&self.token, id, &state, at).await?;
+            self.meta.set_member(&self.leader, id, &state, at).await?;
             member.state = state;
         }
         Ok(is_news)
@@ -169,7 +167,7 @@ impl FleetRecorder {
     /// Records the end of the fleet.
     pub(super) async fn finish(&mut self, report: &FleetReport) -> Result<(), StateError> {
         let now = self.clock.now();
-        self.meta.finish_fleet(&self.token, report, now).await?;
+        self.meta.finish_fleet(&self.leader, report, now).await?;
         self.line(&match &report.not_merged {
             Some(reason) => format!("error: the winner's work was not merged: {reason}"),
             None => {
@@ -180,29 +178,26 @@ impl FleetRecorder {
         Ok(())
     }
 
-    /// Returns the decision of an earlier leader, if there is one.
+    /// Returns the decision of an earlier coordinator, if there is one.
     pub(super) async fn recorded_decision(&self) -> Result<Option<FleetReport>, StateError> {
-        let found = self.decisions().await?.into_iter();
-        let mut found = found.filter_map(|decision| match decision {
+        self.first_decision(|decision| match decision {
             FleetDecision::Decided(report) => Some(*report),
             _ => None,
-        });
-        // The first decision counts: a later one was made although the fleet was decided.
-        Ok(found.next())
+        })
+        .await
     }
 
     /// Continues the trace of the first coordinator of the fleet, or records that of `spans` as the
     /// first.
     pub(super) async fn trace(&mut self, spans: &FleetSpans) -> Result<(), StateError> {
-        let decisions = self.decisions().await?.into_iter();
-        let mut traced = decisions.filter_map(|decision| match decision {
+        let traced = self.first_decision(|decision| match decision {
             FleetDecision::Traced {
                 traceparent,
                 tracestate,
             } => TraceContext::parse(&traceparent, tracestate.as_deref()).ok(),
             _ => None,
         });
-        if let Some(first) = traced.next() {
+        if let Some(first) = traced.await? {
             spans.resume(first);
             return Ok(());
         }
@@ -216,25 +211,43 @@ impl FleetRecorder {
 
     /// Returns the commit with the work of the winner, if it was merged.
     pub(super) async fn merged_commit(&self) -> Result<Option<String>, StateError> {
-        let found = self.decisions().await?.into_iter();
-        let mut found = found.filter_map(|decision| match decision {
+        self.first_decision(|decision| match decision {
             FleetDecision::Merged { commit } => Some(commit),
             _ => None,
-        });
-        Ok(found.next())
+        })
+        .await
     }
 
-    async fn decisions(&self) -> Result<Vec<FleetDecision>, StateError> {
-        FleetDecision::parse_all(&self.meta.decisions(&self.token.fleet).await?)
+    /// Returns the first decision that `select` accepts. Later ones of its kind do not count.
+    async fn first_decision<T>(
+        &self,
+        select: impl Fn(FleetDecision) -> Option<T>,
+    ) -> Result<Option<T>, StateError> {
+        for record in self.meta.decisions(&self.leader.fleet).await? {
+            // The other records are events.
+            if record.decision.get("decision").is_none() {
+                continue;
+            }
+            let decision = serde_json::from_value(record.decision).map_err(|error| {
+                let number = record.number;
+                StateError::Invalid(format!(
+                    "cannot parse decision {number} of a fleet: {error}"
+                ))
+            })?;
+            if let Some(selected) = select(decision) {
+                return Ok(Some(selected));
+            }
+        }
+        Ok(None)
     }
 
     pub(super) async fn save_accounts(&self, accounts: &Account) -> Result<(), StateError> {
         let now = self.clock.now();
-        self.meta.save_accounts(&self.token, accounts, now).await
+        self.meta.save_accounts(&self.leader, accounts, now).await
     }
 
     pub(super) async fn saved_account(&self) -> Result<Option<Account>, StateError> {
-        self.meta.accounts(&self.token.fleet).await
+        self.meta.accounts(&self.leader.fleet).await
     }
 
     pub(super) fn line(&mut self, text: &str) {
@@ -254,7 +267,7 @@ impl FleetRecorder {
             StateError::Invalid(format!("cannot serialise a decision: {error}"))
         })?;
         self.meta
-            .append_decision(&self.token, &decision, at)
+            .append_decision(&self.leader, &decision, at)
             .await?;
         Ok(())
     }
@@ -283,26 +296,4 @@ pub(super) enum FleetDecision {
         /// The commit of the base that contains it.
         commit: String,
     },
-}
-
-impl FleetDecision {
-    /// Parses the decisions of this kind among the records, in order.
-    ///
-    /// # Errors
-    ///
-    /// One of them cannot be parsed.
-    pub(super) fn parse_all(records: &[DecisionRecord]) -> Result<Vec<Self>, StateError> {
-        let own = records
-            .iter()
-            .filter(|it| it.decision.get("decision").is_some());
-        let read = own.map(|record| {
-            serde_json::from_value(record.decision.clone()).map_err(|error| {
-                let number = record.number;
-                StateError::Invalid(format!(
-                    "cannot parse decision {number} of a fleet: {error}"
-                ))
-            })
-        });
-        read.collect()
-    }
 }

@@ -84,14 +84,14 @@ mod tests {
         let folder = folder(root.path());
         assert_eq!(leader(&folder).expect("readable"), None);
 
-        let first = Leadership::acquire(&folder).expect("nobody leads");
+        let first = Leadership::acquire(&folder).expect("the lock is free");
 
         assert_eq!(leader(&folder).expect("readable"), Some(std::process::id()));
         let second = Leadership::acquire(&folder);
         assert!(matches!(second, Err(FolderError::Held { .. })));
         drop(first);
         assert_eq!(leader(&folder).expect("readable"), None);
-        Leadership::acquire(&folder).expect("nobody leads");
+        Leadership::acquire(&folder).expect("the lock is free");
     }
 
     #[test]

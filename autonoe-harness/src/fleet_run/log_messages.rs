@@ -277,7 +277,7 @@ mod tests {
             task: task(),
             iteration: 1,
             strategy: "s".to_owned(),
-            step: RecoveryStep::new("label", "said", change),
+            step: RecoveryStep::new("label", "description", change),
             skipped: Vec::new(),
             attempt: RecoveryAttempt::default(),
         }

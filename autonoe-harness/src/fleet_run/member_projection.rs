@@ -39,13 +39,24 @@ pub(super) struct Projected {
 }
 
 impl MemberProjection {
-    pub(super) fn new(member: MemberId) -> Self {
+    fn new(member: MemberId) -> Self {
         Self {
             member,
             started_at: None,
             attempts: BTreeMap::new(),
             answer: String::new(),
         }
+    }
+
+    /// Applies all entries of a journal.
+    pub(super) fn replay(member: MemberId, entries: &[WorkEvent]) -> (Self, Projected) {
+        let (mut projection, mut all) = (Self::new(member), Projected::default());
+        for entry in entries {
+            let projected = projection.apply(entry);
+            all.changes.extend(projected.changes);
+            all.events.extend(projected.events);
+        }
+        (projection, all)
     }
 
     /// Applies the next entry.
@@ -77,9 +88,15 @@ impl MemberProjection {
                 ..
             } => {
                 let update = if *success {
-                    TaskUpdate::new(TaskStatus::Completed).output(std::mem::take(&mut self.answer))
+                    TaskUpdate {
+                        output: Some(std::mem::take(&mut self.answer)),
+                        ..TaskUpdate::new(TaskStatus::Completed)
+                    }
                 } else {
-                    TaskUpdate::new(TaskStatus::Failed).error(reason)
+                    TaskUpdate {
+                        error: Some(reason.clone()),
+                        ..TaskUpdate::new(TaskStatus::Failed)
+                    }
                 };
                 projected.changes = status(task, update, at);
             }
@@ -116,8 +133,12 @@ impl MemberProjection {
             "error": result.error,
             "artifact": artifact,
         });
-        let end = NewMemberEvent::new(kind, at).member(self.member.clone());
-        Some(end.details(details).key(self.end_key()?))
+        Some(NewMemberEvent {
+            member: Some(self.member.clone()),
+            details,
+            key: Some(self.end_key()?),
+            ..NewMemberEvent::new(kind, at)
+        })
     }
 
     fn execution(&mut self, entry: &WorkEvent) -> Option<TaskChange> {
@@ -194,10 +215,12 @@ impl MemberProjection {
         at: Timestamp,
         details: Value,
     ) -> Option<NewMemberEvent> {
-        let event = NewMemberEvent::new(kind, at)
-            .member(self.member.clone())
-            .details(details);
-        Some(event.key(self.key(kind, place)?))
+        Some(NewMemberEvent {
+            member: Some(self.member.clone()),
+            details,
+            key: Some(self.key(kind, place)?),
+            ..NewMemberEvent::new(kind, at)
+        })
     }
 
     fn key(&self, kind: &str, place: &str) -> Option<String> {

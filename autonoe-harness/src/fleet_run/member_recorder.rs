@@ -1,7 +1,5 @@
 //! Records the work of a member: its journal, and everything derived from it.
 
-use std::error::Error;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -18,10 +16,10 @@ use super::log_messages::MemberMessages;
 use super::member_projection::MemberProjection;
 use super::{FleetHome, FleetMember, FleetRun};
 use crate::alert::{Alert, AlertManager, Severity};
-use crate::folder::{FolderError, JournalEntry, MemberFolder, MemberLog, MemberStatus};
+use crate::folder::{FolderError, JournalEntry, MemberFolder, MemberLog, MemberStatus, events_in};
 use crate::shared::{ArtifactName, NewMemberEvent, SharedContext, SharedError};
 use crate::state::{MemberPlan, SqliteState, StateError};
-use crate::strategy::{MemberId, MemberReport};
+use crate::strategy::MemberReport;
 use crate::work::{RecoveredState, WorkEvent, WorkJournal, WorkObserver, WorkOrder};
 
 /// Interval of the checks whether the process has paused.
@@ -30,12 +28,11 @@ const PAUSE_POLL: Duration = Duration::from_millis(50);
 /// Maximum number of such checks. The server of a folder polls for requests every second.
 const PAUSE_POLLS: usize = 200;
 
-pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Records the work of a member in its journal, `work.jsonl`, which is the source of truth. The
 /// state (`state.db`), the log, the alerts and the shared events are derived from the journal.
 pub(super) struct MemberRecorder {
-    id: MemberId,
     folder: MemberFolder,
     clock: Arc<dyn Clock>,
     alerts: AlertManager,
@@ -65,23 +62,18 @@ impl MemberRecorder {
         clock: Arc<dyn Clock>,
         alerts: AlertManager,
     ) -> Result<Self, Failure> {
-        let path = journal_of(&folder);
-        let unusable = |error: std::io::Error| {
-            Failure::permanent("journal", format!("cannot open {path:?}: {error}"))
-        };
+        let path = folder.path().join("work.jsonl");
+        let unusable = |error: FolderError| error.failure("journal");
         let journal = WorkJournal::open(&path).map_err(unusable)?;
-        let entries = WorkJournal::read(&path).map_err(unusable)?;
-        let log = MemberLog::open(&folder)
-            .map_err(|error| Failure::permanent("member_folder", error.to_string()))?;
-        let roadmap = order.roadmap.as_deref();
-        let rebuilt = rebuild_state(&folder, order, roadmap, &entries, clock.now()).await;
-        let RebuiltState {
-            state,
-            projection,
-            events,
-        } = rebuilt.map_err(not_recorded)?;
+        let entries = folder.work_events().map_err(unusable)?;
+        let log = MemberLog::open(&folder).map_err(|error| error.failure("member_folder"))?;
+        let plan = MemberPlan {
+            roadmap: order.roadmap.clone(),
+            ..MemberPlan::new(folder.id().clone(), order.tasks.iter().cloned())
+        };
+        let rebuilt = rebuild_state(&folder, plan, &entries, clock.now()).await;
+        let (state, projection, events) = rebuilt.map_err(not_recorded)?;
         let recorder = Self {
-            id: folder.id().clone(),
             folder,
             clock,
             alerts,
@@ -125,10 +117,7 @@ impl MemberRecorder {
         Ok(())
     }
 
-    /// Shares the outcome of the member: its output as an artifact, and one event. Sharing it again
-    /// after a kill changes nothing.
-    ///
-    /// A failure does not undo the work: it raises an alert.
+    /// Shares the end of the member. A failure does not undo the work: it raises an alert.
     pub(super) async fn share(&self, outcome: &RunOutcome) {
         if let Err(error) = self.try_share(outcome).await {
             let message = format!("cannot share the result: {error}");
@@ -139,11 +128,7 @@ impl MemberRecorder {
     }
 
     async fn try_share(&self, outcome: &RunOutcome) -> Result<(), BoxError> {
-        let result = MemberReport::from_outcome(&self.id, outcome);
-        let end = MemberEnd::read(&self.folder)?;
-        let shared = self.shared().await?;
-        end.share(shared, &self.folder, outcome, &result, self.clock.now())
-            .await
+        share_end(self.shared().await?, &self.folder, outcome).await
     }
 
     fn line(&self, text: &str) {
@@ -153,7 +138,11 @@ impl MemberRecorder {
 
     /// Raises an alert. A failure to record it is logged, and blocks nothing.
     async fn alert(&self, alert: Alert) {
-        if let Err(error) = self.alerts.alert(alert.member(self.id.clone())).await {
+        if let Err(error) = self
+            .alerts
+            .alert(alert.member(self.folder.id().clone()))
+            .await
+        {
             tracing::warn!(%error, "cannot record an alert of a member");
             self.line(&format!("error: {error}"));
         }
@@ -211,163 +200,96 @@ impl WorkObserver for MemberRecorder {
     }
 }
 
-fn journal_of(folder: &MemberFolder) -> PathBuf {
-    folder.path().join("work.jsonl")
-}
-
 #[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
 fn not_recorded(error: StateError) -> Failure {
     Failure::permanent("not_recorded", error.to_string())
 }
 
-/// The journal of a member that has ended, as shared events.
-pub(super) struct MemberEnd {
-    projection: MemberProjection,
-    /// All shared events of the journal, without that of the end.
-    events: Vec<NewMemberEvent>,
-    /// The time of the last entry.
-    last: Option<Timestamp>,
-}
-
-impl MemberEnd {
-    /// Reads the journal of a member.
-    pub(super) fn read(folder: &MemberFolder) -> Result<Self, FolderError> {
-        let entries = folder.entries()?;
-        let mut projection = MemberProjection::new(folder.id().clone());
-        let mut events = Vec::new();
-        for entry in &entries {
-            if let JournalEntry::Work(event) = entry {
-                events.extend(projection.apply(event).events);
-            }
-        }
-        Ok(Self {
-            projection,
-            events,
-            last: entries.iter().rev().find_map(JournalEntry::at),
-        })
+/// Publishes the output of a member that has ended as an artifact, and emits the events of its
+/// journal and of its end. Does nothing if its end was shared before.
+async fn share_end(
+    shared: &SharedContext,
+    folder: &MemberFolder,
+    outcome: &RunOutcome,
+) -> Result<(), BoxError> {
+    let entries = folder.entries()?;
+    let at = entries.iter().rev().find_map(JournalEntry::at);
+    let id = folder.id().clone();
+    let (projection, projected) = MemberProjection::replay(id, &events_in(entries));
+    // A member that was never started, or that works on another engine, has no journal here.
+    let (Some(key), Some(at)) = (projection.end_key(), at) else {
+        return Ok(());
+    };
+    if shared.has_event(&key).await? {
+        return Ok(());
     }
-
-    /// Publishes the output of the member, and emits its events. Sharing them again after a kill
-    /// changes nothing.
-    pub(super) async fn share(
-        &self,
-        shared: &SharedContext,
-        folder: &MemberFolder,
-        outcome: &RunOutcome,
-        result: &MemberReport,
-        at: Timestamp,
-    ) -> Result<(), BoxError> {
-        let artifact = format!("{}.md", folder.id());
-        let name: ArtifactName = artifact.parse()?;
-        let path = folder.path().join("output.md");
-        replace_file_durably(&path, result.output.as_bytes())?;
-        let about = json!({"success": result.success});
-        shared
-            .publish_artifact(&name, &path, folder.id(), &about, at)
-            .await?;
-        let end = self
-            .projection
-            .outcome_event(outcome, result, &artifact, at);
-        for event in self.events.iter().chain(&end) {
-            shared.emit_event(event).await?;
-        }
-        Ok(())
+    let result = MemberReport::from_outcome(folder.id(), outcome);
+    let artifact = format!("{}.md", folder.id());
+    let name: ArtifactName = artifact.parse()?;
+    let path = folder.path().join("output.md");
+    replace_file_durably(&path, result.output.as_bytes())?;
+    let metadata = json!({"success": result.success});
+    shared
+        .publish_artifact(&name, &path, folder.id(), &metadata, at)
+        .await?;
+    let end = projection.outcome_event(outcome, &result, &artifact, at);
+    for event in projected.events.iter().chain(&end) {
+        shared.emit_event(event).await?;
     }
-}
-
-impl FleetRun {
-    /// Shares the ends of members whose processes did not: a killed or lost process shares nothing.
-    /// A failure is logged: nothing is lost, because the events are derived from the journal.
-    pub(super) async fn share_member_ends(&self) {
-        for member in &self.order.members {
-            if let Err(error) = self.share_member_end(member).await {
-                let member = &member.id;
-                tracing::warn!(%member, %error, "cannot share the end of a member");
-            }
-        }
-    }
-
-    async fn share_member_end(&self, member: &FleetMember) -> Result<(), BoxError> {
-        let folder = self.home.member_folder(&self.order.name, &member.id)?;
-        let end = MemberEnd::read(&folder)?;
-        // A member that was never started, or that works on another engine, has no journal here.
-        let (Some(key), Some(at)) = (end.projection.end_key(), end.last) else {
-            return Ok(());
-        };
-        let Some(outcome) = folder.outcome()? else {
-            return Ok(());
-        };
-        let shared = self.home.shared().await?;
-        if shared.has_event(&key).await? {
-            return Ok(());
-        }
-        let result = MemberReport::from_outcome(folder.id(), &outcome);
-        end.share(&shared, &folder, &outcome, &result, at).await
-    }
-}
-
-/// The state of a member at the end of its journal.
-pub(super) struct RebuiltState {
-    pub(super) state: SqliteState,
-    pub(super) projection: MemberProjection,
-    /// All shared events of the journal.
-    pub(super) events: Vec<NewMemberEvent>,
+    Ok(())
 }
 
 /// Replaces the content of `state.db` by what the journal has, and creates the file if it is
-/// missing.
-pub(super) async fn rebuild_state(
+/// missing. Also returns all shared events of the journal.
+async fn rebuild_state(
     folder: &MemberFolder,
-    work: &WorkOrder,
-    roadmap: Option<&Path>,
+    plan: MemberPlan,
     entries: &[WorkEvent],
     now: Timestamp,
-) -> Result<RebuiltState, StateError> {
-    let id = folder.id().clone();
-    let mut projection = MemberProjection::new(id.clone());
-    let (mut changes, mut events) = (Vec::new(), Vec::new());
-    for entry in entries {
-        let projected = projection.apply(entry);
-        changes.extend(projected.changes);
-        events.extend(projected.events);
-    }
-    let mut plan = MemberPlan::new(id, work.tasks.iter().cloned());
-    plan.roadmap = roadmap.map(Path::to_owned);
+) -> Result<(SqliteState, MemberProjection, Vec<NewMemberEvent>), StateError> {
+    let (projection, projected) = MemberProjection::replay(folder.id().clone(), entries);
     let state = SqliteState::open(&folder.path().join("state.db")).await?;
-    state.rebuild(plan, changes, now).await?;
-    Ok(RebuiltState {
-        state,
-        projection,
-        events,
-    })
+    state.rebuild(plan, projected.changes, now).await?;
+    Ok((state, projection, projected.events))
 }
 
 impl FleetRun {
-    /// Rebuilds the missing states of members that no process serves. A failure is logged: nothing
-    /// is lost, because the state is derived from the journal.
-    pub(super) async fn rebuild_member_states(&self) {
+    /// Rebuilds the missing states of members that no process serves, and shares the ends of
+    /// members whose processes did not: a killed or lost process shares nothing. A failure is
+    /// logged: nothing is lost, because state and events are derived from the journal.
+    pub(super) async fn complete_member_records(&self) {
         for member in &self.order.members {
+            let id = &member.id;
             if let Err(error) = self.rebuild_member_state(member).await {
-                let member = &member.id;
-                tracing::warn!(%member, %error, "cannot rebuild the state of a member");
+                tracing::warn!(%id, %error, "cannot rebuild the state of a member");
+            }
+            if let Err(error) = self.share_member_end(member).await {
+                tracing::warn!(%id, %error, "cannot share the end of a member");
             }
         }
     }
 
-    async fn rebuild_member_state(
-        &self,
-        member: &FleetMember,
-    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+    async fn rebuild_member_state(&self, member: &FleetMember) -> Result<(), BoxError> {
         let folder = self.home.member_folder(&self.order.name, &member.id)?;
         if folder.path().join("state.db").exists() || folder.is_served()? {
             return Ok(());
         }
-        let entries = WorkJournal::read(&folder.path().join("work.jsonl"))?;
+        let entries = folder.work_events()?;
         // A member on another engine has no journal here.
         if !entries.is_empty() {
-            let roadmap = self.order.roadmap.as_deref();
-            let now = self.clock.now();
-            rebuild_state(&folder, &member.work, roadmap, &entries, now).await?;
+            let plan = MemberPlan {
+                roadmap: self.order.roadmap.clone(),
+                ..MemberPlan::new(folder.id().clone(), member.work.tasks.iter().cloned())
+            };
+            rebuild_state(&folder, plan, &entries, self.clock.now()).await?;
+        }
+        Ok(())
+    }
+
+    async fn share_member_end(&self, member: &FleetMember) -> Result<(), BoxError> {
+        let folder = self.home.member_folder(&self.order.name, &member.id)?;
+        if let Some(outcome) = folder.outcome()? {
+            share_end(&self.home.shared().await?, &folder, &outcome).await?;
         }
         Ok(())
     }

@@ -8,12 +8,11 @@ use async_trait::async_trait;
 use autonoe_core::engine::{JobContext, JobRunner, RunEnding, RunOutcome, RunSpec};
 use autonoe_core::event::Failure;
 use autonoe_core::project::create_folder;
-use autonoe_core::time::{Clock, SystemClock};
+use autonoe_core::time::Clock;
 use autonoe_process::ProcessRunner;
 
 use super::FleetHome;
 use super::member_recorder::MemberRecorder;
-use super::run::ExecutorFactory;
 use crate::alert::AlertManager;
 use crate::budget::Allowance;
 use crate::coordinate::MemberJob;
@@ -52,11 +51,8 @@ use crate::work::{Isolation, TaskLoop, WorkOrder, invalid_order};
 #[derive(Clone)]
 pub struct MemberWork {
     home: FleetHome,
-    executor_factory: ExecutorFactory,
-    clock: Arc<dyn Clock>,
+    task_loop: TaskLoop,
     git: Option<ProcessRunner>,
-    author: Author,
-    limits: SnapshotLimits,
     alerts: Arc<dyn Fn(AlertManager) -> AlertManager + Send + Sync>,
 }
 
@@ -68,12 +64,9 @@ impl MemberWork {
         executor_factory: impl Fn(&Path) -> Executors + Send + Sync + 'static,
     ) -> Self {
         Self {
+            task_loop: TaskLoop::new(home.project(), executor_factory),
             home,
-            executor_factory: Arc::new(executor_factory),
-            clock: Arc::new(SystemClock),
             git: None,
-            author: Author::default(),
-            limits: SnapshotLimits::default(),
             alerts: Arc::new(|alerts| alerts),
         }
     }
@@ -81,7 +74,7 @@ impl MemberWork {
     /// Sets the clock; the system clock by default.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
-        self.clock = Arc::new(clock);
+        self.task_loop = self.task_loop.clock(clock);
         self
     }
 
@@ -95,14 +88,14 @@ impl MemberWork {
     /// Sets the author of commits.
     #[must_use]
     pub fn author(mut self, author: Author) -> Self {
-        self.author = author;
+        self.task_loop = self.task_loop.author(author);
         self
     }
 
     /// Sets the limits of workspace snapshots, and how many changed lines count as full progress.
     #[must_use]
     pub fn snapshots(mut self, limits: SnapshotLimits) -> Self {
-        self.limits = limits;
+        self.task_loop = self.task_loop.snapshots(limits);
         self
     }
 
@@ -124,14 +117,12 @@ impl MemberWork {
         order.allowance = min_allowance(order.allowance, job.allowance);
         let folder = self.folder(run)?;
         let alerts = self.alerts_of(&folder, &order);
-        let (home, clock) = (self.home.clone(), self.clock.clone());
+        let (home, clock) = (self.home.clone(), self.task_loop.clock.clone());
         let record = MemberRecorder::open(home, folder.clone(), &order, clock, alerts).await?;
         let record = Arc::new(record);
-        let executor_factory = self.executor_factory.clone();
-        let mut work = TaskLoop::new(self.home.project(), move |folder| executor_factory(folder))
-            .clock(self.clock.clone())
-            .author(self.author.clone())
-            .snapshots(self.limits)
+        let mut work = self
+            .task_loop
+            .clone()
             .conversations(folder.conversations())
             .observer(record.clone());
         if let Some(worktrees) = self.worktrees(run, &order).await? {

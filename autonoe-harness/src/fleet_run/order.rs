@@ -15,7 +15,6 @@ use crate::executor::TaskId;
 use crate::folder::MemberFolder;
 use crate::roadmap::PlannedTask;
 use crate::serde_formats;
-use crate::state::{FleetRecord, StateError};
 use crate::strategy::{IntoStrategy, MemberId, Strategy};
 use crate::work::{Isolation, WhenDone, WorkOrder};
 
@@ -142,41 +141,6 @@ impl FleetOrder {
         }
     }
 
-    /// Parses the order of a recorded fleet, to resume it.
-    ///
-    /// # Errors
-    ///
-    /// [`StateError::Invalid`]: the record is not an order of this kind.
-    pub fn from_record(record: &FleetRecord) -> Result<Self, StateError> {
-        Self::deserialize(&record.plan.spec).map_err(|error| {
-            let name = &record.plan.id;
-            StateError::Invalid(format!(
-                "cannot parse the plan of the fleet {name}: {error}"
-            ))
-        })
-    }
-
-    /// Sets the roadmap file that the order was created from.
-    #[must_use]
-    pub fn roadmap(mut self, file: impl Into<PathBuf>) -> Self {
-        self.roadmap = Some(file.into());
-        self
-    }
-
-    /// Sets the maximum number of members that run at once.
-    #[must_use]
-    pub fn max_concurrent(mut self, members: NonZeroUsize) -> Self {
-        self.max_concurrent = members;
-        self
-    }
-
-    /// Sets the time limit of the fleet while a coordinator leads it.
-    #[must_use]
-    pub fn time(mut self, time: Duration) -> Self {
-        self.time = time;
-        self
-    }
-
     /// Sets the budget of all members together. Members without an allowance get an equal part of
     /// it.
     #[must_use]
@@ -189,13 +153,6 @@ impl FleetOrder {
                 member.allowance = Allowance::from_amounts(part);
             }
         }
-        self
-    }
-
-    /// Pauses a member when it raises a critical alert.
-    #[must_use]
-    pub fn pausing_on_critical(mut self) -> Self {
-        self.pause_on_critical = true;
         self
     }
 

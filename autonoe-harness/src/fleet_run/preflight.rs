@@ -6,7 +6,8 @@ use std::time::Duration;
 use super::leadership::Leadership;
 use super::{FleetOrderError, FleetRun, FleetRunError};
 use crate::folder::{FolderError, MemberFolder};
-use crate::state::{FleetPlan, FleetRecord, SqliteMeta, StateError};
+use crate::state::{FleetRecord, SqliteMeta, StateError};
+use crate::strategy::MemberId;
 use crate::work::Isolation;
 
 /// Maximum number of attempts to acquire the lock of a coordinator that is gone.
@@ -65,21 +66,17 @@ impl FleetRun {
         meta: &SqliteMeta,
     ) -> Result<FleetRecord, FleetRunError> {
         let fleet = self.order.name.clone();
-        let plan = self.plan()?;
-        match meta.create_fleet(&plan, self.clock.now()).await {
+        let spec = serde_json::to_value(&self.order);
+        let spec = spec.map_err(|error| FleetOrderError::not_serialised(&fleet, &error))?;
+        let members = self.order.members.iter().map(|member| member.id.clone());
+        let members: Vec<MemberId> = members.collect();
+        let now = self.clock.now();
+        match meta.create_fleet(&fleet, &spec, &members, now).await {
             Err(StateError::Conflict(_)) => return Err(FleetRunError::OrderConflict { fleet }),
             created => created?,
         }
         let record = meta.fleet(&fleet).await?;
         Ok(record.ok_or_else(|| StateError::Unknown(format!("fleet {fleet}")))?)
-    }
-
-    fn plan(&self) -> Result<FleetPlan, FleetOrderError> {
-        let order = &self.order;
-        let spec = serde_json::to_value(order);
-        let spec = spec.map_err(|error| FleetOrderError::not_serialised(&order.name, &error))?;
-        let members = order.members.iter().map(|member| member.id.clone());
-        Ok(FleetPlan::new(order.name.clone(), spec, members))
     }
 
     /// Checks that the journals of the members are readable. A member with a corrupt journal would

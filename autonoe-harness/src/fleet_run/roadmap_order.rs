@@ -13,11 +13,13 @@ use crate::work::{Isolation, WhenDone, WorkOrder};
 /// ```
 /// use autonoe_harness::Candidate;
 ///
-/// let candidate = Candidate::new("fast").backend("codex").model("gpt-5.5");
-/// assert_eq!(candidate.name, "fast");
+/// let candidate = Candidate {
+///     backend: Some("codex".to_owned()),
+///     ..Candidate::new("fast")
+/// };
+/// assert_eq!(candidate.model, None);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Candidate {
     /// The name, which becomes that of the member.
     pub name: String,
@@ -35,20 +37,6 @@ impl Candidate {
             backend: None,
             model: None,
         }
-    }
-
-    /// Sets the backend.
-    #[must_use]
-    pub fn backend(mut self, backend: impl Into<String>) -> Self {
-        self.backend = Some(backend.into());
-        self
-    }
-
-    /// Sets the model.
-    #[must_use]
-    pub fn model(mut self, model: impl Into<String>) -> Self {
-        self.model = Some(model.into());
-        self
     }
 }
 

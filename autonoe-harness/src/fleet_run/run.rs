@@ -124,7 +124,7 @@ impl FleetRun {
         self
     }
 
-    /// Sets the alert manager; `FleetHome::alerts_of` by default.
+    /// Sets the alert manager; that of [`FleetHome::alert_manager`] by default.
     pub fn alerts(mut self, alerts: AlertManager) -> Self {
         self.alerts = Some(Arc::new(alerts));
         self
@@ -180,7 +180,7 @@ impl FleetRun {
         let meta = self.home.meta().await?;
         let record = self.record_order(&meta).await?;
         if let Some(report) = record.result {
-            self.rebuild_member_states().await;
+            self.complete_member_records().await;
             return Ok(report);
         }
         let _leading = self.acquire_leadership(&folder).await?;

@@ -80,6 +80,15 @@ pub(super) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, FolderError> {
 }
 
 /// Atomically replaces the file at `path`.
+/// Refuses a pipe, because reading it would block, and a symlink, because it may point anywhere.
+pub(crate) fn require_regular_file(path: &Path) -> io::Result<()> {
+    match path.symlink_metadata() {
+        Ok(found) if !found.is_file() => Err(io::Error::other("it is not a file")),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 pub(super) fn replace_json(path: &Path, value: &impl Serialize) -> Result<(), FolderError> {
     let bytes = to_bytes(path, value)?;
     let written = replace_file_durably(path, &bytes);

@@ -175,15 +175,20 @@ impl MemberFolder {
 
     /// Reads all entries of the journal; none if it does not exist.
     pub(crate) fn entries(&self) -> Result<Vec<JournalEntry>, FolderError> {
-        let path = self.file(FILE);
-        MemberLogFile::read(&path).map_err(|error| unreadable(&path, error))
+        read_log(&self.file(FILE))
+    }
+
+    /// Reads the events of the task loop in the journal.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn work_events(&self) -> Result<Vec<WorkEvent>, FolderError> {
+        Ok(events_in(self.entries()?))
     }
 
     /// Opens the journal for the next process that serves the folder, which must hold the lock.
     pub(crate) fn open_journal(&self) -> Result<MemberJournal, FolderError> {
         let path = self.file(FILE);
         let facts = facts_in(self.entries()?);
-        let log = open_log(&path).map_err(|error| unwritable(&path, error))?;
+        let log = open_log(&path)?;
         let next = last_epoch(&facts).next();
         let epoch = next.ok_or_else(|| FolderError::corrupt(&path, "all epochs are used"))?;
         let delivered = facts.into_iter().filter_map(|entry| match entry.fact {
@@ -219,16 +224,31 @@ impl MemberFolder {
             };
             first.is_none().then_some(JournalEntry::Fact(entry))
         };
-        let log = open_log(&path);
-        log.and_then(|log| log.append_if(Durability::Synced, decide))
-            .map_err(|error| unwritable(&path, error))?;
+        let written = open_log(&path)?.append_if(Durability::Synced, decide);
+        written.map_err(|error| unwritable(&path, error))?;
         Ok(first.unwrap_or_else(|| outcome.clone()))
     }
 }
 
 /// Opens the journal at `path` for one of its writers, or creates it.
-pub(crate) fn open_log(path: &Path) -> Result<MemberLogFile, ProjectError> {
-    MemberLogFile::open_for(LogWriters::Several, path)
+pub(crate) fn open_log(path: &Path) -> Result<MemberLogFile, FolderError> {
+    let opened = MemberLogFile::open_for(LogWriters::Several, path);
+    opened.map_err(|error| unwritable(path, error))
+}
+
+/// Reads the journal at `path`; a missing file has no entries.
+pub(crate) fn read_log(path: &Path) -> Result<Vec<JournalEntry>, FolderError> {
+    MemberLogFile::read(path).map_err(|error| unreadable(path, error))
+}
+
+/// Appends an entry to the journal at `path`, durably.
+pub(crate) fn append_entry(
+    log: &MemberLogFile,
+    path: &Path,
+    entry: &JournalEntry,
+) -> Result<(), FolderError> {
+    let written = log.append(entry, Durability::Synced);
+    written.map_err(|error| unwritable(path, error))
 }
 
 fn unreadable(path: &Path, error: JournalReadError) -> FolderError {
@@ -261,6 +281,15 @@ pub(super) fn facts_in(entries: Vec<JournalEntry>) -> Vec<MemberJournalEntry> {
         JournalEntry::Work(_) => None,
     });
     facts.collect()
+}
+
+/// Returns the events of the task loop among the entries of a journal.
+pub(crate) fn events_in(entries: Vec<JournalEntry>) -> Vec<WorkEvent> {
+    let events = entries.into_iter().filter_map(|entry| match entry {
+        JournalEntry::Work(event) => Some(*event),
+        JournalEntry::Fact(_) => None,
+    });
+    events.collect()
 }
 
 /// Returns the epoch of the last process; 0 before the first.
@@ -320,10 +349,7 @@ impl MemberJournal {
             epoch: self.epoch,
             fact,
         };
-        let written = self
-            .log
-            .append(&JournalEntry::Fact(entry), Durability::Synced);
-        written.map_err(|error| unwritable(&self.path, error))
+        append_entry(&self.log, &self.path, &JournalEntry::Fact(entry))
     }
 }
 
@@ -374,7 +400,9 @@ mod tests {
         let whole = fs::read(&path).expect("there");
 
         fs::write(&path, [&whole[..], b"{\"v\":1,\"at"].concat()).expect("writable");
-        folder.open_journal().expect("a torn line is nobody's");
+        folder
+            .open_journal()
+            .expect("a torn line was never acknowledged");
         assert_eq!(fs::read(&path).expect("there"), whole);
 
         for foreign in ["my notes", "{\"v\":1}\n", "nonsense\n"] {

@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
 
 use autonoe_core::project::open_file_to_append;
 use jiff::Timestamp;
 
+use super::file::require_regular_file;
 use super::{FolderError, MemberFolder};
-use crate::alert::{Alert, AlertError, AlertLog};
+use crate::alert::{Alert, AlertLog};
 use crate::work::WorkEvent;
 
 /// Writer of `harness.log`, the log of a member for people.
@@ -56,16 +56,6 @@ impl Write for MemberLog {
     }
 }
 
-/// Refuses anything but a regular file: opening a pipe blocks until its other end is open, and a
-/// link points elsewhere.
-fn is_file_or_nothing(path: &Path) -> io::Result<()> {
-    match path.symlink_metadata() {
-        Ok(found) if !found.is_file() => Err(io::Error::other("it is not a file")),
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
 impl MemberFolder {
     /// Returns the last `tail` lines of the log, from at most its last four megabytes.
     ///
@@ -78,7 +68,7 @@ impl MemberFolder {
         }
         let path = self.file(LOG);
         let unreadable = |source| FolderError::unreadable(&path, source);
-        let opened = is_file_or_nothing(&path).and_then(|()| File::open(&path));
+        let opened = require_regular_file(&path).and_then(|()| File::open(&path));
         let mut file = match opened {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -173,11 +163,7 @@ impl MemberFolder {
     ///
     /// The file exists and cannot be read.
     pub fn alerts(&self) -> Result<Vec<Alert>, FolderError> {
-        let history = self.alert_log().read().map_err(|error| match error {
-            AlertError::Failed { path, source, .. } | AlertError::NotPaused { path, source } => {
-                FolderError::Unreadable { path, source }
-            }
-        })?;
+        let history = self.alert_log().read()?;
         for odd in &history.unreadable {
             tracing::debug!(line = odd.line, reason = %odd.reason, "skipped an invalid alert");
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use autonoe_core::event::InvalidValue;
+use autonoe_core::event::{Failure, InvalidValue};
 #[cfg(feature = "sqlite")]
 use autonoe_core::project::remove_folder;
 use autonoe_process::Marker;
@@ -252,6 +252,17 @@ impl FolderError {
             Self::InvalidValue(_) => InvalidValue::CODE,
             Self::Held { .. } => "held",
         }
+    }
+
+    /// Converts the error, with its cause, to a permanent failure.
+    pub(crate) fn failure(&self, code: &str) -> Failure {
+        let message = match self {
+            Self::Unreadable { source, .. } | Self::Unwritable { source, .. } => {
+                format!("{self}: {source}")
+            }
+            error => error.to_string(),
+        };
+        Failure::permanent(code, message)
     }
 
     pub(crate) fn unreadable(path: &Path, source: io::Error) -> Self {

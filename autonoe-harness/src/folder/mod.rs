@@ -17,8 +17,10 @@ pub use log::MemberLog;
 pub use member_folder::{FolderError, MemberFolder};
 pub use status::{MemberStatus, MemberStatusRecord, MemberView, ServingProcess};
 
-pub(crate) use file::FolderLock;
-pub(crate) use journal::{JournalEntry, MemberJournal, MemberLogFile, open_log};
+pub(crate) use file::{FolderLock, require_regular_file};
+pub(crate) use journal::{
+    JournalEntry, MemberJournal, MemberLogFile, append_entry, events_in, open_log, read_log,
+};
 pub(crate) use order::SubmitOutcome;
 pub(crate) use status::{as_lower_bound, status_of};
 pub(crate) use text_files::TextFiles;

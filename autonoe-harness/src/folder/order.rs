@@ -1,7 +1,5 @@
 //! Order and outcome of a member: two files that never change.
 
-use std::borrow::Cow;
-
 use autonoe_core::engine::{RunEnding, RunOutcome, RunSpec};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -100,7 +98,7 @@ impl MemberFolder {
         let outcome = truncated(outcome);
         let first = self.record_end(&outcome, now).unwrap_or_else(|error| {
             tracing::error!(%error, "cannot record the end of a member in its journal");
-            outcome.into_owned()
+            outcome
         });
         self.write_outcome(&first)
     }
@@ -125,15 +123,7 @@ const LARGEST_OUTPUT: usize = 16 * 1024 * 1024;
 
 /// Returns the outcome in a size that can be stored: long texts are cut to their end, which
 /// describes the result. An output that is still too large is replaced by a note.
-fn truncated(outcome: &RunOutcome) -> Cow<'_, RunOutcome> {
-    let message = match &outcome.ending {
-        RunEnding::Failed { failure } => failure.message.len(),
-        RunEnding::Cancelled { reason } => reason.len(),
-        RunEnding::Succeeded => 0,
-    };
-    if message <= LONGEST && fits(&outcome.output) && size(&outcome.output) <= LARGEST_OUTPUT {
-        return Cow::Borrowed(outcome);
-    }
+fn truncated(outcome: &RunOutcome) -> RunOutcome {
     let mut outcome = outcome.clone();
     match &mut outcome.ending {
         RunEnding::Failed { failure } => cut(&mut failure.message),
@@ -145,16 +135,7 @@ fn truncated(outcome: &RunOutcome) -> Cow<'_, RunOutcome> {
     if size > LARGEST_OUTPUT {
         outcome.output = Value::String(format!("[an output of {size} bytes was left out]"));
     }
-    Cow::Owned(outcome)
-}
-
-fn fits(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.len() <= LONGEST,
-        Value::Array(values) => values.iter().all(fits),
-        Value::Object(values) => values.values().all(fits),
-        _ => true,
-    }
+    outcome
 }
 
 fn cut_all(value: &mut Value) {
@@ -264,8 +245,8 @@ mod tests {
         let long = format!("{}the end", "ä".repeat(LONGEST));
         let outcome = RunOutcome::succeeded(json!({"output": long, "id": "a"}));
 
-        assert_eq!(*truncated(&short), short);
-        let truncated_outcome = truncated(&outcome).into_owned();
+        assert_eq!(truncated(&short), short);
+        let truncated_outcome = truncated(&outcome);
         let text = truncated_outcome.output["output"].as_str().expect("a text");
         assert!(text.len() < LONGEST + 100 && text.ends_with("ääthe end"));
         assert!(text.starts_with('['));
@@ -276,7 +257,7 @@ mod tests {
     fn an_output_that_is_too_large_is_replaced() {
         let many: Vec<String> = vec!["x".repeat(LONGEST); 20];
 
-        let truncated_outcome = truncated(&RunOutcome::succeeded(json!(many))).into_owned();
+        let truncated_outcome = truncated(&RunOutcome::succeeded(json!(many)));
 
         assert!(truncated_outcome.is_success());
         assert!(

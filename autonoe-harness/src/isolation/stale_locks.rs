@@ -195,7 +195,7 @@ mod tests {
         assert!(file.exists());
         drop(open);
         let removed = remove_locks(&files, UNIX_EPOCH, Duration::ZERO, &[]).await;
-        removed.expect("nobody has it");
+        removed.expect("it is free");
         assert!(!file.exists());
     }
 }

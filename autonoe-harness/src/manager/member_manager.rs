@@ -162,20 +162,9 @@ impl MemberManager {
         self.with(|shared| shared.kill_after = time)
     }
 
-    fn with(self, change: impl FnOnce(&mut Shared)) -> Self {
-        let mut shared = Shared {
-            root: self.shared.root.clone(),
-            workers: self.shared.workers.clone(),
-            clock: self.shared.clock.clone(),
-            every: self.shared.every,
-            restarts: self.shared.restarts,
-            kill_after: self.shared.kill_after,
-        };
-        change(&mut shared);
-        Self {
-            shared: Arc::new(shared),
-            supervised: Mutex::default(),
-        }
+    fn with(mut self, change: impl FnOnce(&mut Shared)) -> Self {
+        change(Arc::make_mut(&mut self.shared));
+        self
     }
 
     /// Returns the folder of all members.

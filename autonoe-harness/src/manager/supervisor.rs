@@ -43,6 +43,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 const SOON: Duration = Duration::from_millis(20);
 
 /// State shared by the manager and its supervisors.
+#[derive(Clone)]
 pub(super) struct Shared {
     pub(super) root: PathBuf,
     pub(super) workers: Workers,

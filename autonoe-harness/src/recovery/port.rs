@@ -253,7 +253,6 @@ impl LoopContext {
 /// A backend and a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct BackendModel {
     /// The name of the executor.
     pub cli: String,
@@ -277,20 +276,6 @@ impl BackendModel {
             model: None,
             needs: Allowance::default(),
         }
-    }
-
-    /// Sets the model.
-    #[must_use]
-    pub fn model(mut self, model: impl Into<String>) -> Self {
-        self.model = Some(model.into());
-        self
-    }
-
-    /// Sets the allowance that must be left for it.
-    #[must_use]
-    pub fn needs(mut self, needs: Allowance) -> Self {
-        self.needs = needs;
-        self
     }
 
     pub(super) fn can_be_paid(&self, context: &LoopContext) -> bool {

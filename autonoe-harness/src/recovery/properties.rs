@@ -44,12 +44,19 @@ fn labels(ladder: &Ladder, context: &LoopContext) -> Vec<String> {
     steps.into_iter().map(|(_, label)| label).collect()
 }
 
+fn of_model(cli: &str, model: &str) -> BackendModel {
+    BackendModel {
+        model: Some(model.to_owned()),
+        ..BackendModel::new(cli)
+    }
+}
+
 fn escalation() -> Escalation {
     Escalation::new([
         BackendModel::new("gemini"),
         BackendModel::new("codex"),
-        BackendModel::new("codex").model("gpt-5.5"),
-        BackendModel::new("claude").model("opus"),
+        of_model("codex", "gpt-5.5"),
+        of_model("claude", "opus"),
     ])
 }
 
@@ -161,8 +168,11 @@ fn a_branch_has_as_many_iterations_as_can_be_paid() {
 #[test]
 fn a_backend_that_cannot_be_paid_is_skipped() {
     let dollars = |cents| Allowance::new(Budget::default().with_cost(CostUsd::from_cents(cents)));
-    let dear = BackendModel::new("claude").needs(dollars(500));
-    let cheap = BackendModel::new("gemini").needs(dollars(50));
+    let needing = |cli: &str, cents| BackendModel {
+        needs: dollars(cents),
+        ..BackendModel::new(cli)
+    };
+    let (dear, cheap) = (needing("claude", 500), needing("gemini", 50));
     let mut context = context(Vec::new());
     context.free = dollars(100);
 

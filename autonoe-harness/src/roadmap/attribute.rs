@@ -1,6 +1,8 @@
 //! Attributes of a task: `key: value` lines, such as its commands and its time limit.
 
-use super::outline::{Line, nearest};
+use autonoe_core::project::suggest;
+
+use super::outline::Line;
 
 /// The valid keys of a task.
 pub(super) const KEYS: [&str; 11] = [
@@ -98,7 +100,7 @@ impl<'a> Attribute<'a> {
             None if value.is_empty() => Self::Text(text),
             None => Self::Unknown {
                 key,
-                suggestion: nearest(key, KEYS),
+                suggestion: suggest(key, KEYS),
             },
         }
     }

@@ -1,10 +1,9 @@
 //! Splits a roadmap into sections and lines, without interpreting them.
 
+use autonoe_core::project::suggest;
+
 /// The sections of a roadmap.
 pub(super) const SECTIONS: [&str; 4] = ["Objective", "Constraints", "Success Criteria", "Tasks"];
-
-/// Minimum similarity of a misspelt word to a suggestion.
-const NEAR: f64 = 0.8;
 
 /// A roadmap, split into sections.
 #[derive(Debug, Default)]
@@ -117,7 +116,7 @@ impl<'a> Outline<'a> {
             }
             Some(_) => {}
             None => {
-                if let Some(near) = nearest(heading, SECTIONS) {
+                if let Some(near) = suggest(heading, SECTIONS) {
                     problem = Some(format!(
                         "unknown section {heading:?}; did you mean {near:?}?"
                     ));
@@ -136,17 +135,6 @@ impl<'a> Outline<'a> {
     pub(super) fn section(&self, name: &str) -> Option<&Section<'a>> {
         self.sections.iter().find(|section| section.name == name)
     }
-}
-
-/// Returns the most similar known word, if it is similar enough.
-pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word = word.to_lowercase();
-    known
-        .into_iter()
-        .map(|known| (strsim::jaro_winkler(&word, &known.to_lowercase()), known))
-        .filter(|(nearness, _)| *nearness >= NEAR)
-        .max_by(|(one, _), (other, _)| one.total_cmp(other))
-        .map(|(_, known)| known)
 }
 
 fn heading_of(text: &str) -> Option<(usize, &str)> {

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use autonoe_core::project::suggest;
 use serde::{Deserialize, Serialize};
 
-use super::outline::{Outline, RoadmapFinding, nearest};
+use super::outline::{Outline, RoadmapFinding};
 use crate::executor::{Task, TaskId};
 
 /// A plan of work, written by a person in a Markdown file.
@@ -158,7 +159,7 @@ pub(super) fn validate(
     }
     for planned in &roadmap.tasks {
         for missing in planned.depends.iter().filter(|id| !known.contains_key(id)) {
-            let near = nearest(missing.as_str(), known.keys().map(|id| id.as_str()));
+            let near = suggest(missing.as_str(), known.keys().map(|id| id.as_str()));
             let hint = near
                 .map(|near| format!("; did you mean {near}?"))
                 .unwrap_or_default();

@@ -53,7 +53,7 @@ pub(super) fn copy_in(
         .and_then(|()| create_folder(&folder.join(&sha256)))
         .and_then(|()| replace_file_durably(&path, &bytes))
         .and_then(|()| File::open(folder)?.sync_all());
-    written.map_err(|error| failed(&path, "written", error))?;
+    written.map_err(|error| failed(&path, "cannot write it", error))?;
     Ok(sha256)
 }
 
@@ -65,7 +65,7 @@ pub(super) fn is_unchanged(path: &Path, sha256: &str) -> Result<bool, SharedErro
 /// Reads a file. Refuses a symlink, which may point anywhere, and anything else that is not a
 /// regular file.
 fn read_plain(path: &Path) -> Result<Vec<u8>, SharedError> {
-    let unread = |error| failed(path, "read", error);
+    let unread = |error| failed(path, "cannot read it", error);
     let not_a_file = || SharedError::NotAFile(path.to_owned());
     // Before it is opened: opening a pipe blocks until there is a writer.
     let seen = fs::symlink_metadata(path).map_err(unread)?;
@@ -87,12 +87,12 @@ fn hash(bytes: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn failed(path: &Path, doing: &'static str, source: io::Error) -> SharedError {
-    SharedError::Failed {
+pub(super) fn failed(path: &Path, doing: &'static str, source: io::Error) -> SharedError {
+    SharedError::State(StateError::Failed {
         path: path.to_owned(),
         doing,
-        source,
-    }
+        source: source.into(),
+    })
 }
 
 /// Maximum length of a name that file systems accept.
@@ -148,7 +148,7 @@ pub struct InvalidArtifactName(String);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SharedError {
-    /// The database cannot be read or written.
+    /// The database or a file cannot be read or written.
     #[error(transparent)]
     State(#[from] StateError),
     /// No artifact was published under the name.
@@ -164,16 +164,6 @@ pub enum SharedError {
         name: ArtifactName,
         /// Its path.
         path: PathBuf,
-    },
-    /// A file cannot be read or written.
-    #[error("{path:?} cannot be {doing}")]
-    Failed {
-        /// The file.
-        path: PathBuf,
-        /// The operation that failed.
-        doing: &'static str,
-        /// The I/O error.
-        source: io::Error,
     },
 }
 

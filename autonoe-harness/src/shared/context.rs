@@ -1,16 +1,19 @@
 //! Shared context: a folder of values, files and events for the members of all fleets.
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, Transaction, params};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::artifact::{Artifact, ArtifactName, SharedError, copy_in, is_unchanged, path_of};
-use super::event::{self, Cursor, MemberEvent, NewMemberEvent};
+use super::artifact::{
+    Artifact, ArtifactName, SharedError, copy_in, failed, is_unchanged, path_of,
+};
 use crate::database::{
-    Database, DatabaseError, SHARED, collect, from_json, json, number, parse_column, unreadable,
+    Database, DatabaseError, SHARED, collect, from_json, json, number, parse_column, to_stored,
+    unreadable,
 };
 use crate::strategy::MemberId;
 
@@ -72,6 +75,64 @@ impl Scope {
     }
 }
 
+/// A position in the sequence of events. Later events have higher positions, across all members.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Cursor(u64);
+
+impl Cursor {
+    /// The position before the first event.
+    pub const START: Self = Self(0);
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// An event to emit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewMemberEvent {
+    /// Its kind: `spawn`, `progress`, `complete`, `fail`, `stop`, `instruction` or another word.
+    pub kind: String,
+    /// The member that the event concerns.
+    pub member: Option<MemberId>,
+    /// Its details.
+    pub details: Value,
+    /// The time of the event.
+    pub at: Timestamp,
+    /// Identifies the event. Of events with the same key, only the first is stored, so that an
+    /// event can be emitted again after a crash.
+    pub key: Option<String>,
+}
+
+impl NewMemberEvent {
+    /// Creates an event without member, details and key.
+    pub fn new(kind: impl Into<String>, at: Timestamp) -> Self {
+        Self {
+            kind: kind.into(),
+            member: None,
+            details: Value::Null,
+            at,
+            key: None,
+        }
+    }
+}
+
+/// A stored event.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct MemberEvent {
+    /// Its position. Pass it to [`events_since`](SharedContext::events_since) to read the
+    /// following events.
+    pub cursor: Cursor,
+    /// The event.
+    pub event: NewMemberEvent,
+}
+
 impl SharedContext {
     /// Opens a folder. Creates it if it is missing.
     ///
@@ -86,15 +147,6 @@ impl SharedContext {
             artifacts,
             database,
         })
-    }
-
-    /// Checks the whole database.
-    ///
-    /// # Errors
-    ///
-    /// It is damaged.
-    pub async fn integrity_check(&self) -> Result<(), SharedError> {
-        Ok(self.database.integrity_check().await?)
     }
 
     /// Sets a value. Of two concurrent calls, the later one wins.
@@ -197,15 +249,15 @@ impl SharedContext {
     /// It cannot be stored.
     pub async fn emit_event(&self, event: &NewMemberEvent) -> Result<Cursor, SharedError> {
         let event = event.clone();
-        let write = move |db: &Transaction<'_>| event::append(db, &event);
+        let write = move |db: &Transaction<'_>| append(db, &event);
         Ok(self.database.write(write).await?)
     }
 
     /// Returns whether an event with this key is stored.
     pub(crate) async fn has_event(&self, key: &str) -> Result<bool, SharedError> {
         let key = key.to_owned();
-        let read = move |db: &Transaction<'_>| event::exists(db, &key);
-        Ok(self.database.read(read).await?)
+        let read = move |db: &Transaction<'_>| cursor_of(db, &key);
+        Ok(self.database.read(read).await?.is_some())
     }
 
     /// Returns up to `limit` events after `after`, in order. Continuing from the cursor of the last
@@ -219,7 +271,10 @@ impl SharedContext {
         after: Cursor,
         limit: usize,
     ) -> Result<Vec<MemberEvent>, SharedError> {
-        let read = move |db: &Transaction<'_>| event::since(db, after, limit);
+        let read = move |db: &Transaction<'_>| {
+            let sql = "SELECT * FROM events WHERE cursor > ?1 ORDER BY cursor LIMIT ?2";
+            collect(db, sql, [to_stored(after.0), to_stored(limit)], event_of)
+        };
         Ok(self.database.read(read).await?)
     }
 }
@@ -231,11 +286,8 @@ async fn on_thread<T: Send + 'static>(
 ) -> Result<T, SharedError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|broken| {
-        Err(SharedError::Failed {
-            path: path.to_owned(),
-            doing: "used",
-            source: io::Error::other(broken),
-        })
+        let source = io::Error::other(broken);
+        Err(failed(path, "cannot use it", source))
     })
 }
 
@@ -289,5 +341,44 @@ fn artifact_of(row: &Row<'_>, folder: &Path) -> Result<Artifact, DatabaseError> 
         metadata: from_json(row, "metadata")?,
         created_at: parse_column(row, "created_at")?,
         name,
+    })
+}
+
+/// Stores an event after all others. For an event with a known key, returns the cursor of the first
+/// one.
+fn append(db: &Connection, event: &NewMemberEvent) -> Result<Cursor, DatabaseError> {
+    let member = event.member.as_ref().map(MemberId::as_str);
+    let details = json(&event.details)?;
+    let at = event.at.to_string();
+    let added = db.execute(
+        "INSERT INTO events (kind, member, details, at, key) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (key) DO NOTHING",
+        params![event.kind, member, details, at, event.key],
+    )?;
+    let known = match &event.key {
+        Some(key) if added == 0 => cursor_of(db, key)?,
+        _ => u64::try_from(db.last_insert_rowid()).ok().map(Cursor),
+    };
+    Ok(known.unwrap_or_default())
+}
+
+/// Returns the cursor of the event with this key.
+fn cursor_of(db: &Connection, key: &str) -> Result<Option<Cursor>, DatabaseError> {
+    let sql = "SELECT cursor FROM events WHERE key = ?1";
+    let found = collect(db, sql, [key], |row| number(row, "cursor"))?;
+    Ok(found.into_iter().next().map(Cursor))
+}
+
+fn event_of(row: &Row<'_>) -> Result<MemberEvent, DatabaseError> {
+    let event = NewMemberEvent {
+        kind: row.get("kind")?,
+        member: row.get::<_, Option<String>>("member")?.map(MemberId::new),
+        details: from_json(row, "details")?,
+        at: parse_column(row, "at")?,
+        key: row.get("key")?,
+    };
+    Ok(MemberEvent {
+        cursor: Cursor(number(row, "cursor")?),
+        event,
     })
 }

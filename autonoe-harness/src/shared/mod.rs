@@ -2,8 +2,6 @@
 
 mod artifact;
 mod context;
-mod event;
 
 pub use artifact::{Artifact, ArtifactName, InvalidArtifactName, SharedError};
-pub use context::{Scope, SharedContext};
-pub use event::{Cursor, MemberEvent, NewMemberEvent};
+pub use context::{Cursor, MemberEvent, NewMemberEvent, Scope, SharedContext};

@@ -15,12 +15,12 @@ pub enum StateError {
     /// The data contradicts itself.
     #[error("{0}")]
     Invalid(String),
-    /// The claim was taken over by another process.
-    #[error("epoch {epoch} no longer owns {object}; another process has taken over")]
+    /// Another process has taken over the leadership of the fleet.
+    #[error("epoch {epoch} no longer owns the fleet {fleet}; another process has taken over")]
     Fenced {
-        /// The claimed object, for people.
-        object: String,
-        /// The epoch of the refused claim.
+        /// The fleet.
+        fleet: String,
+        /// The epoch of the refused leader.
         epoch: u64,
     },
     /// Other processes have held the write lock for too long.
@@ -71,13 +71,4 @@ pub enum StateError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-}
-
-impl StateError {
-    pub(crate) fn fenced(object: impl std::fmt::Display, epoch: u64) -> Self {
-        Self::Fenced {
-            object: object.to_string(),
-            epoch,
-        }
-    }
 }

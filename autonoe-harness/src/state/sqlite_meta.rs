@@ -3,13 +3,11 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::StateError;
-use super::fleet_record::{
-    DecisionRecord, FleetPlan, FleetRecord, LeaderToken, check_end, check_transition, ended_fleet,
-};
 use crate::budget::Account;
 use crate::coordinate::FleetReport;
 use crate::database::{
@@ -17,6 +15,59 @@ use crate::database::{
     parse_column, to_stored,
 };
 use crate::strategy::{Member, MemberId, MemberState};
+
+/// A recorded fleet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FleetRecord {
+    /// The name of the fleet.
+    pub id: String,
+    /// The order of the fleet, in the coordinator's own format.
+    pub spec: Value,
+    /// The members with their states, in order.
+    pub members: Vec<Member>,
+    /// The report; `None` while the fleet has not ended.
+    pub result: Option<FleetReport>,
+    /// The epoch of its last leader; 0 before the first.
+    pub epoch: u64,
+    /// The creation time.
+    pub created_at: Timestamp,
+    /// The time of the last change.
+    pub updated_at: Timestamp,
+}
+
+impl FleetRecord {
+    /// Returns the IDs of the members, in order.
+    pub fn member_ids(&self) -> impl Iterator<Item = &MemberId> + Clone {
+        self.members.iter().map(|member| &member.id)
+    }
+}
+
+/// Leadership of a fleet, until another process takes it over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeaderToken {
+    /// The fleet.
+    pub fleet: String,
+    /// The epoch, a fencing token: higher than all epochs before.
+    pub epoch: u64,
+}
+
+/// A recorded decision of a coordinator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DecisionRecord {
+    /// The number of the decision in the fleet, starting at 1.
+    pub number: u64,
+    /// The decision, in the coordinator's own format.
+    pub decision: Value,
+    /// The epoch of the leader that decided.
+    pub epoch: u64,
+    /// The time of the decision.
+    pub at: Timestamp,
+}
 
 /// State of a project's coordinators in a SQLite file, for several processes at once: all fleets
 /// with their members, decisions and accounts.
@@ -26,7 +77,7 @@ use crate::strategy::{Member, MemberId, MemberState};
 /// never changes. It has the same guarantees as [`SqliteState`](super::SqliteState).
 ///
 /// ```
-/// use autonoe_harness::state::{FleetPlan, SqliteMeta};
+/// use autonoe_harness::state::SqliteMeta;
 /// use autonoe_harness::strategy::{MemberId, MemberState};
 /// use jiff::Timestamp;
 /// use serde_json::json;
@@ -36,8 +87,7 @@ use crate::strategy::{Member, MemberId, MemberState};
 /// # let dir = tempfile::tempdir()?;
 /// let meta = SqliteMeta::open(&dir.path().join(".harness/meta_state.db")).await?;
 /// let (a, now) = (MemberId::new("a"), Timestamp::UNIX_EPOCH);
-/// let plan = FleetPlan::new("login", json!({}), [a.clone()]);
-/// meta.create_fleet(&plan, now).await?;
+/// meta.create_fleet("login", &json!({}), &[a.clone()], now).await?;
 ///
 /// let lead = meta.acquire_leadership("login", now).await?;
 /// meta.set_member(&lead, &a, &MemberState::Running, now).await?;
@@ -64,46 +114,42 @@ impl SqliteMeta {
         Ok(Self { database })
     }
 
-    /// Checks the whole file.
-    ///
-    /// # Errors
-    ///
-    /// [`StateError::Corrupt`].
-    pub async fn integrity_check(&self) -> Result<(), StateError> {
-        self.database.integrity_check().await
-    }
-
     /// Changes a fleet on behalf of its leader.
     async fn change<T: Send + 'static>(
         &self,
-        token: &LeaderToken,
+        leader: &LeaderToken,
         now: Timestamp,
-        work: impl FnOnce(&Connection, &LeaderToken) -> Result<T, DatabaseError> + Send + 'static,
+        work: impl FnOnce(&Connection, &str) -> Result<T, DatabaseError> + Send + 'static,
     ) -> Result<T, StateError> {
-        let token = token.clone();
+        let LeaderToken { fleet, epoch } = leader.clone();
         self.database
             .write(move |db| {
                 let sql = "UPDATE fleets SET updated_at = ?3 WHERE id = ?1 AND epoch = ?2";
-                let row = params![token.fleet, to_stored(token.epoch), now.to_string()];
-                match db.execute(sql, row)? {
-                    0 => Err(token.fenced().into()),
-                    _ => work(db, &token),
+                match db.execute(sql, params![fleet, to_stored(epoch), now.to_string()])? {
+                    0 => Err(StateError::Fenced { fleet, epoch }.into()),
+                    _ => work(db, &fleet),
                 }
             })
             .await
     }
 
-    /// Records a fleet, all of whose members wait. Recording the same plan again only restores lost
+    /// Records a fleet, all of whose members wait. Recording the same fleet again only restores lost
     /// rows of members.
     ///
     /// # Errors
     ///
-    /// [`StateError::Conflict`] if another fleet has that name, [`StateError::Invalid`] if two
-    /// members share a name.
-    pub async fn create_fleet(&self, plan: &FleetPlan, now: Timestamp) -> Result<(), StateError> {
-        plan.check()?;
-        let plan = plan.clone();
-        self.database.write(move |db| create(db, &plan, now)).await
+    /// [`StateError::Conflict`] if another fleet has that name.
+    pub async fn create_fleet(
+        &self,
+        id: &str,
+        spec: &Value,
+        members: &[MemberId],
+        now: Timestamp,
+    ) -> Result<(), StateError> {
+        let (id, spec, members) = (id.to_owned(), spec.clone(), members.to_vec());
+        self.database
+            .write(move |db| create(db, &id, &spec, &members, now))
+            .await
     }
 
     /// Returns a fleet, or `None` if it does not exist.
@@ -149,10 +195,10 @@ impl SqliteMeta {
             .write(move |db| {
                 let sql = "UPDATE fleets SET epoch = epoch + 1, updated_at = ?2 WHERE id = ?1
                            RETURNING epoch";
-                let read = |row: &Row<'_>| Ok(number(row, "epoch"));
-                let found = db.query_row(sql, params![fleet, now.to_string()], read);
-                match found.optional()? {
-                    Some(epoch) => Ok(LeaderToken::new(fleet, epoch?)),
+                let key = params![fleet, now.to_string()];
+                let epoch = collect(db, sql, key, |row| number(row, "epoch"))?.pop();
+                match epoch {
+                    Some(epoch) => Ok(LeaderToken { fleet, epoch }),
                     None => Err(StateError::Unknown(format!("fleet {fleet}")).into()),
                 }
             })
@@ -167,14 +213,14 @@ impl SqliteMeta {
     /// has ended.
     pub async fn set_member(
         &self,
-        token: &LeaderToken,
+        leader: &LeaderToken,
         member: &MemberId,
         state: &MemberState,
         now: Timestamp,
     ) -> Result<(), StateError> {
         let (member, state) = (member.clone(), state.clone());
-        let work = move |db: &Connection, token: &LeaderToken| set(db, token, &member, &state);
-        self.change(token, now, work).await
+        let work = move |db: &Connection, fleet: &str| set(db, fleet, &member, &state);
+        self.change(leader, now, work).await
     }
 
     /// Records the end of a fleet. Recording the same result again changes nothing.
@@ -184,13 +230,13 @@ impl SqliteMeta {
     /// [`StateError::Fenced`]; [`StateError::Conflict`] if it has ended with another result.
     pub async fn finish_fleet(
         &self,
-        token: &LeaderToken,
+        leader: &LeaderToken,
         result: &FleetReport,
         now: Timestamp,
     ) -> Result<(), StateError> {
         let result = result.clone();
-        let work = move |db: &Connection, token: &LeaderToken| finish(db, token, &result);
-        self.change(token, now, work).await
+        let work = move |db: &Connection, fleet: &str| finish(db, fleet, &result);
+        self.change(leader, now, work).await
     }
 
     /// Records a decision, and returns its number.
@@ -200,20 +246,20 @@ impl SqliteMeta {
     /// [`StateError::Fenced`].
     pub async fn append_decision(
         &self,
-        token: &LeaderToken,
+        leader: &LeaderToken,
         decision: &Value,
         now: Timestamp,
     ) -> Result<u64, StateError> {
         let decision = decision.clone();
-        let work = move |db: &Connection, token: &LeaderToken| {
+        let work = move |db: &Connection, fleet: &str| {
             let sql = "INSERT INTO decisions
-                       SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4
-                       FROM decisions WHERE fleet = ?1 RETURNING number";
-            let epoch = to_stored(token.epoch);
-            let row = params![token.fleet, json(&decision)?, epoch, now.to_string()];
+                       SELECT ?1, (SELECT count(*) + 1 FROM decisions WHERE fleet = ?1), ?2,
+                              epoch, ?3
+                       FROM fleets WHERE id = ?1 RETURNING number";
+            let row = params![fleet, json(&decision)?, now.to_string()];
             db.query_row(sql, row, |row| Ok(number(row, "number")))?
         };
-        self.change(token, now, work).await
+        self.change(leader, now, work).await
     }
 
     /// Returns the decisions of a fleet, in order.
@@ -236,17 +282,17 @@ impl SqliteMeta {
     /// [`StateError::Fenced`].
     pub async fn save_accounts(
         &self,
-        token: &LeaderToken,
+        leader: &LeaderToken,
         accounts: &Account,
         now: Timestamp,
     ) -> Result<(), StateError> {
         let accounts = accounts.clone();
-        let work = move |db: &Connection, token: &LeaderToken| {
+        let work = move |db: &Connection, fleet: &str| {
             let sql = "UPDATE fleets SET accounts = ?2 WHERE id = ?1";
-            db.execute(sql, params![token.fleet, json(&accounts)?])?;
+            db.execute(sql, params![fleet, json(&accounts)?])?;
             Ok(())
         };
-        self.change(token, now, work).await
+        self.change(leader, now, work).await
     }
 
     /// Returns the accounts of a fleet, or `None` if none were saved.
@@ -266,31 +312,35 @@ impl SqliteMeta {
     }
 }
 
-fn create(db: &Connection, plan: &FleetPlan, now: Timestamp) -> Result<(), DatabaseError> {
-    let spec = json(&plan.spec)?;
+fn create(
+    db: &Connection,
+    fleet: &str,
+    spec: &Value,
+    members: &[MemberId],
+    now: Timestamp,
+) -> Result<(), DatabaseError> {
+    let spec = json(spec)?;
     db.execute(
         "INSERT INTO fleets (id, spec, epoch, created_at, updated_at) VALUES (?1, ?2, 0, ?3, ?3)
          ON CONFLICT (id) DO NOTHING",
-        params![plan.id, spec, now.to_string()],
+        params![fleet, spec, now.to_string()],
     )?;
     let sql = "SELECT spec FROM fleets WHERE id = ?1";
-    let stored: String = db.query_row(sql, [&plan.id], |row| row.get(0))?;
+    let stored: String = db.query_row(sql, [fleet], |row| row.get(0))?;
     if !is_same_json(&stored, &spec) {
-        return Err(StateError::Conflict(format!("fleet {}", plan.id)).into());
+        return Err(StateError::Conflict(format!("fleet {fleet}")).into());
     }
     // Adds missing rows of members: all of a new fleet, and lost ones of a known fleet.
-    let result = result_of(db, &plan.id)?.map(|(_, result)| result);
-    for (place, member) in (0_i64..).zip(&plan.members) {
+    let result = result_of(db, fleet)?;
+    let result: Option<FleetReport> = result.and_then(|json| serde_json::from_str(&json).ok());
+    for (place, member) in (0_i64..).zip(members) {
         let results = result.iter().flat_map(|result| &result.results);
         let ended = (0..).zip(results).find(|(_, ended)| ended.id == *member);
-        let state = match ended {
-            Some((place, result)) => MemberState::Ended {
-                place,
-                result: Box::new(result.clone()),
-            },
-            None => MemberState::Waiting,
-        };
-        let row = params![plan.id, place, member.as_str(), json(&state)?];
+        let state = ended.map_or(MemberState::Waiting, |(place, result)| MemberState::Ended {
+            place,
+            result: Box::new(result.clone()),
+        });
+        let row = params![fleet, place, member.as_str(), json(&state)?];
         db.execute("INSERT OR IGNORE INTO members VALUES (?1, ?2, ?3, ?4)", row)?;
     }
     Ok(())
@@ -306,54 +356,55 @@ fn is_same_json(one: &str, other: &str) -> bool {
 
 fn set(
     db: &Connection,
-    token: &LeaderToken,
+    fleet: &str,
     member: &MemberId,
     state: &MemberState,
 ) -> Result<(), DatabaseError> {
     let sql = "SELECT state FROM members WHERE fleet = ?1 AND id = ?2";
-    let key = [token.fleet.as_str(), member.as_str()];
-    let found = collect(db, sql, key, |row| {
-        Ok((
-            row.get::<_, String>("state")?,
-            from_json::<MemberState>(row, "state")?,
-        ))
+    let key = [fleet, member.as_str()];
+    let before = collect(db, sql, key, |row| {
+        let json: String = row.get("state")?;
+        Ok((json, from_json(row, "state")?))
     })?;
-    let Some((before, before_state)) = found.into_iter().next() else {
-        return Err(StateError::Unknown(format!("member {member}")).into());
-    };
     let after = json(state)?;
-    if before == after || !check_transition(member, &before_state, state)? {
-        return Ok(());
-    }
-    if result_of(db, &token.fleet)?.is_some() {
-        return Err(ended_fleet(&token.fleet).into());
+    match before.into_iter().next() {
+        None => return Err(StateError::Unknown(format!("member {member}")).into()),
+        Some((before, _)) if after == before => return Ok(()),
+        Some((_, MemberState::Ended { .. })) => {
+            return Err(StateError::Conflict(format!("end of the member {member}")).into());
+        }
+        Some(_) if result_of(db, fleet)?.is_some() => {
+            return Err(ended_fleet(fleet));
+        }
+        Some(_) => {}
     }
     let sql = "UPDATE members SET state = ?3 WHERE fleet = ?1 AND id = ?2";
-    db.execute(sql, params![token.fleet, member.as_str(), after])?;
+    db.execute(sql, params![fleet, member.as_str(), after])?;
     Ok(())
 }
 
-fn finish(db: &Connection, token: &LeaderToken, result: &FleetReport) -> Result<(), DatabaseError> {
+fn finish(db: &Connection, fleet: &str, result: &FleetReport) -> Result<(), DatabaseError> {
     let after = json(result)?;
-    if let Some((before, before_result)) = result_of(db, &token.fleet)? {
-        return if before == after {
+    match result_of(db, fleet)? {
+        Some(before) if before == after => Ok(()),
+        Some(_) => Err(ended_fleet(fleet)),
+        None => {
+            let sql = "UPDATE fleets SET result = ?2 WHERE id = ?1";
+            db.execute(sql, params![fleet, after])?;
             Ok(())
-        } else {
-            Ok(check_end(&token.fleet, Some(&before_result), result).map(|_| ())?)
-        };
+        }
     }
-    let sql = "UPDATE fleets SET result = ?2 WHERE id = ?1";
-    db.execute(sql, params![token.fleet, after])?;
-    Ok(())
 }
 
-/// Returns the result of a fleet, as stored and parsed.
-fn result_of(db: &Connection, fleet: &str) -> Result<Option<(String, FleetReport)>, DatabaseError> {
-    let sql = "SELECT result FROM fleets WHERE id = ?1 AND result IS NOT NULL";
-    let found = collect(db, sql, [fleet], |row| {
-        Ok((row.get("result")?, from_json(row, "result")?))
-    })?;
-    Ok(found.into_iter().next())
+fn ended_fleet(fleet: &str) -> DatabaseError {
+    StateError::Conflict(format!("end of the fleet {fleet}")).into()
+}
+
+/// Returns the result of a fleet, as JSON.
+fn result_of(db: &Connection, fleet: &str) -> Result<Option<String>, DatabaseError> {
+    let sql = "SELECT result FROM fleets WHERE id = ?1";
+    let found = collect(db, sql, [fleet], |row| Ok(row.get("result")?))?;
+    Ok(found.into_iter().next().flatten())
 }
 
 fn fleet_of(db: &Connection, row: &Row<'_>) -> Result<FleetRecord, DatabaseError> {
@@ -365,9 +416,9 @@ fn fleet_of(db: &Connection, row: &Row<'_>) -> Result<FleetRecord, DatabaseError
             state: from_json(row, "state")?,
         })
     })?;
-    let ids = members.iter().map(|member| member.id.clone());
     Ok(FleetRecord {
-        plan: FleetPlan::new(id, from_json(row, "spec")?, ids),
+        id,
+        spec: from_json(row, "spec")?,
         members,
         result: from_json_optional(row, "result")?,
         epoch: number(row, "epoch")?,

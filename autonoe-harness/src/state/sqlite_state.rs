@@ -1,19 +1,178 @@
-//! State of a member in SQLite.
+//! State of a member in SQLite: its tasks, with their status and their executions.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::StateError;
-use super::stored_task::{ExecutionRecord, MemberPlan, StoredTask, TaskStatus, TaskUpdate};
 use crate::database::{
     Database, DatabaseError, STATE, collect, from_json, json, number, parse_column, to_stored,
     unreadable,
 };
-use crate::executor::TaskId;
+use crate::executor::{ExecutionReport, Task, TaskId};
 use crate::roadmap::PlannedTask;
+use crate::strategy::MemberId;
+
+/// The tasks of a member, in the order in which they start.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemberPlan {
+    /// The member.
+    pub member: MemberId,
+    /// The roadmap file that the tasks come from.
+    pub roadmap: Option<PathBuf>,
+    /// The tasks.
+    pub tasks: Vec<PlannedTask>,
+}
+
+impl MemberPlan {
+    /// Creates a plan without a roadmap.
+    pub fn new(member: MemberId, tasks: impl IntoIterator<Item = PlannedTask>) -> Self {
+        Self {
+            member,
+            roadmap: None,
+            tasks: tasks.into_iter().collect(),
+        }
+    }
+}
+
+/// Status of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TaskStatus {
+    /// Not started, or stopped before its end.
+    Pending,
+    /// In progress, or in progress when the process of the member was lost.
+    InProgress,
+    /// Done and verified.
+    Completed,
+    /// Failed for good.
+    Failed,
+    /// Not to be done.
+    Cancelled,
+}
+
+impl TaskStatus {
+    /// Returns whether the task is no longer worked on, whether it is done or not.
+    pub fn is_ended(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// A stored task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct StoredTask {
+    /// The task.
+    pub task: Task,
+    /// The tasks that must be completed before it.
+    pub depends: Vec<TaskId>,
+    /// Its position in the order in which tasks start.
+    pub order: u64,
+    /// Its status.
+    pub status: TaskStatus,
+    /// Its output, once it has ended.
+    pub output: Option<String>,
+    /// The reason why it is not done.
+    pub error: Option<String>,
+    /// The time of the last change.
+    pub updated_at: Timestamp,
+}
+
+impl StoredTask {
+    /// Creates a task that was not started.
+    fn new(planned: &PlannedTask, order: u64, now: Timestamp) -> Self {
+        Self {
+            task: planned.task.clone(),
+            depends: planned.depends.clone(),
+            order,
+            status: if planned.is_done {
+                TaskStatus::Completed
+            } else {
+                TaskStatus::Pending
+            },
+            output: None,
+            error: None,
+            updated_at: now,
+        }
+    }
+
+    /// Applies an update. Returns `false` if it changes nothing.
+    fn update(&mut self, update: &TaskUpdate, now: Timestamp) -> bool {
+        let before = (self.status, &self.output, &self.error);
+        if before == (update.status, &update.output, &update.error) {
+            return false;
+        }
+        self.status = update.status;
+        self.output.clone_from(&update.output);
+        self.error.clone_from(&update.error);
+        self.updated_at = now;
+        true
+    }
+}
+
+/// A new status of a task, with its output and its error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskUpdate {
+    /// The status.
+    pub status: TaskStatus,
+    /// The output of the task.
+    pub output: Option<String>,
+    /// The reason why it is not done.
+    pub error: Option<String>,
+}
+
+impl TaskUpdate {
+    /// Creates an update without output and error.
+    pub fn new(status: TaskStatus) -> Self {
+        Self {
+            status,
+            output: None,
+            error: None,
+        }
+    }
+}
+
+/// One execution of a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ExecutionRecord {
+    /// The task.
+    pub task: TaskId,
+    /// The number of the attempt, starting at 1. An attempt ends with the task or with its process.
+    pub attempt: u32,
+    /// Whether the backend reported that the agent finished its turn.
+    pub success: bool,
+    /// The output of the agent.
+    pub output: String,
+    /// The reason of a failure.
+    pub error: Option<String>,
+    /// Its duration.
+    pub duration: Duration,
+    /// The start time.
+    pub started_at: Timestamp,
+}
+
+impl ExecutionRecord {
+    /// Creates the record of a result.
+    pub fn from_result(attempt: u32, result: &ExecutionReport) -> Self {
+        Self {
+            task: result.task.clone(),
+            attempt,
+            success: result.is_success(),
+            output: result.output.clone(),
+            error: result.error(),
+            duration: result.duration,
+            started_at: result.started_at,
+        }
+    }
+}
 
 /// State of a member, for readers outside its process: a SQLite file, `state.db`.
 ///
@@ -40,12 +199,11 @@ use crate::roadmap::PlannedTask;
 /// let plan = MemberPlan::new(MemberId::new("m"), tasks.map(PlannedTask::new));
 /// state.init_member(&plan, now).await?;
 ///
-/// let done = TaskUpdate::new(TaskStatus::Completed).output("It reads them.");
+/// let done = TaskUpdate::new(TaskStatus::Completed);
 /// state.update_task_status(&"parser".parse()?, &done, now).await?;
 ///
 /// let left = state.get_incomplete_tasks().await?;
 /// assert_eq!(left[0].task.id.as_str(), "shell");
-/// state.integrity_check().await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -72,15 +230,6 @@ impl SqliteState {
     pub async fn open(path: &Path) -> Result<Self, StateError> {
         let database = Database::open(path, &STATE).await?;
         Ok(Self { database })
-    }
-
-    /// Checks the whole file.
-    ///
-    /// # Errors
-    ///
-    /// [`StateError::Corrupt`].
-    pub async fn integrity_check(&self) -> Result<(), StateError> {
-        self.database.integrity_check().await
     }
 
     /// Replaces the state by the result of applying `changes` to a plan.
@@ -233,14 +382,15 @@ fn init(db: &Connection, plan: &MemberPlan, now: Timestamp) -> Result<(), Databa
 }
 
 fn save(db: &Connection, planned: &PlannedTask, now: Timestamp) -> Result<(), DatabaseError> {
-    let task = match find(db, &planned.task.id)? {
-        Some(found) => StoredTask::new(planned, found.order, now).keep_outcome_of(found),
-        None => {
-            let sql = "SELECT coalesce(max(position) + 1, 0) AS next FROM tasks";
-            let next = collect(db, sql, [], |row| number(row, "next"))?;
-            StoredTask::new(planned, next.first().copied().unwrap_or(0), now)
+    let sql = "SELECT coalesce(max(position) + 1, 0) AS next FROM tasks";
+    let next = collect(db, sql, [], |row| number(row, "next"))?;
+    let mut task = StoredTask::new(planned, next.first().copied().unwrap_or(0), now);
+    if let Some(found) = find(db, &planned.task.id)? {
+        task.order = found.order;
+        if found.status != TaskStatus::Pending {
+            (task.status, task.output, task.error) = (found.status, found.output, found.error);
         }
-    };
+    }
     put(db, &task)
 }
 
@@ -282,13 +432,9 @@ fn get(db: &Connection, id: &TaskId) -> Result<StoredTask, DatabaseError> {
 
 fn find(db: &Connection, id: &TaskId) -> Result<Option<StoredTask>, DatabaseError> {
     let sql = "SELECT * FROM tasks WHERE id = ?1";
-    let read = |row: &Row<'_>| Ok(task_of(row));
-    db.query_row(sql, [id.as_str()], read)
-        .optional()?
-        .transpose()
+    Ok(collect(db, sql, [id.as_str()], task_of)?.pop())
 }
 
-/// Stores a task, replacing one of the same name.
 fn put(db: &Connection, task: &StoredTask) -> Result<(), DatabaseError> {
     db.execute(
         "INSERT INTO tasks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
@@ -299,7 +445,7 @@ fn put(db: &Connection, task: &StoredTask) -> Result<(), DatabaseError> {
             to_stored(task.order),
             json(&task.task)?,
             json(&task.depends)?,
-            task.status.as_str(),
+            json(&task.status)?.trim_matches('"'),
             task.output,
             task.error,
             task.updated_at.to_string(),
@@ -309,14 +455,12 @@ fn put(db: &Connection, task: &StoredTask) -> Result<(), DatabaseError> {
 }
 
 fn task_of(row: &Row<'_>) -> Result<StoredTask, DatabaseError> {
-    let status: String = row.get("status")?;
-    let mut all = TaskStatus::ALL.into_iter();
-    let found = all.find(|known| known.as_str() == status);
+    let status = serde_json::from_value(Value::String(row.get("status")?));
     Ok(StoredTask {
         task: from_json(row, "task")?,
         depends: from_json(row, "depends")?,
         order: number(row, "position")?,
-        status: found.ok_or_else(|| unreadable("status", &status))?,
+        status: status.map_err(|error| unreadable("status", &error))?,
         output: row.get("output")?,
         error: row.get("error")?,
         updated_at: parse_column(row, "updated_at")?,

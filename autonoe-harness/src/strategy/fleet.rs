@@ -22,19 +22,11 @@ use super::{MemberId, MemberReport};
 /// assert_eq!(fleet.members()[0].state, MemberState::Waiting);
 /// assert_eq!(fleet.results_by_end().count(), 1);
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Written")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Fleet {
     members: Vec<Member>,
     /// Index of each member: strategies look up many by name.
-    #[serde(skip)]
     places: HashMap<MemberId, usize>,
-}
-
-/// Serialised form of a fleet.
-#[derive(Deserialize)]
-struct Written {
-    members: Vec<Member>,
 }
 
 /// One member of a fleet.
@@ -70,21 +62,15 @@ impl Fleet {
     ///
     /// Duplicate names are ignored.
     pub fn new(members: impl IntoIterator<Item = MemberId>) -> Self {
-        let waiting = |id| Member {
-            id,
-            state: MemberState::Waiting,
-        };
-        Self::from_members(members.into_iter().map(waiting))
-    }
-
-    fn from_members(all: impl IntoIterator<Item = Member>) -> Self {
-        let (mut members, mut places) = (Vec::new(), HashMap::new());
-        for member in all {
-            if let Entry::Vacant(place) = places.entry(member.id.clone()) {
-                place.insert(members.len());
-                members.push(member);
+        let (mut waiting, mut places) = (Vec::new(), HashMap::new());
+        for id in members {
+            if let Entry::Vacant(place) = places.entry(id.clone()) {
+                place.insert(waiting.len());
+                let state = MemberState::Waiting;
+                waiting.push(Member { id, state });
             }
         }
+        let members = waiting;
         Self { members, places }
     }
 
@@ -172,12 +158,6 @@ impl Fleet {
     }
 }
 
-impl From<Written> for Fleet {
-    fn from(written: Written) -> Self {
-        Self::from_members(written.members)
-    }
-}
-
 impl Member {
     /// Returns the result of the member, once it has ended.
     pub fn result(&self) -> Option<&MemberReport> {
@@ -216,20 +196,19 @@ mod tests {
     }
 
     #[test]
-    fn a_fleet_survives_serialisation() {
+    fn members_survive_serialisation() {
         let mut fleet = Fleet::new(["a", "b"].map(id));
         fleet.mark_running(&id("b"));
 
-        let json = serde_json::to_value(&fleet).expect("data");
-        let read: Fleet = serde_json::from_value(json.clone()).expect("a fleet");
+        let json = serde_json::to_value(fleet.members()).expect("data");
+        let read: Vec<Member> = serde_json::from_value(json.clone()).expect("members");
 
-        assert_eq!(read, fleet);
-        assert_eq!(read.member(&id("b")), fleet.members().get(1));
-        let members = serde_json::json!([
+        assert_eq!(read, fleet.members());
+        let expected = serde_json::json!([
             {"id": "a", "state": "waiting"},
             {"id": "b", "state": "running"},
         ]);
-        assert_eq!(json, serde_json::json!({"members": members}));
+        assert_eq!(json, expected);
     }
 
     #[test]

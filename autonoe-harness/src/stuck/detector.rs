@@ -20,8 +20,8 @@ const MEMORY: usize = 64;
 ///
 /// let mut detector = StuckDetector::new(StuckThresholds::default());
 /// let levels = [0.5, 0.0, 0.1, 0.0].map(|score| {
-///     let said = format!("I came to {score}"); // never the same twice
-///     detector.observe(Iteration::new(said, score)).level
+///     let output = format!("The score is {score}."); // never the same twice
+///     detector.observe(Iteration::new(output, score)).level
 /// });
 ///
 /// use StuckLevel::{Fine, Stuck, Warning};

@@ -1,16 +1,15 @@
 //! [`WorkObserver`] of a task loop, and [`WorkJournal`], its append-only journal.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::event::Failure;
-use autonoe_core::project::{JournalReadError, ProjectError};
-use autonoe_core::run::Durability;
 
 use super::{RecoveredState, WorkEvent};
-use crate::folder::{JournalEntry, MemberLogFile, open_log};
+use crate::folder::{
+    FolderError, JournalEntry, MemberLogFile, append_entry, events_in, open_log, read_log,
+};
 
 /// Records the events of a task loop, for example in a journal or a database.
 ///
@@ -60,17 +59,6 @@ where
     }
 }
 
-/// Observer that records nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoWorkObserver;
-
-#[async_trait]
-impl WorkObserver for NoWorkObserver {
-    async fn note(&self, _: &WorkEvent) -> Result<(), Failure> {
-        Ok(())
-    }
-}
-
 /// Appends events to a file, one line of JSON each. Existing lines never change. In the folder of a
 /// member, the facts about its processes are in the same file.
 ///
@@ -106,14 +94,11 @@ impl WorkJournal {
     /// # Errors
     ///
     /// It cannot be opened, or is corrupt.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        Self::read(path)?;
+    pub fn open(path: &Path) -> Result<Self, FolderError> {
+        read_log(path)?;
         Ok(Self {
             path: path.to_owned(),
-            log: open_log(path).map_err(|error| match error {
-                ProjectError::Unwritable { source, .. } => source,
-                error => io::Error::other(error),
-            })?,
+            log: open_log(path)?,
         })
     }
 
@@ -121,17 +106,9 @@ impl WorkJournal {
     ///
     /// # Errors
     ///
-    /// It cannot be read, or is corrupt: [`io::ErrorKind::InvalidData`], with the line number.
-    pub fn read(path: &Path) -> io::Result<Vec<WorkEvent>> {
-        let entries = MemberLogFile::read(path).map_err(|error| match error {
-            JournalReadError::Unreadable { source, .. } => source,
-            error => io::Error::new(io::ErrorKind::InvalidData, error.reason()),
-        })?;
-        let events = entries.into_iter().filter_map(|entry| match entry {
-            JournalEntry::Work(event) => Some(*event),
-            JournalEntry::Fact(_) => None,
-        });
-        Ok(events.collect())
+    /// It cannot be read, or is corrupt: the error has the line number.
+    pub fn read(path: &Path) -> Result<Vec<WorkEvent>, FolderError> {
+        Ok(events_in(read_log(path)?))
     }
 }
 
@@ -139,23 +116,11 @@ impl WorkJournal {
 impl WorkObserver for WorkJournal {
     async fn note(&self, event: &WorkEvent) -> Result<(), Failure> {
         let entry = JournalEntry::Work(Box::new(event.clone()));
-        self.log
-            .append(&entry, Durability::Synced)
-            .map_err(|error| {
-                let reason = match error {
-                    ProjectError::Unwritable { source, .. } => source.to_string(),
-                    error => error.to_string(),
-                };
-                let message = format!("cannot write {}: {reason}", self.path.display());
-                Failure::permanent("not_recorded", message)
-            })
+        append_entry(&self.log, &self.path, &entry).map_err(|error| error.failure("not_recorded"))
     }
 
     async fn recovered_state(&self) -> Result<RecoveredState, Failure> {
-        let events = Self::read(&self.path).map_err(|error| {
-            let message = format!("cannot read {}: {error}", self.path.display());
-            Failure::permanent("journal", message)
-        })?;
+        let events = Self::read(&self.path).map_err(|error| error.failure("journal"))?;
         Ok(events.iter().collect())
     }
 }
@@ -213,7 +178,7 @@ mod tests {
                 WorkJournal::open(&path).err(),
             ] {
                 let error = refused.expect("an error");
-                assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{foreign}");
+                assert!(matches!(error, FolderError::Corrupt { .. }), "{foreign}");
                 assert!(error.to_string().contains("line 2"), "{error}");
             }
             assert_eq!(std::fs::read_to_string(&path).expect("a file"), with);

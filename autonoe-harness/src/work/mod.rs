@@ -14,7 +14,7 @@ mod turn;
 
 pub use decide::{IterationState, NextStep, TaskFailure, next_step};
 pub use event::{DeliveredMessage, WorkEvent};
-pub use journal::{NoWorkObserver, WorkJournal, WorkObserver};
+pub use journal::{WorkJournal, WorkObserver};
 pub use order::{Isolation, WhenDone, WorkOrder};
 pub use state::RecoveredState;
 pub use task_loop::TaskLoop;

@@ -14,9 +14,7 @@ use autonoe_core::time::{Clock, SystemClock};
 use serde::Deserialize;
 
 use super::messages::RequestQueue;
-use super::{
-    Isolation, NoWorkObserver, RecoveredState, WhenDone, WorkEvent, WorkObserver, WorkOrder,
-};
+use super::{Isolation, RecoveredState, WhenDone, WorkEvent, WorkObserver, WorkOrder};
 use crate::budget::{Account, Spending, VerificationBudget};
 use crate::executor::{ExecutionReport, Executors, Task, TaskId, Verification};
 use crate::isolation::{Author, IsolationError, WorkLocation, Worktree, Worktrees};
@@ -80,7 +78,7 @@ pub(super) type ExecutorFactory = Arc<dyn Fn(&Path) -> Executors + Send + Sync>;
 pub struct TaskLoop {
     pub(super) folder: PathBuf,
     pub(super) executor_factory: ExecutorFactory,
-    pub(super) clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<dyn Clock>,
     observer: Arc<dyn WorkObserver>,
     pub(super) worktrees: Option<Worktrees>,
     pub(super) author: Author,
@@ -99,7 +97,7 @@ impl TaskLoop {
             folder: folder.into(),
             executor_factory: Arc::new(executor_factory),
             clock: Arc::new(SystemClock),
-            observer: Arc::new(NoWorkObserver),
+            observer: Arc::new(|_: &WorkEvent| Ok(())),
             worktrees: None,
             author: Author::default(),
             limits: SnapshotLimits::default(),
@@ -227,13 +225,6 @@ pub(super) struct Work<'a> {
     done: BTreeSet<TaskId>,
 }
 
-/// End of the whole work.
-enum End {
-    Done,
-    Failed(String),
-    Stopped,
-}
-
 #[async_trait]
 impl JobRunner for TaskLoop {
     async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
@@ -290,8 +281,8 @@ impl TaskLoop {
         let mut end = work.all_tasks().await;
         // Before the conclusion, because a merged worktree is removed.
         let deliverables = deliverables_passed(work.folder.clone()).await;
-        if let Err(failed) = work.conclude(matches!(end, Ok(End::Done))).await {
-            end = end.map(|_| End::Failed(failed));
+        if let Err(failed) = work.conclude(matches!(end, Ok(TaskEnd::Done))).await {
+            end = end.map(|_| TaskEnd::Failed(failed));
         }
         work.into_outcome(run, end, started, deliverables).await
     }
@@ -341,7 +332,7 @@ impl Work<'_> {
         }
     }
 
-    async fn all_tasks(&mut self) -> Result<End, Failure> {
+    async fn all_tasks(&mut self) -> Result<TaskEnd, Failure> {
         let order = self.order;
         let before = order.tasks.iter().map(|planned| &planned.task.id);
         let before: BTreeMap<_, _> = self
@@ -364,7 +355,7 @@ impl Work<'_> {
             let Some(planned) = ready else { break };
             let task = &planned.task;
             match self.run_task(task).await? {
-                TaskEnd::Stopped => return Ok(End::Stopped),
+                TaskEnd::Stopped => return Ok(TaskEnd::Stopped),
                 TaskEnd::Failed(reason) => {
                     failed.insert(task.id.clone());
                     reasons.push(message(&task.id, &reason));
@@ -385,9 +376,9 @@ impl Work<'_> {
             ));
         }
         Ok(if reasons.is_empty() {
-            End::Done
+            TaskEnd::Done
         } else {
-            End::Failed(reasons.join("; "))
+            TaskEnd::Failed(reasons.join("; "))
         })
     }
 
@@ -448,7 +439,7 @@ impl Work<'_> {
     async fn into_outcome(
         self,
         run: &RunId,
-        end: Result<End, Failure>,
+        end: Result<TaskEnd, Failure>,
         started: jiff::Timestamp,
         deliverables: u64,
     ) -> RunOutcome {
@@ -461,9 +452,9 @@ impl Work<'_> {
             answer => answer,
         });
         let (failure, is_stopped) = match &end {
-            Ok(End::Done) => (None, false),
-            Ok(End::Failed(reason)) => (Some(Failure::permanent("not_done", reason)), false),
-            Ok(End::Stopped) => (
+            Ok(TaskEnd::Done) => (None, false),
+            Ok(TaskEnd::Failed(reason)) => (Some(Failure::permanent("not_done", reason)), false),
+            Ok(TaskEnd::Stopped) => (
                 Some(Failure::permanent("stopped", "the member was stopped")),
                 true,
             ),
@@ -481,7 +472,7 @@ impl Work<'_> {
         result.deliverables_passed = deliverables;
         result.cost = spent.cost;
         result.tokens = spent.tokens;
-        if let Ok(End::Failed(_)) = &end {
+        if let Ok(TaskEnd::Failed(_)) = &end {
             result.exhausted = self.account.exhausted();
         }
         result.unmerged_work = [self.state.unmerged_work(), &self.unmerged_work].concat();

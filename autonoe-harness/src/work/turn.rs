@@ -111,14 +111,17 @@ impl Work<'_> {
         // Reported now, so that observers see the current turn while the agent works.
         self.report(Some(task), iteration, &place.folder);
         let child = RunControl::new();
-        let mut execution = Execution::new(&child).budget(budget);
         let last = |problem| format!("The last attempt failed: {problem}");
-        execution.context = problem.map(last);
         if place.branch.is_none() {
             place.conversation = self.state.task_state(&task.id).conversation;
         }
-        execution.resume = place.conversation_for(&limited);
-        execution.conversations = self.task_loop.conversations.clone();
+        let execution = Execution {
+            context: problem.map(last),
+            resume: place.conversation_for(&limited),
+            conversations: self.task_loop.conversations.clone(),
+            budget,
+            ..Execution::new(&child)
+        };
         let executing = place.executors.run(&limited, &execution);
         let (result, forwarded) = self.messages.run_with_messages(&child, executing).await;
         let delivered = self.messages.split_delivered(forwarded);

@@ -11,6 +11,7 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use super::fixture;
+use crate::intact::assert_intact;
 
 /// Creates the database of a dump.
 fn restore(dump: &str, path: &Path) {
@@ -31,7 +32,7 @@ async fn the_state_of_a_member_is_read() {
 
     let state = SqliteState::open(&path).await.expect("it opens");
 
-    state.integrity_check().await.expect("it is intact");
+    assert_intact(&path);
     let tasks = state.tasks().await.expect("readable");
     let [stored] = &tasks[..] else {
         panic!("one task: {tasks:?}");
@@ -65,15 +66,12 @@ async fn the_state_of_a_coordinator_is_read() {
 
     let meta = SqliteMeta::open(&path).await.expect("it opens");
 
-    meta.integrity_check().await.expect("it is intact");
+    assert_intact(&path);
     let fleet = meta.fleet("roadmap").await.expect("readable");
     let fleet = fleet.expect("it is there");
+    assert_eq!(fleet.spec["objective"], "A calculator for the terminal.");
     assert_eq!(
-        fleet.plan.spec["objective"],
-        "A calculator for the terminal."
-    );
-    assert_eq!(
-        fleet.plan.spec["strategy"],
+        fleet.spec["strategy"],
         json!({"type": "graph", "after": {"shell": ["parser"]}})
     );
     assert_eq!(fleet.epoch, 1);
@@ -117,7 +115,7 @@ async fn the_shared_context_is_read() {
 
     let shared = SharedContext::open(dir.path()).await.expect("it opens");
 
-    shared.integrity_check().await.expect("it is intact");
+    assert_intact(&dir.path().join("context.db"));
     let parser = MemberId::new("roadmap.parser");
     let port = shared.get(&Scope::Global, "port").await.expect("readable");
     assert_eq!(port, Some(json!(8080)));

@@ -204,7 +204,7 @@ impl Strategy for Hasty {
             .members()
             .iter()
             .map(|member| Order::start(&member.id));
-        let stranger = Order::stop(&id("stranger"), "nobody knows it");
+        let stranger = Order::stop(&id("stranger"), "it is unknown");
         let finish = Order::Finish(Decision::failed());
         starts.chain([stranger, finish]).collect()
     }

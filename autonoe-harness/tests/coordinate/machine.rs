@@ -239,7 +239,7 @@ proptest! {
         let (report, simulation) = FleetSimulation::new(strategy, dice).run();
 
         let once: BTreeSet<_> = simulation.started.iter().collect();
-        prop_assert_eq!(once.len(), simulation.started.len(), "nobody starts twice");
+        prop_assert_eq!(once.len(), simulation.started.len(), "no member starts twice");
         // Members that were left behind may still be running, but no longer count towards the
         // limit.
         let behind = report.unstopped.len();
@@ -287,7 +287,7 @@ fn a_member_that_starts_after_its_stop_keeps_the_stop_deadline() {
     strategy_run.stop_timeout = Duration::from_secs(20);
     let mut machine = FleetMachine::new("f", strategy_run, now).expect("it begins");
     let FleetStep::Start { member, .. } = machine.next(now) else {
-        panic!("nobody starts");
+        panic!("no member starts");
     };
     machine.cancel(now);
     assert!(matches!(machine.next(now), FleetStep::Stop { .. }));
@@ -319,7 +319,7 @@ fn an_instruction_to_a_fleet_reaches_each_run_once() {
         let strategy_run = StrategyRun::new(Race {}).members([member]);
         let mut machine = FleetMachine::new("f", strategy_run, now).expect("it begins");
         let FleetStep::Start { member, .. } = machine.next(now) else {
-            panic!("nobody starts");
+            panic!("no member starts");
         };
 
         for sent in &sent {

@@ -26,7 +26,10 @@ async fn an_agent_receives_the_task_and_its_result_is_complete() {
         .costs(CostUsd::from_cents(3))
         .ends()]);
     let task = task("Do it.").context("It is a shop.").model("gpt-5.5");
-    let execution = Execution::default().context("Try again.");
+    let execution = Execution {
+        context: Some("Try again.".to_owned()),
+        ..Execution::default()
+    };
 
     let result = fixture.executor.run(&task, &execution).await;
 
@@ -227,9 +230,11 @@ async fn a_conversation_is_continued_if_the_backend_can_and_restarted_otherwise(
         let capabilities = agents.capabilities().clone().with_resume(resume);
         let fixture = Fixture::with_backend(agents.with_capabilities(capabilities));
         let earlier = AgentSessionId::new("earlier");
-        let execution = Execution::default()
-            .context("Two tests fail.")
-            .resume(earlier.clone());
+        let execution = Execution {
+            context: Some("Two tests fail.".to_owned()),
+            resume: Some(earlier.clone()),
+            ..Execution::default()
+        };
         let task = task("Do it.");
 
         let result = fixture.executor.run(&task, &execution).await;

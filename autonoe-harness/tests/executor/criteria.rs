@@ -54,7 +54,13 @@ async fn a_command_counts_by_its_exit_code_and_not_by_its_output() {
             "passed",
         ),
         (CommandCriterion::new(sh("echo success; exit 1")), "failed"),
-        (CommandCriterion::new(sh("exit 3")).exit_code(3), "passed"),
+        (
+            CommandCriterion {
+                exit_code: 3,
+                ..CommandCriterion::new(sh("exit 3"))
+            },
+            "passed",
+        ),
         (CommandCriterion::new(sh("kill -9 $$")), "failed"),
         // The working directory is the folder of the task.
         (CommandCriterion::new(sh("test -f out.txt")), "passed"),
@@ -63,7 +69,10 @@ async fn a_command_counts_by_its_exit_code_and_not_by_its_output() {
             "unverified",
         ),
         (
-            CommandCriterion::new(sh("sleep 600")).timeout(Duration::from_secs(1)),
+            CommandCriterion {
+                timeout_seconds: 1,
+                ..CommandCriterion::new(sh("sleep 600"))
+            },
             "failed",
         ),
     ] {
@@ -169,7 +178,10 @@ async fn tests_count_by_the_report_that_was_written_now() {
         (sh("rm junit.xml"), 1, "failed"),
         (writes("5 passed", "exit 0"), 1, "unverified"),
     ] {
-        let criterion = TestsCriterion::new(command.clone(), "junit.xml").at_least(at_least);
+        let criterion = TestsCriterion {
+            at_least,
+            ..TestsCriterion::new(command.clone(), "junit.xml")
+        };
         let verified = verify(criterion, |folder| {
             fs::write(folder.join("junit.xml"), &two).expect("a report");
         });

@@ -1,10 +1,12 @@
 //! Tests of judges.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::CostUsd;
 use autonoe_core::agent::{AgentErrorKind, CostTotal};
+use autonoe_core::session::Judge;
 use autonoe_harness::budget::VerificationBudget;
 use autonoe_harness::executor::{AnyOf, FileCriterion, JudgeCriterion, Verification};
 use autonoe_harness::{Allowance, Executor};
@@ -24,13 +26,16 @@ fn judges(passed: bool) -> SessionScript {
         .ends()
 }
 
+/// Judges on the backend of a fixture.
+fn judges_of(judge: &Fixture) -> impl Fn(&Path) -> Arc<dyn Judge> + Send + Sync + use<> {
+    let executor = judge.executor.clone();
+    move |folder| executor.judge_in(folder)
+}
+
 async fn judged(judge: SessionScript) -> Verification {
     let worker = Fixture::new([done()]);
     let judge = Fixture::new([judge]);
-    let executor = worker
-        .executor
-        .clone()
-        .statement_judge(Arc::new(judge.executor.clone()));
+    let executor = worker.executor.clone().statement_judge(judges_of(&judge));
     let task = task("Do it.").success_criteria("It looks good.");
     let result = worker.run(&task).await;
 
@@ -56,7 +61,7 @@ async fn the_session_of_a_judge_is_paid() {
     let worker = Fixture::new([done()]);
     let judge = Fixture::new([judges(true).costs(CostUsd::from_cents(12))]);
     let judged = worker.executor.clone();
-    let executor = judged.statement_judge(Arc::new(judge.executor.clone()));
+    let executor = judged.statement_judge(judges_of(&judge));
     let task = task("Do it.").success_criteria("It looks good.");
     let result = worker.run(&task).await;
     let budget = VerificationBudget::new(Allowance::default().sessions(1));
@@ -81,7 +86,7 @@ async fn an_interrupted_judge_has_an_unknown_cost() {
     let worker = Fixture::new([done()]);
     let judge = Fixture::new([SessionScript::new("hang").says("Let me see.").hangs()]);
     let judged = worker.executor.clone();
-    let executor = judged.statement_judge(Arc::new(judge.executor.clone()));
+    let executor = judged.statement_judge(judges_of(&judge));
     let task = task("Do it.").success_criteria("It looks good.");
     let result = worker.run(&task).await;
     let budget = VerificationBudget::default();
@@ -145,8 +150,10 @@ async fn a_statement_without_a_judge_is_not_verified() {
 #[tokio::test(start_paused = true)]
 async fn a_judge_can_change_nothing_and_may_be_another_model() {
     let worker = Fixture::new([done()]);
-    let task =
-        task("Do it.").success_criteria(JudgeCriterion::new("It looks good.").model("other"));
+    let task = task("Do it.").success_criteria(JudgeCriterion {
+        model: Some("other".to_owned()),
+        ..JudgeCriterion::new("It looks good.")
+    });
     let result = worker.run(&task).await;
     let judge = Fixture::new([SessionScript::new("judge")
         .is_denied_by(
@@ -160,10 +167,7 @@ async fn a_judge_can_change_nothing_and_may_be_another_model() {
             json!({"passed": false, "reason": "It is not there."}),
         )
         .ends()]);
-    let executor = worker
-        .executor
-        .clone()
-        .statement_judge(Arc::new(judge.executor.clone()));
+    let executor = worker.executor.clone().statement_judge(judges_of(&judge));
 
     let verified = executor
         .verify_success(&task, &result, &VerificationBudget::default())
@@ -185,10 +189,7 @@ async fn a_backend_that_cannot_be_restricted_to_reading_does_not_judge() {
         })
     });
     let worker = Fixture::new([done()]);
-    let executor = worker
-        .executor
-        .clone()
-        .statement_judge(Arc::new(judge.executor.clone()));
+    let executor = worker.executor.clone().statement_judge(judges_of(&judge));
     let task = task("Do it.").success_criteria("It looks good.");
     let result = worker.run(&task).await;
 
@@ -207,7 +208,7 @@ async fn a_backend_that_cannot_be_restricted_to_reading_does_not_judge() {
 async fn a_criterion_that_is_decided_needs_no_judge() {
     let (fixture, judge) = (Fixture::new([done()]), Fixture::new([judges(true)]));
     let judged = fixture.executor.clone();
-    let executor = judged.statement_judge(Arc::new(judge.executor.clone()));
+    let executor = judged.statement_judge(judges_of(&judge));
     for name in ["out.txt", "more.txt"] {
         std::fs::write(fixture.path().join(name), "x").expect("a file");
     }

@@ -16,6 +16,14 @@ use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
 
 use crate::executor::fixture::{Fixture, done, task};
 
+/// An execution that continues an earlier conversation.
+fn resumed() -> Execution {
+    Execution {
+        resume: Some(AgentSessionId::new("earlier")),
+        ..Execution::default()
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_task_that_takes_too_long_is_stopped_and_keeps_its_output() {
     let fixture = Fixture::new([SessionScript::new("work").says("I begin.").hangs()]);
@@ -210,7 +218,7 @@ async fn a_lost_conversation_is_replaced_in_the_same_execution_and_its_time() {
         fixture.executor = AgentExecutor::new("x", Forgetful(agents.clone()), fixture.path())
             .clock(VirtualClock::in_real_time());
         let task = task("Do it.").timeout(Duration::from_secs(90));
-        let execution = Execution::default().resume(AgentSessionId::new("earlier"));
+        let execution = resumed();
 
         let result = fixture.executor.run(&task, &execution).await;
 
@@ -233,7 +241,7 @@ async fn a_conversation_that_was_resumed_and_failed_is_not_replaced() {
     ]);
     let capabilities = agents.capabilities().clone().with_resume(Support::Yes);
     let fixture = Fixture::with_backend(agents.with_capabilities(capabilities));
-    let execution = Execution::default().resume(AgentSessionId::new("earlier"));
+    let execution = resumed();
 
     let result = fixture.executor.run(&task("Do it."), &execution).await;
 

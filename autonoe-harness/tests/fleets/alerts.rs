@@ -69,7 +69,8 @@ async fn critical_alert_alone_pauses_nothing() {
 async fn a_critical_alert_pauses_the_member_until_it_is_resumed() {
     let project = Project::new();
     let agents = project.agents(PACE);
-    let mut order = order().pausing_on_critical();
+    let mut order = order();
+    order.pause_on_critical = true;
     // Stuck, with nothing left to try: the first task fails, and the second waits for a person.
     let second = roadmap(&[("z", &[])]).tasks;
     order.members[0].work.tasks.extend(second);

@@ -20,9 +20,11 @@ use crate::fleets::fixture::{Project, roadmap, unhurried, within};
 const PACE: Duration = Duration::from_millis(20);
 
 fn contest(strategy: Arc<dyn Strategy>, candidates: &[(&str, &str)]) -> FleetOrder {
-    let candidates = candidates
-        .iter()
-        .map(|(name, model)| Candidate::new(*name).backend("agent").model(*model));
+    let candidates = candidates.iter().map(|(name, model)| Candidate {
+        name: (*name).to_owned(),
+        backend: Some("agent".to_owned()),
+        model: Some((*model).to_owned()),
+    });
     let tasks = roadmap(&[("a", &[]), ("b", &["a"])]);
     unhurried(FleetOrder::from_candidates(
         "f", &tasks, strategy, candidates,
@@ -198,7 +200,7 @@ impl Executor for PaidJudge {
         budget: &VerificationBudget,
     ) -> Verification {
         let Ok(session) = budget.open() else {
-            return Verification::unverified("nobody pays the judge");
+            return Verification::unverified("the budget of the judge is spent");
         };
         let limit = session.budget().cost_usd;
         self.limits.lock().expect("whole").push(limit);

@@ -13,6 +13,7 @@ use autonoe_harness::{Candidate, FleetOrder, Graph, MemberHandle, Race};
 
 use crate::fleets::fixture::{Project, eventually, roadmap, unhurried};
 use crate::fleets::roles::{Host, run_coordinator, write_order};
+use crate::intact::assert_intact;
 
 /// Long enough for a kill, on a machine that is not busy.
 const LONG: Duration = Duration::from_millis(1500);
@@ -45,9 +46,9 @@ fn is_in_a_turn(folder: &MemberFolder) -> bool {
 /// Each task of each started member ended once, according to its state and its journal.
 async fn each_ended_once(project: &Project) {
     for folder in project.home().member_folders("f").expect("readable") {
-        let state = SqliteState::open(&folder.path().join("state.db")).await;
-        let state = state.expect("it opens");
-        state.integrity_check().await.expect("it is whole");
+        let path = folder.path().join("state.db");
+        let state = SqliteState::open(&path).await.expect("it opens");
+        assert_intact(&path);
         let mut done = BTreeMap::<_, u32>::new();
         for event in events(&folder) {
             if let WorkEvent::IterationEnded {
@@ -66,7 +67,7 @@ async fn each_ended_once(project: &Project) {
         }
     }
     let meta = project.home().meta().await.expect("it opens");
-    meta.integrity_check().await.expect("it is whole");
+    assert_intact(&project.home().path().join("meta_state.db"));
     let record = meta
         .fleet("f")
         .await
@@ -168,8 +169,11 @@ async fn the_end_of_a_killed_member_is_shared_by_its_coordinator() {
 }
 
 fn race() -> FleetOrder {
-    let candidates = [("one", "slow"), ("two", "quick")]
-        .map(|(name, model)| Candidate::new(name).backend("agent").model(model));
+    let candidates = [("one", "slow"), ("two", "quick")].map(|(name, model)| Candidate {
+        backend: Some("agent".to_owned()),
+        model: Some(model.to_owned()),
+        ..Candidate::new(name)
+    });
     let tasks = roadmap(&[("a", &[])]);
     let order = FleetOrder::from_candidates("f", &tasks, Race {}, candidates);
     unhurried(order)

@@ -91,8 +91,15 @@ fn candidates_do_all_of_it_each_on_its_own_backend_and_keep_their_work() {
     roadmap.tasks[0].task.cli = Some("gemini".to_owned());
     roadmap.tasks[0].task.model = Some("gemini-2.5-flash".to_owned());
     let candidates = [
-        Candidate::new("one").backend("claude"),
-        Candidate::new("two").backend("codex").model("gpt-5.5"),
+        Candidate {
+            backend: Some("claude".to_owned()),
+            ..Candidate::new("one")
+        },
+        Candidate {
+            name: "two".to_owned(),
+            backend: Some("codex".to_owned()),
+            model: Some("gpt-5.5".to_owned()),
+        },
     ];
 
     let order = FleetOrder::from_candidates("f", &roadmap, Race {}, candidates);
@@ -110,12 +117,12 @@ fn candidates_do_all_of_it_each_on_its_own_backend_and_keep_their_work() {
 #[test]
 fn an_order_is_read_as_it_was_written() {
     let tasks = roadmap(&[("a", &[]), ("b", &["a"])]);
-    let order = FleetOrder::from_tasks("f", &tasks, Graph::default())
-        .expect("it can be done")
-        .roadmap("ROADMAP.md")
-        .max_concurrent(NonZeroUsize::MIN)
-        .time(Duration::from_secs(90))
-        .pausing_on_critical();
+    let order = FleetOrder::from_tasks("f", &tasks, Graph::default());
+    let mut order = order.expect("it can be done");
+    order.roadmap = Some("ROADMAP.md".into());
+    order.max_concurrent = NonZeroUsize::MIN;
+    order.time = Duration::from_secs(90);
+    order.pause_on_critical = true;
     let written = json!(order);
 
     let read: FleetOrder = serde_json::from_value(written.clone()).expect("an order");

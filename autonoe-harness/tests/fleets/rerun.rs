@@ -118,7 +118,7 @@ async fn a_lock_that_a_killed_leader_left_to_a_child_is_waited_for() {
     let folder = project.home().path().join("f");
     std::fs::create_dir_all(&folder).expect("a folder");
     let left = std::fs::File::create(folder.join("lock")).expect("a file");
-    left.lock().expect("nobody has it");
+    left.lock().expect("it is free");
     let begins = async {
         // Then it tries to lead.
         while project.home().fleet("f").await.expect("readable").is_none() {

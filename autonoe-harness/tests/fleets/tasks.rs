@@ -47,7 +47,7 @@ async fn tasks_run_in_dependency_order_and_everything_is_recorded() {
         assert!(log.contains(line), "{log}");
     }
     assert_eq!(home.coordinator("f").expect("readable"), None);
-    let recorded = FleetOrder::from_record(&record).expect("an order");
+    let recorded = serde_json::from_value::<FleetOrder>(record.spec).expect("an order");
     assert_eq!(serde_json::json!(recorded), serde_json::json!(order));
 }
 
@@ -238,8 +238,8 @@ async fn a_member_may_spend_its_reservation_and_no_more() {
 async fn a_fleet_that_times_out_ends_for_good() {
     let project = Project::new();
     let agents = project.agents(PACE);
-    let order = order(&[("a", &[]), ("b", &["a"])], Graph::default());
-    let mut order = order.time(Duration::from_secs(10));
+    let mut order = order(&[("a", &[]), ("b", &["a"])], Graph::default());
+    order.time = Duration::from_secs(10);
     order.members[1].work.model = Some("idle".to_owned());
 
     let outcome = project.run(&agents, &order).run(&RunControl::new()).await;

@@ -35,7 +35,7 @@ pub(crate) fn all() -> Vec<Check> {
     let hold = json!({"does": "hold"});
     let give = json!({"does": "give", "value": "an answer"});
     vec![
-        ("a success is told with its result", give.clone(), |it| {
+        ("a success has its result", give.clone(), |it| {
             Box::pin(success(it))
         }),
         (
@@ -44,7 +44,7 @@ pub(crate) fn all() -> Vec<Check> {
             |it| Box::pin(failure(it)),
         ),
         (
-            "a panic is a failure, and what it spent is told",
+            "a panic is a failure with its spending",
             json!({"does": "panic"}),
             |it| Box::pin(panic(it)),
         ),
@@ -73,7 +73,7 @@ pub(crate) fn all() -> Vec<Check> {
             Box::pin(stopping_twice(it))
         }),
         (
-            "a kill ends what does not listen, and what it spent is told",
+            "a kill ends a run that ignores a stop, with its spending",
             json!({"does": "stubborn"}),
             |it| Box::pin(killing(it)),
         ),
@@ -87,7 +87,7 @@ pub(crate) fn all() -> Vec<Check> {
         ),
         ("its log has the last lines", give, |it| Box::pin(logs(it))),
         (
-            "get_logs returns a hundred lines",
+            "a hundred log lines are returned",
             json!({"does": "collect", "count": 150}),
             |it| Box::pin(default_logs(it)),
         ),
@@ -112,7 +112,7 @@ async fn end(it: &Handle) -> CheckOutcome<RunOutcome> {
     let outcome = it.wait().await.map_err(|error| flaw(&error))?;
     let view = it.refresh().await.map_err(|error| flaw(&error))?;
     if view.outcome.as_ref() != Some(&outcome) || !view.status.is_final() || view != it.view() {
-        return Err(format!("{outcome:?} is told, and seen is {view:?}").into());
+        return Err(format!("the outcome is {outcome:?}, and the view is {view:?}").into());
     }
     Ok(outcome)
 }
@@ -142,16 +142,18 @@ async fn success(it: Handle) -> CheckOutcome {
     let outcome = end(&it).await?;
 
     let expected = RunOutcome::succeeded(json!("an answer"));
-    ensure(outcome == expected, || format!("it is told as {outcome:?}"))?;
-    let status = it.status();
+    ensure(outcome == expected, || {
+        format!("the outcome is {outcome:?}")
+    })?;
+    let status = it.view().status;
     ensure(status == MemberStatus::Completed, || {
         format!("it is {status:?}")
     })?;
-    let result = it.result();
+    let result = it.view().result();
     let is_reported = result.as_ref().is_some_and(|result| {
         result.success && result.output == "an answer" && result.id == *it.id()
     });
-    ensure(is_reported && it.error().is_none(), || {
+    ensure(is_reported && it.view().error.is_none(), || {
         format!("its result is {result:?}")
     })
 }
@@ -160,16 +162,16 @@ async fn failure(it: Handle) -> CheckOutcome {
     let outcome = end(&it).await?;
 
     let RunEnding::Failed { failure } = &outcome.ending else {
-        return Err(format!("it is told as {outcome:?}").into());
+        return Err(format!("the outcome is {outcome:?}").into());
     };
     ensure(failure.code == "no_luck", || {
-        format!("it is told as {failure:?}")
+        format!("the failure is {failure:?}")
     })?;
-    let (status, error) = (it.status(), it.error());
+    let (status, error) = (it.view().status, it.view().error);
     let is_reported =
         status == MemberStatus::Failed && error.as_deref() == Some("it was not to be");
     ensure(is_reported, || format!("it is {status:?} by {error:?}"))?;
-    let result = it.result();
+    let result = it.view().result();
     ensure(result.is_some_and(|result| !result.success), || {
         "its result is a success".to_owned()
     })
@@ -179,7 +181,7 @@ async fn panic(it: Handle) -> CheckOutcome {
     let outcome = end(&it).await?;
 
     ensure(matches!(outcome.ending, RunEnding::Failed { .. }), || {
-        format!("it is told as {outcome:?}")
+        format!("the outcome is {outcome:?}")
     })?;
     has_unknown_cost_part(&outcome)
 }
@@ -189,19 +191,24 @@ fn has_unknown_cost_part(outcome: &RunOutcome) -> CheckOutcome {
     let mut expected = spent();
     expected.cost.unknown_parts = 1;
     ensure(outcome.spent == expected, || {
-        format!("what was spent is told as {:?}", outcome.spent)
+        format!("the spending is {:?}", outcome.spent)
     })
 }
 
 async fn progress(it: Handle) -> CheckOutcome {
     until(&it, |view| view.progress == halfway()).await?;
 
-    let seen = (it.status(), it.current_task(), it.current_iteration());
+    let seen = (
+        it.view().status,
+        it.view().progress.task,
+        it.view().progress.iteration,
+    );
     let expected = (MemberStatus::Running, Some("half of it".to_owned()), 2);
     ensure(seen == expected, || format!("seen is {seen:?}"))?;
-    ensure(it.progress() > 0.4 && it.pid().is_some(), || {
-        format!("seen is {:?}", it.view())
-    })?;
+    ensure(
+        it.view().progress.progress > 0.4 && it.view().pid.is_some(),
+        || format!("seen is {:?}", it.view()),
+    )?;
     it.stop("seen enough").await.map_err(|error| flaw(&error))?;
     end(&it).await.map(|_| ())
 }
@@ -217,7 +224,7 @@ async fn instructions(it: Handle) -> CheckOutcome {
     let outcome = end(&it).await?;
 
     ensure(outcome.output == json!(lines), || {
-        format!("it was told {}", outcome.output)
+        format!("it received {}", outcome.output)
     })
 }
 
@@ -267,7 +274,7 @@ async fn in_order(it: Handle) -> CheckOutcome {
 
     let expected = json!(["(pause)", "(resume)", "go on"]);
     ensure(outcome.output == expected, || {
-        format!("it was told {}", outcome.output)
+        format!("it received {}", outcome.output)
     })
 }
 
@@ -277,7 +284,7 @@ async fn stopping(it: Handle) -> CheckOutcome {
     let outcome = end(&it).await?;
 
     is_cancelled(&outcome, "enough")?;
-    let status = it.status();
+    let status = it.view().status;
     ensure(status == MemberStatus::Stopped, || {
         format!("it is {status:?}")
     })
@@ -300,7 +307,9 @@ async fn killing(it: Handle) -> CheckOutcome {
     let killed = killed.map_err(|error| flaw(&error))?;
     let outcome = end(&it).await?;
     ensure(outcome == killed, || format!("{killed:?} and {outcome:?}"))?;
-    ensure(it.pid().is_none(), || "it still has a process".to_owned())?;
+    ensure(it.view().pid.is_none(), || {
+        "it still has a process".to_owned()
+    })?;
     is_cancelled(&outcome, "killed")?;
     has_unknown_cost_part(&outcome)?;
     // A process that is still alive would report progress.
@@ -364,7 +373,10 @@ async fn default_logs(it: Handle) -> CheckOutcome {
     end(&it).await?;
 
     let all = it.logs(usize::MAX).await.map_err(|error| flaw(&error))?;
-    let last = it.get_logs().await.map_err(|error| flaw(&error))?;
+    let last = it
+        .logs(MemberHandle::LOG_LINES)
+        .await
+        .map_err(|error| flaw(&error))?;
     ensure(
         all.len() > 100 && all[all.len() - 100..] == last[..],
         || format!("of {} lines it returns {}", all.len(), last.len()),
@@ -383,15 +395,12 @@ async fn alerts(it: Handle) -> CheckOutcome {
 async fn has_working_and_state_dirs(it: Handle) -> CheckOutcome {
     until(&it, |view| view.progress == halfway()).await?;
 
-    let (works, state, db) = (it.working_dir(), it.state_dir(), it.state_db());
+    let (works, state) = (it.view().progress.working_dir, it.folder().path());
     ensure(works == Some(working_dir()), || {
         format!("it works in {works:?}")
     })?;
     ensure(Some(state) != works.as_deref(), || {
         format!("its state is where it works: {state:?}")
-    })?;
-    ensure(db.parent() == Some(state), || {
-        format!("its state is in {state:?}, and its database is {db:?}")
     })?;
     it.stop("seen enough").await.map_err(|error| flaw(&error))?;
     end(&it).await.map(|_| ())
@@ -399,7 +408,7 @@ async fn has_working_and_state_dirs(it: Handle) -> CheckOutcome {
 
 fn is_cancelled(outcome: &RunOutcome, expected: &str) -> CheckOutcome {
     let RunEnding::Cancelled { reason } = &outcome.ending else {
-        return Err(format!("it is told as {outcome:?}").into());
+        return Err(format!("the outcome is {outcome:?}").into());
     };
     ensure(reason == expected, || format!("the reason is {reason:?}"))
 }

@@ -120,7 +120,7 @@ async fn an_instruction_of_a_killed_process_is_delivered_again_until_it_is_used(
             .into_iter()
             .any(|entry| entry.fact == MemberFact::InstructionDelivered { number: 1 })
     };
-    eventually("that it was told", is_delivered).await;
+    eventually("the delivery", is_delivered).await;
     kill_nine(recorded(&turns)[1].pid);
     handle.send_instruction("end").await.expect("it listens");
     let outcome = within(manager.wait(&RunId::new("a")))
@@ -162,7 +162,7 @@ async fn a_text_file_in_the_inbox_is_delivered_until_a_turn_has_used_it() {
     // Used, and killed afterwards.
     std::fs::write(fixture.path().join("go-on"), "").expect("writable");
     let received = folder.join("taken/0000000001.text");
-    eventually("that it was told", || received.exists()).await;
+    eventually("the delivery", || received.exists()).await;
     kill_nine(recorded(&turns)[1].pid);
     handle.send_instruction("end").await.expect("it listens");
     within(manager.wait(&RunId::new("a")))

@@ -103,7 +103,7 @@ impl JobRunner for HandleJob {
             }
             Some("give") => RunOutcome::succeeded(run.input["value"].clone()),
             Some("fail") => RunOutcome::failed(Failure::permanent("no_luck", "it was not to be")),
-            Some("panic") => std::panic::panic_any("as it was told to"),
+            Some("panic") => std::panic::panic_any("as requested"),
             Some("collect") => {
                 let count = run.input["count"].as_u64().unwrap_or_default();
                 collect(context, usize::try_from(count).unwrap_or_default()).await
@@ -124,7 +124,7 @@ impl JobRunner for HandleJob {
             }
             _ => {
                 context.control().cancelled().await;
-                RunOutcome::cancelled("it was told to end")
+                RunOutcome::cancelled("it was cancelled")
             }
         }
     }
@@ -149,7 +149,7 @@ async fn count(context: &JobContext) -> RunOutcome {
             None => {}
         }
         if context.control().is_cancelled() {
-            return RunOutcome::cancelled("it was told to end");
+            return RunOutcome::cancelled("it was cancelled");
         }
         if !is_paused {
             step(context, &mut at).await;
@@ -168,7 +168,7 @@ async fn collect(context: &JobContext, count: usize) -> RunOutcome {
     let mut received = Vec::new();
     while received.len() < count {
         tokio::select! {
-            () = context.control().cancelled() => return RunOutcome::cancelled("it was told to end"),
+            () = context.control().cancelled() => return RunOutcome::cancelled("it was cancelled"),
             command = context.control().next_request() => received.push(match command {
                 RunRequest::Pause => "(pause)".to_owned(),
                 RunRequest::Resume => "(resume)".to_owned(),

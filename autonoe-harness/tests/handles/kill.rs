@@ -44,7 +44,7 @@ async fn upstream_8_a_kill_ends_the_whole_tree_and_not_one_process() {
         reason: "killed".into(),
     };
     assert_eq!(outcome.ending, killed);
-    assert_eq!(handle.status(), MemberStatus::Stopped);
+    assert_eq!(handle.view().status, MemberStatus::Stopped);
     assert!(fixture.has_no_processes("a"));
     assert_eq!(
         within(manager.wait(&RunId::new("a")))
@@ -66,7 +66,10 @@ async fn a_forced_kill_waits_30_seconds_for_an_orderly_end() {
     let started = Instant::now();
 
     // Nothing runs the member, so it never ends by itself.
-    let outcome = handle.force_kill().await.expect("it ends");
+    let outcome = handle
+        .kill(MemberHandle::KILL_TIMEOUT)
+        .await
+        .expect("it ends");
 
     assert_eq!(started.elapsed().as_secs(), 30);
     let reason = "killed".to_owned();

@@ -183,7 +183,7 @@ async fn tree(run: &RunSpec, context: &JobContext) -> RunOutcome {
     let working = commands.run(&command, DEADLINE);
     if run.input["stubborn"] == json!(true) {
         let ended = working.await;
-        panic!("nobody ends it but a kill: {ended:?}");
+        panic!("only a kill ends it: {ended:?}");
     }
     tokio::select! {
         ended = working => panic!("it does not end by itself: {ended:?}"),

@@ -149,11 +149,10 @@ fn a_member_that_was_never_served_is_pending_without_process_and_working_directo
 
     let handle = MemberHandle::open(folder.clone()).expect("it is there");
 
-    assert_eq!(handle.status(), MemberStatus::Pending);
-    assert_eq!(handle.pid(), None);
-    assert_eq!(handle.working_dir(), None);
-    assert_eq!(handle.state_dir(), folder.path());
-    assert_eq!(handle.state_db(), folder.path().join("state.db"));
+    assert_eq!(handle.view().status, MemberStatus::Pending);
+    assert_eq!(handle.view().pid, None);
+    assert_eq!(handle.view().progress.working_dir, None);
+    assert_eq!(handle.folder(), &folder);
 }
 
 #[tokio::test(start_paused = true)]

@@ -23,7 +23,7 @@ async fn a_claimed_worktree_cannot_be_opened_even_in_this_process() {
         matches!(second, Err(IsolationError::InUse { .. })),
         "{second:?}"
     );
-    third.expect("nobody works there").expect("it is there");
+    third.expect("it is free").expect("it is there");
 }
 
 #[tokio::test]
@@ -34,12 +34,9 @@ async fn a_worktree_that_was_dropped_during_a_commit_can_be_resumed() {
     fs::write(worktree.folder().join("b.txt"), "new\n").expect("a file");
     drop(worktree);
     let lock = repo.path().join(".git/worktrees/one/index.lock");
-    fs::write(&lock, "").expect("a lock of nobody");
+    fs::write(&lock, "").expect("a lock without an owner");
 
-    let opened = worktrees
-        .open_existing("one")
-        .await
-        .expect("nobody works there");
+    let opened = worktrees.open_existing("one").await.expect("it is free");
     let finished = opened
         .expect("it is there")
         .commit_all(&author(), "Work")
@@ -72,10 +69,7 @@ async fn a_worktree_that_was_moved_with_its_repository_can_be_resumed() {
         let worktrees = Worktrees::open(&moved, &trees, "fleet", commands()).await;
         let worktrees = worktrees.expect("a repository");
 
-        let opened = worktrees
-            .open_existing("one")
-            .await
-            .expect("nobody works there");
+        let opened = worktrees.open_existing("one").await.expect("it is free");
         let opened = opened.expect("it is there");
         opened
             .commit_all(&author(), "Work")
@@ -89,7 +83,7 @@ async fn a_worktree_that_was_moved_with_its_repository_can_be_resumed() {
         assert_eq!(git(&moved, &["worktree", "list"]).lines().count(), 1);
         if is_copied {
             let first = repo.worktrees().await.open_existing("one").await;
-            first.expect("nobody works there").expect("it is its own");
+            first.expect("it is free").expect("it is its own");
         }
     }
 }
@@ -104,7 +98,7 @@ async fn a_worktree_that_names_another_entry_is_not_followed() {
 
     let opened = repo.worktrees().await.open_existing("one").await;
 
-    assert!(opened.expect("git can be asked").is_none());
+    assert!(opened.expect("git answers").is_none());
     let link = fs::read_to_string(folder.join(".git")).expect("there");
     assert_eq!(link, "gitdir: /nowhere/another\n");
 }
@@ -143,7 +137,7 @@ async fn an_unreadable_step_is_quarantined_and_named() {
 
     for text in ["", "{", r#"{"step":"fly"}"#] {
         fs::write(&step, text).expect("a file");
-        worktrees.clean_up().await.expect("it is in nobody's way");
+        worktrees.clean_up().await.expect("it disturbs no process");
     }
     worktrees.create("one", "main").await.expect("it is made");
 
@@ -165,7 +159,7 @@ async fn a_step_that_points_elsewhere_removes_nothing() {
     fs::create_dir_all(repo.trees().join("fleet")).expect("a folder");
     fs::write(repo.trees().join(".step.json"), step.to_string()).expect("a file");
 
-    let swept = worktrees.clean_up().await.expect("it is in nobody's way");
+    let swept = worktrees.clean_up().await.expect("it disturbs no process");
 
     assert!(precious.exists());
     assert_eq!(swept.quarantined.len(), 1);
@@ -206,7 +200,7 @@ async fn repair_does_not_overwrite_a_user_link() {
     fs::remove_file(repo.path().join("a.txt")).expect("ours");
     std::os::unix::fs::symlink("elsewhere", repo.path().join("a.txt")).expect("a link");
 
-    worktrees.clean_up().await.expect("it can be mended");
+    worktrees.clean_up().await.expect("it is repaired");
 
     let link = fs::read_link(repo.path().join("a.txt"));
     assert_eq!(link.expect("it is a link").as_os_str(), "elsewhere");

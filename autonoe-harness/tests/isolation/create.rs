@@ -282,7 +282,7 @@ async fn git_has_a_deadline() {
 async fn a_stalled_lock_holder_is_named_after_a_timeout() {
     let repo = Repo::new();
     let worktrees = repo.worktrees().await;
-    worktrees.clean_up().await.expect("nobody is in the way");
+    worktrees.clean_up().await.expect("it is unlocked");
     let file = fs::File::options()
         .write(true)
         .open(repo.trees().join(".lock"))

@@ -61,7 +61,7 @@ async fn nothing_that_was_committed_is_lost_by_a_kill() {
         repo.git(&["merge-base", "--is-ancestor", &base, "main"]);
         base = repo.git(&["rev-parse", "main"]);
     }
-    println!("killed {rounds} times, told of {reported} commits");
+    println!("killed {rounds} times, {reported} commits were reported");
     assert!(reported > 0);
 }
 
@@ -79,7 +79,7 @@ fn commit_in(line: &str) -> Option<String> {
 /// Checks that nothing is lost, and resumes the worktrees that were left.
 async fn after_a_kill(repo: &Repo, committed: &[String]) {
     let worktrees = repo.worktrees().await;
-    let swept = worktrees.clean_up().await.expect("it can be mended");
+    let swept = worktrees.clean_up().await.expect("it is repaired");
     for commit in committed {
         let on = repo.git(&["branch", "--contains", commit, "--format=%(refname)"]);
         assert!(!on.is_empty(), "{commit} is on no branch");
@@ -90,7 +90,7 @@ async fn after_a_kill(repo: &Repo, committed: &[String]) {
     for retained in &swept.retained {
         let name = retained.place.folder.file_name().expect("a name");
         let name = name.to_str().expect("it is plain");
-        let worktree = worktrees.open_existing(name).await.expect("nobody has it");
+        let worktree = worktrees.open_existing(name).await.expect("it is free");
         let worktree = worktree.expect("it is there");
         worktree
             .commit_all(&author(), "Left")
@@ -139,7 +139,7 @@ fn start(repo: &Repo, round: u32) -> (Child, Receiver<String>) {
 
 /// Creates worktrees, works in them, merges and removes them, in an endless loop.
 async fn work_until_killed(folder: &Path) {
-    let round = env::var("AUTONOE_ISOLATION_ROUND").expect("who sets one variable sets all");
+    let round = env::var("AUTONOE_ISOLATION_ROUND").expect("all variables are set");
     let (repo, trees) = (folder.join("repo"), folder.join("trees"));
     let worktrees = Worktrees::open(&repo, &trees, "fleet", commands()).await;
     let worktrees = worktrees.expect("a repository");
@@ -166,5 +166,5 @@ fn print_line(line: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}")
         .and_then(|()| out.flush())
-        .expect("somebody listens");
+        .expect("the parent reads it");
 }

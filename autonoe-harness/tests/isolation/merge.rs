@@ -58,7 +58,7 @@ async fn work_is_checked_with_the_newest_base_and_then_merged() {
 async fn a_failed_check_keeps_branch_and_worktree_and_names_them() {
     for verification in [
         Verification::failed("red"),
-        Verification::unverified("nobody knows"),
+        Verification::unverified("the checks did not run"),
     ] {
         let repo = Repo::new();
         let before = repo.git(&["rev-parse", "main"]);
@@ -309,7 +309,7 @@ async fn a_conflict_leaves_the_worktree_as_it_is() {
         matches!(merged, Err(IsolationError::Conflict { .. })),
         "{merged:?}"
     );
-    reopened.expect("nobody works there").expect("it is there");
+    reopened.expect("it is free").expect("it is there");
     assert_eq!(git(&folder, &["rev-parse", "HEAD"]), at);
     let text = fs::read_to_string(folder.join("a.txt")).expect("it is there");
     assert_eq!(text, "of the agent\n");
@@ -367,7 +367,7 @@ async fn a_git_failure_during_a_merge_loses_no_later_work() {
         drop(worktree);
         let reopened = repo.worktrees().await.open_existing("one").await;
 
-        reopened.expect("nobody has it").expect("it is there");
+        reopened.expect("it is free").expect("it is there");
         for name in ["later.txt", "a.txt"] {
             let text = fs::read_to_string(folder.join(name));
             assert_eq!(text.expect("it is there"), "later\n", "{name}, {number}");

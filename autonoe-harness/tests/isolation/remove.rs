@@ -73,7 +73,7 @@ async fn a_claimed_worktree_is_not_cleaned_up() {
         .await
         .open_existing("one")
         .await
-        .expect("nobody works there");
+        .expect("it is free");
     assert_eq!(reopened.expect("it is there").location(), place);
     let none = repo
         .worktrees()
@@ -93,7 +93,7 @@ async fn a_worktree_whose_folder_is_gone_leaves_its_branch() {
         .commit_all(&author(), "Add b")
         .await
         .expect("committed");
-    fs::remove_dir_all(worktree.folder()).expect("it is removed by somebody");
+    fs::remove_dir_all(worktree.folder()).expect("it is removable");
 
     let swept = repo.worktrees().await.clean_up().await.expect("it works");
 

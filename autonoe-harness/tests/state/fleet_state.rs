@@ -2,11 +2,11 @@
 
 use autonoe_core::{Budget, CostUsd};
 use autonoe_harness::budget::Account;
-use autonoe_harness::state::{FleetPlan, LeaderToken, SqliteMeta, StateError};
+use autonoe_harness::state::{LeaderToken, SqliteMeta, StateError};
 use autonoe_harness::strategy::{Decision, Fleet, MemberId, MemberReport, MemberState};
 use autonoe_harness::{Allowance, FleetReport};
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Creates an empty state. The folder lives as long as the returned guard.
@@ -21,8 +21,9 @@ async fn empty() -> (TempDir, SqliteMeta) {
 async fn with_fleets(names: &[&str]) -> (TempDir, SqliteMeta) {
     let (dir, meta) = empty().await;
     for (second, name) in (0..).zip(names) {
-        let created = meta.create_fleet(&plan(name), at(second)).await;
-        created.expect("it is kept");
+        create(&meta, name, &spec(), second)
+            .await
+            .expect("it is kept");
     }
     (dir, meta)
 }
@@ -32,9 +33,19 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::new(1_790_000_000 + seconds, 123_456_789).expect("a time")
 }
 
-fn plan(id: &str) -> FleetPlan {
-    let spec = json!({"strategy": {"type": "race"}, "share": 0.1, "members": ["codex", "claude"]});
-    FleetPlan::new(id, spec, ["b", "a"].map(MemberId::new))
+fn spec() -> Value {
+    json!({"strategy": {"type": "race"}, "share": 0.1, "members": ["codex", "claude"]})
+}
+
+/// Records a fleet with the members `b` and `a`.
+async fn create(
+    meta: &SqliteMeta,
+    fleet: &str,
+    spec: &Value,
+    second: i64,
+) -> Result<(), StateError> {
+    let members = ["b", "a"].map(MemberId::new);
+    meta.create_fleet(fleet, spec, &members, at(second)).await
 }
 
 async fn lead(meta: &SqliteMeta, fleet: &str, second: i64) -> LeaderToken {
@@ -83,20 +94,18 @@ fn assert_fenced<T: std::fmt::Debug>(done: &Result<T, StateError>) {
 #[tokio::test]
 async fn a_fleet_is_stored_once_as_it_was_planned() {
     let (_dir, meta) = with_fleets(&["z", "a", "z"]).await;
-    let mut other = plan("z");
-    other.spec["members"][0] = json!("gemini");
-    assert_conflict(&meta.create_fleet(&other, at(3)).await);
-    other.members[0] = other.members[1].clone();
-    let same_name = meta.create_fleet(&other, at(3)).await;
-    assert!(
-        matches!(same_name, Err(StateError::Invalid(_))),
-        "{same_name:?}"
-    );
+    let mut other = spec();
+    other["members"][0] = json!("gemini");
+    assert_conflict(&create(&meta, "z", &other, 3).await);
 
     let fleets = meta.fleets().await.expect("readable");
 
-    let plans: Vec<_> = fleets.iter().map(|fleet| fleet.plan.clone()).collect();
-    assert_eq!(plans, [plan("z"), plan("a")]);
+    let orders = fleets
+        .iter()
+        .map(|fleet| (fleet.id.as_str(), fleet.spec.clone()));
+    assert_eq!(orders.collect::<Vec<_>>(), [("z", spec()), ("a", spec())]);
+    let members: Vec<_> = fleets[0].member_ids().map(MemberId::as_str).collect();
+    assert_eq!(members, ["b", "a"]);
     assert_eq!(fleets[0].created_at, at(0));
     let states = fleets[0].members.iter().map(|member| &member.state);
     let states: Vec<_> = states.collect();

@@ -86,7 +86,10 @@ async fn storing_a_plan_again_adds_new_tasks_and_keeps_started_ones() {
     let (_dir, state) = empty().await;
     let first = plan(&[("a", &[]), ("b", &[]), ("c", &[])]);
     state.init_member(&first, at(0)).await.expect("it is kept");
-    let done = TaskUpdate::new(TaskStatus::Completed).output("yes");
+    let done = TaskUpdate {
+        output: Some("yes".to_owned()),
+        ..TaskUpdate::new(TaskStatus::Completed)
+    };
     update(&state, "a", &done, 1).await;
     update(&state, "b", &TaskUpdate::new(TaskStatus::InProgress), 2).await;
     let mut again = plan(&[("new", &[]), ("a", &[]), ("b", &[]), ("c", &["new"])]);
@@ -147,7 +150,10 @@ async fn a_saved_task_is_added_at_the_end_and_keeps_its_outcome() {
     for new in [task("b", &[]), task("a", &["b"])] {
         state.save_task(&new, at(0)).await.expect("it is kept");
     }
-    let failure = TaskUpdate::new(TaskStatus::Failed).error("no");
+    let failure = TaskUpdate {
+        error: Some("no".to_owned()),
+        ..TaskUpdate::new(TaskStatus::Failed)
+    };
     update(&state, "b", &failure, 1).await;
     let mut changed = task("b", &[]);
     changed.task.goal = "Something else.".to_owned();
@@ -167,7 +173,10 @@ async fn a_started_task_can_be_saved_and_keeps_its_status_and_output() {
         let (_dir, state) = empty().await;
         let saved = state.save_task(&task("a", &[]), at(0)).await;
         saved.expect("it is kept");
-        let before = TaskUpdate::new(status).output("half");
+        let before = TaskUpdate {
+            output: Some("half".to_owned()),
+            ..TaskUpdate::new(status)
+        };
         update(&state, "a", &before, 1).await;
         let mut changed = task("a", &[]);
         changed.task.goal = "Something else.".to_owned();
@@ -207,8 +216,11 @@ async fn the_status_of_a_task_can_be_set_to_any_value() {
         TaskStatus::Failed,
         TaskStatus::Pending,
     ]) {
-        let new = TaskUpdate::new(status).output("half");
-        let new = new.error(format!("{number}"));
+        let new = TaskUpdate {
+            output: Some("half".to_owned()),
+            error: Some(format!("{number}")),
+            ..TaskUpdate::new(status)
+        };
         update(&state, "a", &new, number).await;
         // Repeating an update changes nothing, not even the time.
         update(&state, "a", &new, number + 1).await;
@@ -239,7 +251,7 @@ async fn executions_are_logged_in_order() {
         let report = ExecutionReport::new(&task, "codex", ExecutionOutcome::Completed);
         let mut record = ExecutionRecord::from_result(attempt, &report);
         record.success = error.is_none();
-        record.output = "said\n\u{1f44b}".to_owned();
+        record.output = "done\n\u{1f44b}".to_owned();
         record.error = error.map(str::to_owned);
         record.duration = Duration::new(61, 7);
         record.started_at = at(i64::from(attempt));

@@ -14,6 +14,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::intact::assert_intact;
+
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
 struct Place {
@@ -74,7 +76,7 @@ async fn the_values_of_a_member_are_not_global() {
     assert_eq!(other.get(&own, "k").await.expect("read"), Some(json!(3)));
     let tricky = Scope::Member(MemberId::new("global"));
     assert_eq!(other.get(&tricky, "k").await.expect("read"), None);
-    shared.integrity_check().await.expect("it is whole");
+    assert_intact(&place.dir.path().join(".harness/shared/context.db"));
 }
 
 #[tokio::test]
@@ -224,7 +226,10 @@ async fn events_are_read_from_a_cursor() {
     let place = Place::new().await;
     let other = place.reopened().await;
     let emit = async |shared: &SharedContext, kind: &str| {
-        let event = NewMemberEvent::new(kind, NOW).member(MemberId::new("a"));
+        let event = NewMemberEvent {
+            member: Some(MemberId::new("a")),
+            ..NewMemberEvent::new(kind, NOW)
+        };
         shared.emit_event(&event).await.expect("it is kept")
     };
     emit(&place.shared, "spawn").await;

@@ -8,6 +8,7 @@ use autonoe_harness::strategy::MemberId;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::intact::assert_intact;
 use crate::state::worker::{Worker, report, worker_config};
 
 const SHARES_THINGS: &str = "state::shared_killed::child_process_shares_items";
@@ -39,9 +40,11 @@ async fn share(folder: &Path, name: &str) {
         let value = json!(number);
         shared.set(&own, "number", &value, now).await.expect("kept");
         report(&format!("value {number}"));
-        let event = NewMemberEvent::new("progress", now)
-            .member(MemberId::new(name))
-            .details(value);
+        let event = NewMemberEvent {
+            member: Some(MemberId::new(name)),
+            details: value,
+            ..NewMemberEvent::new("progress", now)
+        };
         let cursor = shared.emit_event(&event).await.expect("kept");
         report(&format!("event {number} {cursor}"));
         std::fs::write(&file, number.to_string()).expect("writable");
@@ -66,7 +69,7 @@ async fn acknowledged_writes_of_killed_processes_survive() {
     while ended.len() < KILLS {
         assert!(
             last_kill.elapsed() < Duration::from_secs(120),
-            "nobody shares anything"
+            "no worker makes progress"
         );
         let has_worked = |worker: &Worker| worker.reported() > 4 + ended.len() % 5;
         let Some(victim) = workers.iter().position(has_worked) else {
@@ -82,7 +85,7 @@ async fn acknowledged_writes_of_killed_processes_survive() {
         ended.push((worker.name.clone(), worker.kill()));
     }
 
-    shared.integrity_check().await.expect("it is whole");
+    assert_intact(&folder.join("context.db"));
     let events = shared.events_since(Cursor::START, usize::MAX).await;
     let events = events.expect("read");
     assert!(events.is_sorted_by(|one, other| one.cursor < other.cursor));

@@ -212,12 +212,9 @@ proptest! {
         };
         let work = TaskLoop::new(folder.path(), executor_factory).clock(VirtualClock::new());
         let mut order = WorkOrder::new([Task::new("T-1", "Do it.").expect("an id")], Isolation::Shared);
-        let to = to.into_iter().map(|(cli, model)| {
-            let to = BackendModel::new(["one", "two"][cli]);
-            match model {
-                Some(model) => to.model(["usual", "big"][model]),
-                None => to,
-            }
+        let to = to.into_iter().map(|(cli, model)| BackendModel {
+            model: model.map(|model| ["usual", "big"][model].to_owned()),
+            ..BackendModel::new(["one", "two"][cli])
         });
         order.ladder = Ladder::none().then(Escalation::new(to.collect::<Vec<_>>()));
 

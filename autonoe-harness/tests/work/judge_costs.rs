@@ -59,7 +59,7 @@ impl Executor for Judged {
         budget: &VerificationBudget,
     ) -> Verification {
         let Ok(session) = budget.open() else {
-            return Verification::unverified("nobody pays the judge");
+            return Verification::unverified("the budget of the judge is spent");
         };
         self.judged.fetch_add(1, Ordering::SeqCst);
         let cost = CostTotal::known(CostUsd::from_cents(20));

@@ -19,7 +19,10 @@ async fn the_ladder_is_climbed_until_something_helps() {
     let mut order = order([task("T-1")]);
     order.ladder = Ladder::none()
         .then(PromptMutation::default())
-        .then(Escalation::new([BackendModel::new("strong").model("big")]));
+        .then(Escalation::new([BackendModel {
+            model: Some("big".to_owned()),
+            ..BackendModel::new("strong")
+        }]));
 
     let (outcome, result) = fixture.run(&order).await;
 

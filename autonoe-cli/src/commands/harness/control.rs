@@ -183,7 +183,7 @@ fn new_request(
     action: &'static str,
     member: Option<MemberId>,
 ) -> HarnessRequest {
-    let all = || chosen.fleet.plan.members.iter().cloned();
+    let all = || chosen.fleet.member_ids().cloned();
     HarnessRequest {
         fleet: chosen.name().to_owned(),
         action,

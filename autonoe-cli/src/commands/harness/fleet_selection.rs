@@ -48,7 +48,7 @@ pub(super) async fn find_fleet(
     name: Option<&str>,
 ) -> Result<FleetRecord, CliError> {
     let mut all = home.fleets().await.map_err(|error| state_error(&error))?;
-    let names: Vec<_> = all.iter().map(|fleet| fleet.plan.id.clone()).collect();
+    let names: Vec<_> = all.iter().map(|fleet| fleet.id.clone()).collect();
     let Some(name) = name else {
         let mut running = None;
         for (index, fleet) in names.iter().enumerate() {
@@ -66,7 +66,7 @@ pub(super) async fn find_fleet(
             (_, None) => Err(no_fleets(home)?),
         };
     };
-    let found = all.into_iter().find(|fleet| fleet.plan.id == name);
+    let found = all.into_iter().find(|fleet| fleet.id == name);
     found.ok_or_else(|| {
         let unknown = CliError::usage(format!("unknown fleet {name:?}"));
         match names.as_slice() {
@@ -104,7 +104,7 @@ pub(super) fn orphaned_members_error(home: &FleetHome) -> Result<Option<CliError
 impl FleetSelection {
     /// Returns the name of the fleet.
     pub(super) fn name(&self) -> &str {
-        &self.fleet.plan.id
+        &self.fleet.id
     }
 
     /// Finds a member by its name, with or without the prefix of the fleet.
@@ -127,7 +127,7 @@ impl FleetSelection {
     /// Returns the started members, in the order of the fleet.
     pub(super) fn started(&self) -> Result<Vec<MemberId>, CliError> {
         let mut started = Vec::new();
-        for id in &self.fleet.plan.members {
+        for id in self.fleet.member_ids() {
             match self.folder(id)?.order() {
                 Ok(_) => started.push(id.clone()),
                 Err(FolderError::NoOrder { .. }) => {}
@@ -140,13 +140,13 @@ impl FleetSelection {
 
 /// Finds a member of a fleet by its name.
 pub(super) fn find_member(fleet: &FleetRecord, name: &str) -> Result<MemberId, CliError> {
-    let prefix = format!("{}.", fleet.plan.id);
+    let prefix = format!("{}.", fleet.id);
     let short = name.strip_prefix(&prefix).unwrap_or(name);
-    let mut members = fleet.plan.members.iter();
+    let mut members = fleet.member_ids();
     let found = members.find(|id| id.as_str() == name || id.as_str() == short);
     found.cloned().ok_or_else(|| {
-        let known: Vec<_> = fleet.plan.members.iter().map(MemberId::as_str).collect();
-        let message = format!("the fleet {} has no member {name:?}", fleet.plan.id);
+        let known: Vec<_> = fleet.member_ids().map(MemberId::as_str).collect();
+        let message = format!("the fleet {} has no member {name:?}", fleet.id);
         CliError::usage(message).with_hint(format!("its members are {}", known.join(", ")))
     })
 }

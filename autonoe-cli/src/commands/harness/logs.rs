@@ -68,7 +68,7 @@ fn writers(
     Ok(match &args.member {
         Some(name) => vec![Some(chosen.member(name)?)],
         None => {
-            let members = chosen.fleet.plan.members.iter().cloned().map(Some);
+            let members = chosen.fleet.member_ids().cloned().map(Some);
             std::iter::once(None).chain(members).collect()
         }
     })

@@ -9,7 +9,7 @@ use autonoe_app::text::sanitize_line;
 use autonoe_core::Project;
 use autonoe_dashboard::web::{ViewToken, serve as serve_page};
 use autonoe_dashboard::{DashboardFeed, FleetAction, FleetIntent};
-use autonoe_harness::FleetHome;
+use autonoe_harness::{FleetHome, MemberHandle};
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
@@ -120,7 +120,7 @@ async fn fleet_to_show(
         return None;
     }
     let fleet = find_fleet(home, name).await.ok()?;
-    Some(fleet.plan.id)
+    Some(fleet.id)
 }
 
 /// Pushes snapshots of the selected fleet to `feed`.
@@ -184,8 +184,8 @@ async fn act(home: &FleetHome, fleet: &str, intent: FleetIntent) -> Result<(), C
         FleetAction::Resume => handle.resume().await,
         FleetAction::Stop => handle.stop("requested by a user").await,
         FleetAction::Kill => {
-            // Runs in the background, because `force_kill` takes time and other actions may follow.
-            tokio::spawn(async move { handle.force_kill().await });
+            // Runs in the background, because a kill takes time and other actions may follow.
+            tokio::spawn(async move { handle.kill(MemberHandle::KILL_TIMEOUT).await });
             Ok(())
         }
         FleetAction::Instruct { text } => handle.send_instruction(text).await.map(|_| ()),

@@ -89,7 +89,7 @@ impl Watcher {
         record: &FleetRecord,
         now: Timestamp,
     ) -> Result<Dashboard, CliError> {
-        let spec = &record.plan.spec;
+        let spec = &record.spec;
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let alerts = self.newest_alerts()?;
         let mut members = Vec::new();

@@ -106,7 +106,7 @@ pub(super) fn status(args: &HarnessStatusArgs, env: &CliEnv) -> Result<ExitCode,
 
 impl FleetStatus {
     fn new(home: &FleetHome, fleet: FleetRecord) -> Result<Self, CliError> {
-        let name = fleet.plan.id.clone();
+        let name = fleet.id.clone();
         let now = Watcher::new(home, &name).build_snapshot(&fleet, Timestamp::now())?;
         let coordinator = home
             .coordinator(&name)

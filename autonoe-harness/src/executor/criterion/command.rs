@@ -27,7 +27,6 @@ const TEN_MINUTES: u64 = 600;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[non_exhaustive]
 pub struct CommandCriterion {
     /// The program and its arguments.
     pub command: Vec<String>,
@@ -59,20 +58,6 @@ impl CommandCriterion {
             exit_code: 0,
             timeout_seconds: TEN_MINUTES,
         }
-    }
-
-    /// Sets the expected exit code.
-    #[must_use]
-    pub fn exit_code(mut self, code: i32) -> Self {
-        self.exit_code = code;
-        self
-    }
-
-    /// Sets the time limit, rounded up to seconds.
-    #[must_use]
-    pub fn timeout(mut self, time: Duration) -> Self {
-        self.timeout_seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
-        self
     }
 }
 

@@ -4,12 +4,13 @@ use std::fmt;
 use std::path::Path;
 
 use async_trait::async_trait;
+use autonoe_core::session::Judge;
 use autonoe_core::spec::SpecPort;
 use autonoe_process::ProcessRunner;
 
 use super::Verification;
 use crate::budget::VerificationBudget;
-use crate::executor::{ExecutionReport, Judge, Task};
+use crate::executor::{ExecutionReport, Task};
 
 /// Registry port of criteria.
 pub const CRITERION_PORT: SpecPort = SpecPort::Other("criterion");
@@ -77,7 +78,7 @@ pub trait Criterion: fmt::Debug + Send + Sync {
 }
 
 /// Context of a verification.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct VerificationContext<'a> {
     /// The task.
@@ -92,6 +93,15 @@ pub struct VerificationContext<'a> {
     pub judge: Option<&'a dyn Judge>,
     /// The account of the verification; `None` if it is not counted.
     pub budget: Option<&'a VerificationBudget>,
+}
+
+impl fmt::Debug for VerificationContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VerificationContext")
+            .field("task", &self.task.id)
+            .field("folder", &self.folder)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'a> VerificationContext<'a> {

@@ -6,14 +6,15 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use autonoe_core::session::{JudgeQuestion, Judged};
 use autonoe_core::spec::spec_schema;
-use autonoe_core::tool::JudgeVerdict;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::{CRITERION_PORT, Criterion, Verification, VerificationContext};
-use crate::executor::JudgeQuestion;
+use crate::budget::{PaidSession, VerificationBudget};
+use crate::executor::judge_prompt;
 
 /// Condition that must hold after a task: a [`Criterion`], or a statement for a model to judge.
 ///
@@ -135,7 +136,6 @@ impl JsonSchema for SuccessCriteria {
 /// Without a judge, and if the model gives no verdict, the criterion is unverified.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[non_exhaustive]
 pub struct JudgeCriterion {
     /// The statement that must hold.
     pub statement: String,
@@ -153,13 +153,6 @@ impl JudgeCriterion {
             statement: statement.into(),
             model: None,
         }
-    }
-
-    /// Sets the model of the judge.
-    #[must_use]
-    pub fn model(mut self, model: impl Into<String>) -> Self {
-        self.model = Some(model.into());
-        self
     }
 
     /// Returns the statement of a serialised criterion that has no other settings.
@@ -196,24 +189,40 @@ impl Criterion for JudgeCriterion {
                 self.statement.trim()
             ));
         };
-        let question = JudgeQuestion {
-            task: context.task,
-            folder: context.folder,
-            statement: &self.statement,
-            output: &context.result.output,
-            model: self.model.as_deref(),
-            budget: context.budget,
+        let paid = match context.budget.map(VerificationBudget::open).transpose() {
+            Ok(paid) => paid,
+            Err(kind) => {
+                let reason = format!("the {kind} budget is spent; no judge can be started");
+                return Verification::unverified(reason);
+            }
         };
-        match judge.judge(&question).await {
-            Ok(Some(JudgeVerdict {
-                passed: true,
-                reason,
-            })) => Verification::passed(reason),
-            Ok(Some(JudgeVerdict {
-                passed: false,
-                reason,
-            })) => Verification::failed(reason),
-            Ok(None) => Verification::unverified("the judge returned no verdict"),
+        let question = JudgeQuestion {
+            name: &format!("task-{}-judge", context.task.id),
+            prompt: &judge_prompt(context.task, &self.statement, &context.result.output),
+            model: self.model.as_deref(),
+            budget: paid.as_ref().map(PaidSession::budget).unwrap_or_default(),
+        };
+        let judged = judge.judge(&question).await;
+        if let Some(paid) = paid {
+            match &judged {
+                Ok(Judged { session, .. }) => {
+                    paid.settle(session.cost, session.tokens, session.duration);
+                }
+                Err(_) => paid.release(),
+            }
+        }
+        match judged {
+            Ok(Judged {
+                verdict: Some(verdict),
+                ..
+            }) if verdict.passed => Verification::passed(verdict.reason),
+            Ok(Judged {
+                verdict: Some(verdict),
+                ..
+            }) => Verification::failed(verdict.reason),
+            Ok(Judged { session, .. }) => {
+                Verification::unverified(format!("the judge returned no verdict: it {session}"))
+            }
             Err(error) => Verification::unverified(format!("the judge failed: {error}")),
         }
     }

@@ -2,7 +2,6 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use std::{fs, io};
 
 use async_trait::async_trait;
@@ -30,7 +29,6 @@ const LONGEST: u64 = 64 * 1024 * 1024;
 /// Test runners of most languages write JUnit XML. Counts in their console output are for people and change with every version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[non_exhaustive]
 pub struct TestsCriterion {
     /// The program and its arguments.
     pub command: Vec<String>,
@@ -65,20 +63,6 @@ impl TestsCriterion {
             at_least: 1,
             timeout_seconds: HALF_AN_HOUR,
         }
-    }
-
-    /// Sets the minimum number of passed tests.
-    #[must_use]
-    pub fn at_least(mut self, tests: u64) -> Self {
-        self.at_least = tests;
-        self
-    }
-
-    /// Sets the time limit, rounded up to seconds.
-    #[must_use]
-    pub fn timeout(mut self, time: Duration) -> Self {
-        self.timeout_seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
-        self
     }
 
     /// Judges the counts of a command that succeeded.

@@ -35,7 +35,7 @@ fn the_next_step_after_an_iteration() {
     let (fine, stuck) = (report(StuckLevel::Warning), report(StuckLevel::Stuck));
     let critical = report(StuckLevel::Critical);
     let (passed, failed) = (Verification::passed("green"), Verification::failed("red"));
-    let unknown = Verification::unverified("nobody looked");
+    let unknown = Verification::unverified("the checks did not run");
     let usual = IterationState {
         end: &ExecutionOutcome::Completed,
         verification: &failed,

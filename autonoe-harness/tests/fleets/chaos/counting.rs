@@ -13,6 +13,7 @@ use super::leftovers::nothing_is_left;
 use super::scenario::Scenario;
 use crate::fleets::fixture::Project;
 use crate::fleets::ledger::Entry;
+use crate::intact::assert_intact;
 
 /// A fleet that has ended.
 pub(super) struct Ended<'a> {
@@ -45,13 +46,13 @@ impl Ended<'_> {
 
     /// Its databases are intact, and contain everything that was acknowledged.
     async fn is_recorded_once(&self) {
-        let meta = self.project.home().meta().await.expect("it opens");
-        meta.integrity_check().await.expect("it is whole");
+        let home = self.project.home();
+        let meta = home.meta().await.expect("it opens");
+        assert_intact(&home.path().join("meta_state.db"));
         let record = meta.fleet("f").await.expect("readable");
         let record = record.expect("it is kept");
         assert_eq!(record.result.as_ref(), Some(self.outcome));
-        let shared = self.project.home().shared().await.expect("it opens");
-        shared.integrity_check().await.expect("it is whole");
+        assert_intact(&home.path().join("shared/context.db"));
     }
 
     /// All tasks of a successful member have ended once, and no task of another member has ended
@@ -59,7 +60,7 @@ impl Ended<'_> {
     async fn ended_once(&self, member: &FleetMember, result: &MemberReport) {
         let folder = self.folder(member);
         let outcome = folder.outcome().expect("readable");
-        let outcome = outcome.expect("who is told of has ended");
+        let outcome = outcome.expect("a reported member has ended");
         assert_eq!(outcome.is_success(), result.success, "{}", member.id);
         let path = folder.path().join("state.db");
         if !path.exists() {
@@ -68,7 +69,7 @@ impl Ended<'_> {
             return;
         }
         let state = SqliteState::open(&path).await.expect("it opens");
-        state.integrity_check().await.expect("it is whole");
+        assert_intact(&path);
         let events = WorkJournal::read(&folder.path().join("work.jsonl")).unwrap_or_default();
         self.is_shared_once(&folder, &events, result).await;
         for task in state.tasks().await.expect("readable") {
@@ -133,7 +134,7 @@ impl Ended<'_> {
             assert_eq!(text.lines().count(), 1, "{file}: {text}");
         }
         if self.scenario.is_contest() && self.outcome.merged.is_none() {
-            assert!(!is_there, "{file} is in the base, and nobody won");
+            assert!(!is_there, "{file} is in the base, without a winner");
         }
     }
 
@@ -143,7 +144,7 @@ impl Ended<'_> {
                 let id = member.as_str().strip_prefix("f.").expect("a member");
                 let result = self.outcome.results.iter();
                 let result = result.clone().find(|result| result.id.as_str() == id);
-                let result = result.expect("who has acknowledged something was started");
+                let result = result.expect("a member with an acknowledged write was started");
                 let is_winner = self.outcome.winner.as_ref() == Some(&result.id);
                 let is_contest = self.scenario.is_contest();
                 let is_cleaned = is_contest && !is_winner && self.outcome.merged.is_some();

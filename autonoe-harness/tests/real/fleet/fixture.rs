@@ -154,7 +154,8 @@ impl FleetFixture {
         let success = success.into();
         let members = self.models.iter();
         let members = members.map(|(cli, _)| member(*cli, success.clone(), iterations));
-        let order = FleetOrder::new(FLEET, strategy, members).time(10 * TIMEOUT);
+        let mut order = FleetOrder::new(FLEET, strategy, members);
+        order.time = 10 * TIMEOUT;
         let home = home(&self.place);
         let trees = home.worktrees(FLEET, self.place.commands()).await;
         let events = self.events.clone();

@@ -63,8 +63,8 @@ pub(super) fn fleet_spec(
     });
     let mut order = FleetOrder::from_tasks(id.as_str(), roadmap, Graph::default())
         .map_err(|error| wrong(&error))?
-        .time(limits.budget.time.unwrap_or(DEFAULT_TIME))
         .budget(fleet_budget);
+    order.time = limits.budget.time.unwrap_or(DEFAULT_TIME);
     order.max_concurrent = options.max_concurrent.unwrap_or(order.max_concurrent);
     order.validate().map_err(|error| wrong(&error))?;
     let work = |task, trace| FleetWork {

@@ -115,12 +115,10 @@ impl Backends {
 
     /// Returns the candidates of a race or a vote: one per backend of the command line.
     pub(super) fn candidates(&self) -> Vec<Candidate> {
-        let named = self.named.iter().map(|name| {
-            let candidate = Candidate::new(name).backend(name);
-            match &self.known[name].setting.model {
-                Some(model) => candidate.model(model),
-                None => candidate,
-            }
+        let named = self.named.iter().map(|name| Candidate {
+            name: name.clone(),
+            backend: Some(name.clone()),
+            model: self.known[name].setting.model.clone(),
         });
         named.collect()
     }

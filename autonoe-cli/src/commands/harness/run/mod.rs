@@ -125,11 +125,8 @@ fn run_fleet(
         notifications,
     } = prepared;
     let backends = Backends::find(args, &roadmap, &project, env)?;
-    let order = order::order(args, &roadmap, &backends)?.roadmap(order::roadmap_path(
-        &args.roadmap,
-        &project,
-        env,
-    ));
+    let mut order = order::order(args, &roadmap, &backends)?;
+    order.roadmap = Some(order::roadmap_path(&args.roadmap, &project, env));
     warnings.extend(order::rename_warnings(&order));
     warnings.extend(order::candidate_warnings(&*order.strategy, &roadmap));
     warnings.extend(order::vote_warning(&args.strategy, &roadmap));

@@ -79,27 +79,21 @@ pub(super) fn order(
         FleetOrder::from_tasks(&name, roadmap, strategy)
             .map_err(|error| CliError::failure(error.to_string()))?
     };
-    let order = order
-        .max_concurrent(args.max_concurrent)
-        .time(args.max_time.unwrap_or(DEFAULT_MAX_TIME))
-        .budget(args.allowance())
-        .each(|work| {
-            work.backend
-                .get_or_insert_with(|| backends.default_name().to_owned());
-            work.model = work.model.take().or_else(|| args.model.clone());
-            work.max_iterations = args.max_iterations;
-            work.ladder = ladder(args);
-            work.attendance = if args.attended {
-                Attendance::Attended
-            } else {
-                Attendance::Unattended
-            };
-        });
-    let order = if args.pause_on_critical {
-        order.pausing_on_critical()
-    } else {
-        order
-    };
+    let mut order = order.budget(args.allowance()).each(|work| {
+        work.backend
+            .get_or_insert_with(|| backends.default_name().to_owned());
+        work.model = work.model.take().or_else(|| args.model.clone());
+        work.max_iterations = args.max_iterations;
+        work.ladder = ladder(args);
+        work.attendance = if args.attended {
+            Attendance::Attended
+        } else {
+            Attendance::Unattended
+        };
+    });
+    order.max_concurrent = args.max_concurrent;
+    order.time = args.max_time.unwrap_or(DEFAULT_MAX_TIME);
+    order.pause_on_critical = args.pause_on_critical;
     let order = if args.no_worktrees {
         order.without_worktrees()
     } else {
@@ -216,12 +210,9 @@ fn contest(
 
 /// Returns the recovery ladder: the default steps, with the backends of `--escalate-to`.
 fn ladder(args: &HarnessRunArgs) -> Ladder {
-    let to = args.escalate_to.iter().map(|backend| {
-        let able = BackendModel::new(backend.name());
-        match &backend.model {
-            Some(model) => able.model(model),
-            None => able,
-        }
+    let to = args.escalate_to.iter().map(|backend| BackendModel {
+        model: backend.model.clone(),
+        ..BackendModel::new(backend.name())
     });
     let mut escalation = Escalation::default();
     escalation.to = to.collect();
