@@ -49,6 +49,7 @@ fn refused(tool: &str) -> &'static [&'static str] {
 /// Options that load code, for all interpreters.
 const LOADING: &[&str] = words!(
     "-r --require --import --loader --experimental-loader --preload --import-map --config -c -f",
+    "--eval-file",
     "--plugin -n --node-option",
 );
 
