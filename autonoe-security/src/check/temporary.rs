@@ -1,9 +1,10 @@
 //! Values printed by `mktemp`: new files and directories in the temporary folder.
 
 use super::arg::Arg;
+use super::preceding::has_succeeded;
 use super::scope::Scope;
 use super::survey::Value;
-use crate::syntax::{CommandKind, Operation, Part};
+use crate::syntax::{CommandKind, Operation, Part, SimpleCommand};
 
 /// Returns whether `arg` is exactly the output of `mktemp`, or empty because it failed.
 ///
@@ -42,6 +43,26 @@ pub(crate) fn path_below(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<String> {
         }
     }
     below.starts_with('/').then_some(below)
+}
+
+/// Returns an example of the path that `arg` names, if it begins with the output of a `mktemp` that
+/// has succeeded: `"$d/x"` in `d=$(mktemp -d) && cp a "$d/x"`.
+pub(crate) fn certain_path(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<String> {
+    let below = path_below(scope, arg).filter(|_| !arg.is_pattern())?;
+    let first = arg.parts.first()?;
+    let Part::DoubleQuoted(inner) = first else {
+        return None;
+    };
+    let Some(Part::Parameter(parameter)) = inner.first() else {
+        return None;
+    };
+    let name = &parameter.name;
+    let is_set_once = scope.survey().variable(name)?.values.len() == 1;
+    let sets = |simple: &SimpleCommand<'_>| {
+        simple.words.is_empty() && simple.assignments.iter().any(|it| it.name == *name)
+    };
+    (is_set_once && scope.reserve_search() && has_succeeded(scope, arg.span, &sets))
+        .then(|| format!("/tmp/tmp.0{below}"))
 }
 
 /// Returns whether the expansion `part`, used at `at`, is the output of `mktemp`.

@@ -9,12 +9,10 @@
 use super::tools::is_on_hard_list;
 use crate::check::call::{Call, Owner};
 use crate::check::path;
+use crate::check::preceding::has_succeeded;
 use crate::policy::Mode;
 use crate::syntax::visit::{self, Visitor};
-use crate::syntax::{
-    ArgWord, Command, CommandKind, Connector, Item, Redirect, RedirectTarget, ShellPipeline,
-    SimpleCommand, Span,
-};
+use crate::syntax::{ArgWord, Command, CommandKind, Redirect, RedirectTarget, SimpleCommand};
 
 /// Returns whether `written` is a program in `/tmp` that the text has just built.
 pub(in crate::check) fn is_built(call: &Call<'_, '_, '_>, written: &str) -> bool {
@@ -28,7 +26,7 @@ pub(in crate::check) fn is_built(call: &Call<'_, '_, '_>, written: &str) -> bool
     {
         return false;
     }
-    if !Builds::precede(call, &|simple| is_build(simple, written)) {
+    if !has_succeeded(scope, call.span, &|simple| is_build(simple, written)) {
         return false;
     }
     let mut writers = Writers {
@@ -48,7 +46,9 @@ pub(super) fn is_built_folder(call: &Call<'_, '_, '_>, folder: &str) -> bool {
         && is_below_tmp(folder)
         && !path::is_protected(folder)
         && call.context.scope.reserve_search()
-        && Builds::precede(call, &|simple| fills(simple, folder))
+        && has_succeeded(call.context.scope, call.span, &|simple| {
+            fills(simple, folder)
+        })
 }
 
 /// Returns whether a command writes a build to `folder`.
@@ -88,53 +88,6 @@ fn is_plain_place(call: &Call<'_, '_, '_>, written: &str) -> bool {
     let program = call.policy().known(name).and_then(|known| known.program);
     let is_listed = program.is_some_and(|program| program.owner != Owner::VersionOnly);
     is_below_tmp(written) && !path::is_protected(written) && !is_listed && !is_on_hard_list(name)
-}
-
-/// Finds a build that has succeeded before the command at `span`, because `&&` joins them.
-struct Builds<'p> {
-    span: Span,
-    is_build: &'p dyn Fn(&SimpleCommand<'_>) -> bool,
-    found: bool,
-}
-
-impl<'p> Builds<'p> {
-    /// Returns whether a build has succeeded before `call`.
-    fn precede(call: &Call<'_, '_, '_>, is_build: &'p dyn Fn(&SimpleCommand<'_>) -> bool) -> bool {
-        let mut builds = Self {
-            span: call.span,
-            is_build,
-            found: false,
-        };
-        builds.script(call.context.scope.script());
-        builds.found
-    }
-}
-
-impl<'t, 'a: 't> Visitor<'t, 'a> for Builds<'_> {
-    fn item(&mut self, item: &'t Item<'a>) {
-        let is_here = |pipeline: &ShellPipeline<'_>| {
-            pipeline.span.start() <= self.span.start() && self.span.end() <= pipeline.span.end()
-        };
-        let at = item.pipelines.iter().position(|(_, it)| is_here(it));
-        if let Some(at) = at {
-            let is_joined = |(connector, _): &(Connector, _)| *connector != Connector::Or;
-            let all_joined = item.pipelines[..=at].iter().all(is_joined);
-            let mut before = item.pipelines[..at].iter();
-            self.found |= all_joined && before.any(|(_, it)| builds(it, self.is_build));
-        }
-        visit::item(self, item);
-    }
-}
-
-/// Returns whether a pipeline is a build, and fails if the build does.
-fn builds(pipeline: &ShellPipeline<'_>, is_build: &dyn Fn(&SimpleCommand<'_>) -> bool) -> bool {
-    let [command] = &pipeline.commands[..] else {
-        return false;
-    };
-    match &command.kind {
-        CommandKind::Simple(simple) if !pipeline.negated => is_build(simple),
-        _ => false,
-    }
 }
 
 fn is_build(simple: &SimpleCommand<'_>, program: &str) -> bool {
@@ -214,13 +167,18 @@ fn compiles(args: &[&str], program: &str) -> bool {
         } else if matches!(*arg, "-I" | "-L" | "-D") {
             args.next();
         } else if COMPILER.iter().any(|start| arg.starts_with(start)) {
-        } else if is_source && !arg.starts_with(['-', '/']) && !arg.contains("..") {
+        } else if is_source && !arg.starts_with('-') && is_own_source(arg) {
             sources += 1;
         } else {
             return false;
         }
     }
     output == Some(program) && sources > 0
+}
+
+/// Returns whether a source is below the current directory, or in `/tmp`.
+fn is_own_source(source: &str) -> bool {
+    !source.contains("..") && (!source.starts_with('/') || source.starts_with("/tmp/"))
 }
 
 /// Returns whether an argument is one directory or file below the current directory. A pattern such
@@ -239,8 +197,8 @@ struct Writers<'c, 'p, 'w, 's> {
 
 /// Commands that write no file but those that redirections and the listed options name.
 const HARMLESS: &[&str] = words!(
-    ": [ break cd continue curl exit export false jobs kill nc pkill seq set sleep test timeout true",
-    "wait xargs",
+    ": [ break cd continue curl exit export false jobs kill mkdir nc pkill seq set sleep test timeout",
+    "true wait xargs",
 );
 
 impl<'t, 'a: 't> Visitor<'t, 'a> for Writers<'_, '_, '_, '_> {
@@ -264,6 +222,9 @@ impl Writers<'_, '_, '_, '_> {
         if name == self.program || is_build(simple, self.program) {
             return true;
         }
+        if name == "trap" {
+            return ends_jobs(simple);
+        }
         let known = self.call.policy().known(&name);
         let only_reads = known.is_some_and(|known| known.only_reads);
         (only_reads || HARMLESS.contains(&name.as_ref())) && writes_nowhere(simple, self.program)
@@ -278,6 +239,14 @@ impl Writers<'_, '_, '_, '_> {
             None => true,
         }
     }
+}
+
+/// Returns whether a trap only ends processes.
+fn ends_jobs(trap: &SimpleCommand<'_>) -> bool {
+    let body = trap.words.get(1).and_then(ArgWord::static_text);
+    body.is_some_and(|body| {
+        body.starts_with("kill ") && !body.contains([';', '|', '&', '<', '>', '(', '`', '\n'])
+    })
 }
 
 /// Commands that may write a file that an option or an operand names.

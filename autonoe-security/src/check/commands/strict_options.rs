@@ -240,7 +240,8 @@ pub(super) fn check_source_path(
 ) -> Checked {
     let project = call.policy().project_dir();
     let source = Arg::plain(path.to_owned(), span);
-    let Some(places) = call.directories.resolve(path).filter(|_| path != "-") else {
+    let is_file = path != "-" && !path.contains("://");
+    let Some(places) = call.directories.resolve(path).filter(|_| is_file) else {
         return Err(escapes(&source, rule));
     };
     for place in &places {

@@ -11,7 +11,7 @@ mod variables;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked, Validator};
 use crate::check::commands::strict_options::{check_source, check_source_path};
-use crate::check::commands::{built_programs, free};
+use crate::check::commands::{built_programs, declared, free};
 use crate::check::known_values;
 use crate::syntax::{Part, SimpleCommand, Span, commands};
 use crate::{Denial, Rule};
@@ -23,6 +23,7 @@ pub(super) fn find(name: &str) -> Validator {
         "ctest" => ctest::check,
         "ninja" => ninja::check,
         "meson" => meson::check,
+        "clang-format" | "clang-tidy" | "cppcheck" | "run-clang-tidy" => declared::check,
         name if compiler::NAMES.contains(&name) => compiler::check,
         _ => free,
     }

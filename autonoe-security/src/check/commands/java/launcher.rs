@@ -136,7 +136,11 @@ fn check_program(call: &Call<'_, '_, '_>, program: &Arg<'_>, has_class_path: boo
         return Err(call.deny_dynamic(program));
     }
     if program.text.ends_with(".java") {
-        return check_source(call, Rule::R100, program);
+        // `javac` takes them too.
+        return match program.known().filter(|path| call.is_in_reach(path)) {
+            Some(_) => call.check_write_target(program, Root::Refused),
+            None => check_source(call, Rule::R100, program),
+        };
     }
     // A file with another extension runs with `--source`.
     if program.text.starts_with(['/', '.', '~']) || program.is_in_home() {
