@@ -4,6 +4,7 @@ use super::arg::{Arg, Unknown};
 use super::braces;
 use super::scope::Scope;
 use super::survey::{MOST_VALUES, Value};
+use crate::check::text::is_digits;
 use crate::syntax::{Brace, Operation, Part, Word, static_text};
 
 /// Returns the argument lists that `args` may become: for each variable in them, one list per value
@@ -113,7 +114,7 @@ pub(super) fn loop_texts(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<Vec<String>
 ///
 /// All numbers of a sequence are alike, so the first and the last are enough.
 fn texts(word: &Word<'_>) -> Vec<String> {
-    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = |text: &str| is_digits(text);
     if let [Part::Brace(brace)] = &word.parts[..]
         && let Brace::Sequence { first, last, .. } = brace.as_ref()
         && is_number(first)

@@ -46,6 +46,7 @@ mod spelled_options;
 mod survey;
 mod symlinks;
 mod temporary;
+mod text;
 mod walk;
 mod write_target;
 

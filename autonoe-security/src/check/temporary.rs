@@ -4,6 +4,7 @@ use super::arg::Arg;
 use super::preceding::has_succeeded;
 use super::scope::Scope;
 use super::survey::Value;
+use crate::check::text::has_only;
 use crate::syntax::{CommandKind, Operation, Part, SimpleCommand};
 
 /// Returns whether `arg` is exactly the output of `mktemp`, or empty because it failed.
@@ -132,10 +133,8 @@ pub(crate) fn prints_absolute_path(scope: &Scope<'_>, words: &[&str]) -> bool {
 
 /// Returns whether the words are `mktemp ..` with a name in the temporary folder.
 fn names_temporary_file(words: &[&str]) -> bool {
-    let is_template = |name: &str| {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.bytes().all(is_plain)
-    };
+    let is_template =
+        |name: &str| name.starts_with(|c: char| c.is_ascii_alphanumeric()) && has_only(name, "._-");
     match words {
         ["mktemp"] | ["mktemp", "-d"] => true,
         ["mktemp", "-t", name] | ["mktemp", "-d", "-t", name] | ["mktemp", "-dt", name] => {

@@ -2,6 +2,7 @@
 
 use super::search_path::{components, is_search_folder};
 use crate::check::directories::Directories;
+use crate::check::text::is_number;
 use crate::check::{build_output, path};
 use crate::policy::{Mode, Policy};
 use crate::syntax::{Operation, Part, Substitute, static_text};
@@ -130,7 +131,7 @@ impl AcceptedValues {
             Self::TimeZone => {
                 !text.starts_with([':', '/']) && !text.split('/').any(|part| part == "..")
             }
-            Self::Number => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
+            Self::Number => is_number(&text),
             Self::Toolchain => !text.contains('/'),
             Self::Settings(names) => text.split(':').all(|setting| {
                 let (name, value) = setting.split_once('=').unwrap_or((setting, "-"));

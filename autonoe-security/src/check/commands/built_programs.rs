@@ -10,6 +10,7 @@ use super::tools::is_on_hard_list;
 use crate::check::call::{Call, Owner};
 use crate::check::path;
 use crate::check::preceding::has_succeeded;
+use crate::check::text::has_only;
 use crate::policy::Mode;
 use crate::syntax::visit::{self, Visitor};
 use crate::syntax::{ArgWord, Command, CommandKind, Redirect, RedirectTarget, SimpleCommand};
@@ -74,10 +75,8 @@ fn fills(simple: &SimpleCommand<'_>, folder: &str) -> bool {
 
 /// Returns whether a path is below `/tmp` and has only plain names.
 fn is_below_tmp(written: &str) -> bool {
-    let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
-    let is_name = |name: &str| {
-        name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.bytes().all(is_name_byte)
-    };
+    let is_name =
+        |name: &str| name.starts_with(|c: char| c.is_ascii_alphanumeric()) && has_only(name, "_.-");
     let below = written.strip_prefix("/tmp/");
     below.is_some_and(|below| below.split('/').all(is_name))
 }

@@ -13,6 +13,7 @@ use crate::check::arg::Arg;
 use crate::check::builtins::is_identifier;
 use crate::check::call::{Call, Checked};
 use crate::check::options::{self, ParsedArg};
+use crate::check::text::has_only;
 use crate::check::write_target::{Root, escapes};
 use crate::check::{assignments, extensions, path, spelled_options};
 use crate::option_table::OptionTable;
@@ -582,11 +583,9 @@ fn check_operand(
             None => Err(call.deny_dynamic(arg)),
         },
         Operands::Tasks => {
-            let is_plain =
-                |byte: u8| byte.is_ascii_alphanumeric() || b" _./:,=+@%-".contains(&byte);
             match arg.known() {
                 // Recipes pass the text to a shell, and a path may lead to tasks of other places.
-                Some(text) if text.bytes().all(is_plain) => {
+                Some(text) if has_only(text, " _./:,=+@%-") => {
                     let (name, value) = text.split_once('=').unwrap_or(("", text));
                     if is_identifier(name) {
                         assignments::check_argument(call, arg, name)

@@ -2,6 +2,7 @@
 
 use super::scripts::runs_code_of_project;
 use crate::check::call::{Call, Checked};
+use crate::check::text::{has_only, is_digits};
 use crate::{Denial, Rule};
 
 const INSTEAD: &str =
@@ -73,16 +74,15 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
 /// Returns whether a command of gdb runs no code other than the program.
 fn is_harmless(command: &str) -> bool {
     // No call, no assignment, no other command.
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" _./:$*&>[]%+-".contains(&byte);
     let mut words = command.split_ascii_whitespace();
     let name = words.next().unwrap_or_default();
     let name = name.split('/').next().unwrap_or_default();
     // `thread apply` and `frame apply`, also abbreviated, are followed by another command.
-    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = |word: &str| is_digits(word);
     let has_command = matches!(name, "thread" | "frame") && !words.all(is_number);
     PHRASES.contains(&command)
         || STARTS.contains(&command)
-        || (COMMANDS.contains(&name) && !has_command && command.bytes().all(is_plain))
+        || (COMMANDS.contains(&name) && !has_command && has_only(command, " _./:$*&>[]%+-"))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::path;
+use crate::check::text::has_only;
 use crate::check::write_target::Root;
 use crate::{Denial, Rule};
 
@@ -141,9 +142,8 @@ fn named_files(patch: &str) -> Option<Vec<&str>> {
             .or_else(|| line.strip_prefix("+++ ").map(|name| (name, false)));
         let (name, is_old) = name?;
         let (name, time) = name.split_once('\t').unwrap_or((name, ""));
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./+@-".contains(&byte);
         // A file of the beginning of time does not exist.
-        if !name.bytes().all(is_plain) || time.contains("19") {
+        if !has_only(name, "_./+@-") || time.contains("19") {
             return None;
         }
         match (name, is_old) {

@@ -5,6 +5,7 @@
 
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::check::text::has_only;
 use crate::check::write_target::{Root, escapes};
 use crate::check::{credentials, known_values, path, symlinks};
 use crate::syntax::{Part, Span, commands};
@@ -351,10 +352,7 @@ pub(super) fn check_input(call: &Call<'_, '_, '_>, rule: Rule, file: &Arg<'_>) -
     let text = file.text.as_ref();
     if file.globs.first() == Some(&0) && file.is_static() {
         let extension = text.rsplit_once('.').map_or("", |(_, extension)| extension);
-        let is_source = !extension.is_empty()
-            && extension
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'+');
+        let is_source = !extension.is_empty() && has_only(extension, "+");
         if !is_source {
             let reason = format!("'{text}' may match a file whose name is an option");
             return Err(Denial::by(Rule::R21, file.span, reason)

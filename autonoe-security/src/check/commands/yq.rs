@@ -7,6 +7,7 @@ use super::strict_options::{Item, StrictOptions, Value, nothing_special};
 use super::{names_secret, writers};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::check::text::has_only;
 use crate::{Denial, Rule};
 
 /// Missing are options that write further files or read an expression from a file (`-s`, `-f`), and
@@ -95,12 +96,7 @@ fn stays_in_document(expression: &str) -> bool {
 /// Returns whether `word` reads one variable that is no secret: `strenv(NAME)`.
 fn is_variable(word: &str, rest: &str) -> bool {
     let name = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
-    let is_plain = |name: &str| {
-        !name.is_empty()
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    };
+    let is_plain = |name: &str| !name.is_empty() && has_only(name, "_");
     matches!(word, "env" | "strenv")
         && name.is_some_and(|(name, _)| is_plain(name) && !names_secret(name))
 }

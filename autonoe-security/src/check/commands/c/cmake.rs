@@ -7,6 +7,7 @@ use crate::check::call::{Call, Checked};
 use crate::check::commands::strict_options::{
     Item, Listed, StrictOptions, Value, check_source, nothing_special,
 };
+use crate::check::text::is_digits;
 use crate::check::write_target::Root;
 use crate::{Denial, Rule};
 
@@ -192,14 +193,10 @@ fn check_native(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Checked {
         let number = ["-j", "-k", "-l"]
             .iter()
             .find_map(|start| text.strip_prefix(start));
-        number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+        number.is_some_and(|number| is_digits(number))
     };
     let is_listed = match arg.known() {
-        Some(text) => {
-            FLAGS.contains(&text)
-                || is_limit(text)
-                || text.bytes().all(|byte| byte.is_ascii_digit())
-        }
+        Some(text) => FLAGS.contains(&text) || is_limit(text) || is_digits(text),
         None => arg.text == "-j" && is_count(&arg.without_first(2)),
     };
     if is_listed {

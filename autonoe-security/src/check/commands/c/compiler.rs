@@ -6,6 +6,7 @@ use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::strict_options::{Item, Listed, StrictOptions, Value, check_input};
+use crate::check::text::has_only;
 
 /// The names of compilers.
 pub(super) const NAMES: &[&str] = words!("c++ cc clang clang++ g++ gcc");
@@ -96,10 +97,7 @@ fn check_special(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Result<Listed, Denia
         is_setting(warning)
     } else if let Some(library) = text.strip_prefix("-l") {
         let library = library.strip_prefix(':').unwrap_or(library);
-        !library.is_empty()
-            && library
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"_.+-".contains(&byte))
+        !library.is_empty() && has_only(library, "_.+-")
     } else if let Some(level) = text.strip_prefix("-O") {
         matches!(
             level,
@@ -119,8 +117,7 @@ fn check_special(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Result<Listed, Denia
 
 /// Returns whether a text is a name, or a name with a plain value: `error=format`, `arch=native`.
 fn is_setting(text: &str) -> bool {
-    text.bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || b"_-.,=+".contains(&byte))
+    has_only(text, "_-.,=+")
 }
 
 /// Returns whether an option that begins with `-m` passes options to LLVM.
@@ -157,10 +154,7 @@ fn is_feature(feature: &str) -> bool {
         Some((name, value)) => (name, Some(value)),
         None => (feature, None),
     };
-    let is_name = !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-+_".contains(&byte));
+    let is_name = !name.is_empty() && has_only(name, "-+_");
     let loads = LOADING.iter().any(|start| name.starts_with(start));
     match value {
         _ if !is_name || loads => false,

@@ -7,6 +7,7 @@ use crate::check::call::{Call, Checked};
 use crate::check::commands::strict_options::{
     Item, Listed, StrictOptions, Value, check_source, check_text, is_library,
 };
+use crate::check::text::has_only;
 use crate::check::write_target::{Root, escapes};
 use crate::check::{build_output, path};
 use crate::{Denial, Rule};
@@ -230,7 +231,6 @@ fn check_option(call: &Call<'_, '_, '_>, definition: &Arg<'_>) -> Checked {
         let folder = Arg::plain(value.to_owned(), definition.span);
         return call.check_write_target(&folder, Root::Accepted);
     }
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.+-,:=/@[]".contains(&byte);
     let is_program = ["launcher", "exe", "wrapper", "command", "program"]
         .iter()
         .any(|word| own.split(['_', '-', '.']).any(|part| part == *word));
@@ -241,7 +241,7 @@ fn check_option(call: &Call<'_, '_, '_>, definition: &Arg<'_>) -> Checked {
     if leads_out {
         return Err(escapes(definition, Rule::R101));
     }
-    if is_program || !value.bytes().all(is_plain) || value.starts_with('-') {
+    if is_program || !has_only(value, "_.+-,:=/@[]") || value.starts_with('-') {
         return deny();
     }
     Ok(())

@@ -13,6 +13,7 @@ use crate::check::call::{Call, Checked, Validator};
 use crate::check::commands::strict_options::{check_source, check_source_path};
 use crate::check::commands::{built_programs, declared, free};
 use crate::check::known_values;
+use crate::check::text::{has_only, is_number};
 use crate::syntax::{Part, SimpleCommand, Span, commands};
 use crate::{Denial, Rule};
 
@@ -32,7 +33,7 @@ pub(super) fn find(name: &str) -> Validator {
 /// Returns whether an argument is a number, or a command that prints the number of processors.
 fn is_count(arg: &Arg<'_>) -> bool {
     if let Some(text) = arg.known() {
-        return !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        return is_number(text);
     }
     let last = match arg.parts.last() {
         Some(Part::DoubleQuoted(inner)) => inner.last(),
@@ -96,8 +97,7 @@ fn check_target_name(target: &str, span: Span) -> Checked {
         let mut words = OUTWARD.iter();
         words.any(|word| part.starts_with(word))
     });
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:+@^-".contains(&byte);
-    if is_outward || !target.bytes().all(is_plain) || target.split('/').any(|part| part == "..") {
+    if is_outward || !has_only(target, "_./:+@^-") || target.split('/').any(|part| part == "..") {
         let reason = format!("the target '{target}' may write outside of the project");
         return Err(Denial::by(Rule::R101, span, reason)
             .instead("build and test only: leave installing and uploading to the user"));

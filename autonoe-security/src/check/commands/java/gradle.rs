@@ -6,6 +6,7 @@ use crate::check::call::{Call, Checked};
 use crate::check::commands::names_secret;
 use crate::check::commands::strict_options::{Item, Listed, StrictOptions, Value};
 use crate::check::known_values;
+use crate::check::text::has_only;
 use crate::{Denial, Rule};
 
 /// Missing are init scripts (`-I`), another user home (`-g`), and build scans, which are published
@@ -74,9 +75,8 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>) -> Checked {
             continue;
         };
         if matches!(*name, "--gradle-version" | "--distribution-type") {
-            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
             let version = value.as_ref().and_then(|value| value.known());
-            if !version.is_some_and(|version| version.bytes().all(is_plain)) {
+            if !version.is_some_and(|version| has_only(version, "._+-")) {
                 return Err(call
                     .deny(Rule::R100, "the version of Gradle is unknown")
                     .instead("write it literally: gradle wrapper --gradle-version 8.10"));

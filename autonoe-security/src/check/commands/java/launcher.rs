@@ -8,6 +8,7 @@ use crate::check::commands::strict_options::{
     Item, Listed, StrictOptions, Value, check_source, check_source_path,
 };
 use crate::check::path;
+use crate::check::text::{has_only, is_digits};
 use crate::check::write_target::{Root, escapes};
 use crate::syntax::Span;
 use crate::{Denial, Rule};
@@ -262,10 +263,10 @@ fn debugs_locally(options: &str) -> bool {
         match name {
             "transport" => value == "dt_socket",
             "server" | "suspend" | "quiet" => matches!(value, "y" | "n"),
-            "timeout" => value.bytes().all(|byte| byte.is_ascii_digit()),
+            "timeout" => is_digits(value),
             "address" => {
                 let (host, port) = value.rsplit_once(':').unwrap_or(("localhost", value));
-                is_local_host(host) && port.bytes().all(|byte| byte.is_ascii_digit())
+                is_local_host(host) && is_digits(port)
             }
             _ => false,
         }
@@ -339,9 +340,7 @@ fn is_assertion(text: &str) -> bool {
     matches!(
         name,
         "-ea" | "-da" | "-enableassertions" | "-disableassertions"
-    ) && packages
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || b"._$".contains(&byte))
+    ) && has_only(packages, "._$")
 }
 
 #[cfg(test)]

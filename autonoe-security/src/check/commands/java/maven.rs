@@ -5,6 +5,7 @@ use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::strict_options::{Item, Listed, StrictOptions, Value};
 use crate::check::known_values;
+use crate::check::text::has_only;
 use crate::{Denial, Rule};
 
 /// Missing are options that read settings of another place (`-s`, `-gs`, `-t`, `-gt`) or encrypt
@@ -107,12 +108,8 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>) -> Checked {
             Item::Option { name, value } => {
                 has_file |= matches!(name, "-f" | "--file");
                 if matches!(name, "-T" | "--threads" | "-b" | "--builder" | "--color") {
-                    let is_plain = |value: &Arg<'_>| {
-                        value.known().is_none_or(|text| {
-                            text.bytes()
-                                .all(|it| it.is_ascii_alphanumeric() || it == b'.')
-                        })
-                    };
+                    let is_plain =
+                        |value: &Arg<'_>| value.known().is_none_or(|text| has_only(text, "."));
                     if let Some(value) = value.filter(|value| !is_plain(value)) {
                         return Err(OPTIONS.deny(call, &value));
                     }
@@ -163,10 +160,7 @@ fn check_name(goal: &Arg<'_>, text: &str) -> Checked {
     };
     // `GOAL@EXECUTION`
     let name = name.split('@').next().unwrap_or(name);
-    let is_plain = |text: &str| {
-        text.bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
-    };
+    let is_plain = |text: &str| has_only(text, "-._");
     if matches!(plugin, "before" | "after" | "all") && PHASES.contains(&name) {
         return Ok(());
     }
