@@ -22,10 +22,7 @@ pub(crate) fn is_mktemp_output(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
 /// Returns the path after the output of `mktemp` in `arg`, with its patterns: `/*.tgz` in
 /// `"$dir"/*.tgz`. It starts with a slash, so `arg` is an absolute path, or several.
 pub(crate) fn path_below(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<String> {
-    let parts = arg.parts.iter().flat_map(|part| match part {
-        Part::DoubleQuoted(inner) => &inner[..],
-        part => std::slice::from_ref(part),
-    });
+    let parts = arg.flat_parts();
     let [Part::DoubleQuoted(first), ..] = &arg.parts[..] else {
         return None;
     };
@@ -113,14 +110,9 @@ fn is_mktemp(part: &Part<'_>) -> bool {
     let CommandKind::Simple(simple) = &command.kind else {
         return false;
     };
-    if !command.redirects.is_empty() || !simple.assignments.is_empty() {
-        return false;
-    }
-    let Some(words) = simple.static_words() else {
-        return false;
-    };
-    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
-    names_temporary_file(&words)
+    command.redirects.is_empty()
+        && simple.assignments.is_empty()
+        && simple.has_static_words(names_temporary_file)
 }
 
 /// Returns whether the words are `mktemp ..` in the usual temporary folder, so that it prints an

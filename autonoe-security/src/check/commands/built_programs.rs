@@ -54,23 +54,19 @@ pub(super) fn is_built_folder(call: &Call<'_, '_, '_>, folder: &str) -> bool {
 
 /// Returns whether a command writes a build to `folder`.
 fn fills(simple: &SimpleCommand<'_>, folder: &str) -> bool {
-    let Some(words) = simple.static_words() else {
-        return false;
-    };
-    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     let is_folder = |word: &str| word.trim_end_matches('/') == folder;
-    let follows = |options: &[&str]| {
+    let follows = |words: &[&str], option| {
         let mut pairs = words.windows(2);
-        pairs.any(|pair| options.contains(&pair[0]) && is_folder(pair[1]))
+        pairs.any(|pair| pair[0] == option && is_folder(pair[1]))
     };
-    match words.first() {
-        Some(&"javac") => follows(&["-d"]),
-        Some(&"cmake") => {
+    simple.has_static_words(|words| match words {
+        ["javac", args @ ..] => follows(args, "-d"),
+        ["cmake", args @ ..] => {
             let attached = |word: &&str| word.strip_prefix("-B").is_some_and(is_folder);
-            follows(&["-B"]) || words.iter().any(attached)
+            follows(args, "-B") || args.iter().any(attached)
         }
         _ => false,
-    }
+    })
 }
 
 /// Returns whether a path is below `/tmp` and has only plain names.
@@ -91,14 +87,7 @@ fn is_plain_place(call: &Call<'_, '_, '_>, written: &str) -> bool {
 
 fn is_build(simple: &SimpleCommand<'_>, program: &str) -> bool {
     let is_plain = |name: &str| matches!(name, "CGO_ENABLED" | "GOOS" | "GOARCH");
-    if !simple.assignments.iter().all(|it| is_plain(&it.name)) {
-        return false;
-    }
-    let Some(words) = simple.static_words() else {
-        return false;
-    };
-    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
-    match &words[..] {
+    let builds = |words: &[&str]| match words {
         ["go", "build", args @ ..] => builds_with(args, program, GO, &is_go_source),
         ["rustc", args @ ..] => builds_with(args, program, RUSTC, &|file| file.ends_with(".rs")),
         [
@@ -106,7 +95,8 @@ fn is_build(simple: &SimpleCommand<'_>, program: &str) -> bool {
             args @ ..,
         ] => compiles(args, program),
         _ => false,
-    }
+    };
+    simple.assignments.iter().all(|it| is_plain(&it.name)) && simple.has_static_words(builds)
 }
 
 /// Options of a compiler under which it still writes its output, besides `-o`: flags, and options

@@ -76,17 +76,9 @@ fn check_build_here(call: &Call<'_, '_, '_>) -> Checked {
 
 /// Checks a target of a build: not one that installs or uploads.
 fn check_target(call: &Call<'_, '_, '_>, target: &Arg<'_>) -> Checked {
-    let texts = match target.known() {
-        Some(text) => Some(vec![text.to_owned()]),
-        None if target.is_static() => None,
-        None => known_values::loop_texts(call.context.scope, target),
-    };
-    let Some(texts) = texts else {
-        return Err(call.deny_dynamic(target));
-    };
-    texts
-        .iter()
-        .try_for_each(|text| check_target_name(text, target.span))
+    let texts = known_values::known_texts(call.context.scope, target);
+    let mut texts = texts.ok_or_else(|| call.deny_dynamic(target))?.into_iter();
+    texts.try_for_each(|text| check_target_name(&text, target.span))
 }
 
 fn check_target_name(target: &str, span: Span) -> Checked {

@@ -156,11 +156,7 @@ fn check_special(
 }
 
 fn check_task(call: &Call<'_, '_, '_>, task: &Arg<'_>, names_property: bool) -> Checked {
-    let texts = match task.known() {
-        Some(text) => Some(vec![text.to_owned()]),
-        None if task.is_static() => None,
-        None => known_values::loop_texts(call.context.scope, task),
-    };
+    let texts = known_values::known_texts(call.context.scope, task);
     let texts = match texts {
         Some(texts) => texts,
         // `":$module:test"`: the last component is the task.

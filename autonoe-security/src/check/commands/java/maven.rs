@@ -126,11 +126,7 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>) -> Checked {
 }
 
 fn check_goal(call: &Call<'_, '_, '_>, goal: &Arg<'_>) -> Checked {
-    let texts = match goal.known() {
-        Some(text) => Some(vec![text.to_owned()]),
-        None if goal.is_static() => None,
-        None => known_values::loop_texts(call.context.scope, goal),
-    };
+    let texts = known_values::known_texts(call.context.scope, goal);
     let Some(texts) = texts else {
         let reason = "the goal of Maven is unknown until it runs";
         return Err(Denial::by(Rule::R100, goal.span, reason).instead("write it literally"));
