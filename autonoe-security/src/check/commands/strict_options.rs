@@ -3,12 +3,14 @@
 //! For tools whose options can load code, start programs or write files in many ways. Unlike
 //! [`super::option_allow_list`], it knows what each value means, and accepts no abbreviations.
 
+use super::built_programs;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::text::has_only;
+use crate::check::text::is_number;
 use crate::check::write_target::{Root, escapes};
 use crate::check::{credentials, known_values, path, symlinks};
-use crate::syntax::{Part, Span, commands};
+use crate::syntax::{Part, SimpleCommand, Span, commands};
 use crate::{Denial, Rule};
 
 /// The allowed options of a tool.
@@ -39,6 +41,10 @@ pub(super) enum Value {
     Library,
     /// A file or folder that the tool writes.
     Output,
+    /// A folder whose build runs: of the project, or one that the same text has just configured.
+    BuildFolder,
+    /// A number of jobs, which may be left out.
+    Count,
 }
 
 /// An option with its value, or an operand.
@@ -123,9 +129,12 @@ impl StrictOptions {
             Listed::WithNext => return Ok((None, 1)),
             Listed::No => {}
         }
-        let Some((name, kind, place)) = self.find(arg) else {
+        let Some((name, kind, mut place)) = self.find(arg) else {
             return Err(self.deny(call, arg));
         };
+        if matches!((kind, &place), (Value::Count, Place::Next)) && !next.is_some_and(is_count) {
+            place = Place::Nowhere;
+        }
         let (value, used) = match place {
             Place::Nowhere => (None, 0),
             Place::Next => (next.cloned(), usize::from(next.is_some())),
@@ -142,6 +151,8 @@ impl StrictOptions {
                 }
             }
             self.check(call, arg, kind, value)?;
+        } else if matches!(kind, Value::BuildFolder) {
+            return Err(self.deny(call, arg));
         }
         Ok((Some(Item::Option { name, value }), used))
     }
@@ -159,6 +170,9 @@ impl StrictOptions {
                 };
                 let end = name.len();
                 match (mark, rest) {
+                    (Some(b':'), "") if !arg.is_static() && matches!(kind, Value::Count) => {
+                        return Some((name, *kind, Place::Attached(end)));
+                    }
                     // More text may follow.
                     (_, "") if !arg.is_static() => {}
                     (None | Some(b'?'), "") => return Some((name, *kind, Place::Nowhere)),
@@ -198,6 +212,9 @@ impl StrictOptions {
             // Some tools expand `~` themselves.
             Value::Output if value.text.starts_with('~') => Err(escapes(value, self.rule)),
             Value::Output => call.check_write_target(value, Root::Accepted),
+            Value::BuildFolder => check_build_folder(call, value),
+            Value::Count if is_count(value) => Ok(()),
+            Value::Count => Err(self.deny(call, option)),
         }
     }
 
@@ -206,6 +223,45 @@ impl StrictOptions {
         let flag = arg.text.split('=').next().unwrap_or_default();
         call.deny_flag(self.rule, flag, arg.span)
             .instead(self.instead)
+    }
+}
+
+/// Returns whether an argument is a number, or a command that prints the number of processors.
+pub(super) fn is_count(arg: &Arg<'_>) -> bool {
+    if let Some(text) = arg.known() {
+        return is_number(text);
+    }
+    let last = match arg.parts.last() {
+        Some(Part::DoubleQuoted(inner)) => inner.last(),
+        last => last,
+    };
+    let Some(Part::CommandSubstitution(inner)) = last.filter(|_| arg.text.is_empty()) else {
+        return false;
+    };
+    let mut all = commands(&inner.script);
+    let words = all.next().and_then(SimpleCommand::static_words);
+    let is_only = all.next().is_none();
+    let words = words.unwrap_or_default();
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    is_only
+        && matches!(
+            words[..],
+            ["nproc"]
+                | [
+                    "sysctl",
+                    "-n",
+                    "hw.ncpu" | "hw.logicalcpu" | "hw.physicalcpu"
+                ]
+                | ["getconf", "_NPROCESSORS_ONLN"]
+        )
+}
+
+/// Checks a folder whose build runs: of the project, or one in `/tmp` that the same text has just
+/// configured.
+pub(super) fn check_build_folder(call: &Call<'_, '_, '_>, folder: &Arg<'_>) -> Checked {
+    match folder.known() {
+        Some(path) if built_programs::is_built_folder(call, path) => Ok(()),
+        _ => check_source(call, Rule::R101, folder),
     }
 }
 

@@ -1,11 +1,11 @@
 //! `cmake`: configuring, building and running scripts of the project.
 
 use super::variables::check_variable;
-use super::{check_build_folder, check_build_here, check_target, is_count};
+use super::{check_build_here, check_target};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::strict_options::{
-    Item, Listed, StrictOptions, Value, check_source, nothing_special,
+    Item, Listed, StrictOptions, Value, check_build_folder, check_source, is_count, nothing_special,
 };
 use crate::check::text::is_digits;
 use crate::check::write_target::Root;

@@ -1,11 +1,12 @@
 //! `meson`: configuring, building and testing.
 
-use super::{check_build_folder, check_build_here, check_target};
+use super::{check_build_here, check_target};
 use crate::check::arg::Arg;
 use crate::check::assignments;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::strict_options::{
-    Item, Listed, StrictOptions, Value, check_source, check_text, is_library,
+    Item, Listed, StrictOptions, Value, check_build_folder, check_source, check_text, is_library,
+    nothing_special,
 };
 use crate::check::text::has_only;
 use crate::check::write_target::{Root, escapes};
@@ -47,6 +48,7 @@ const COMPILE: StrictOptions = StrictOptions {
     groups: &[
         (words!("-h -v --clean --help --verbose"), Value::Nothing),
         (words!("-j: -l: --jobs= --load-average="), Value::Text),
+        (words!("-C:"), Value::BuildFolder),
     ],
 };
 
@@ -69,6 +71,7 @@ const TEST: StrictOptions = StrictOptions {
             ),
             Value::Text,
         ),
+        (words!("-C:"), Value::BuildFolder),
     ],
 };
 
@@ -95,7 +98,7 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>) -> Checked {
         Some("compile") => in_folder(call, &COMPILE, rest),
         Some("test") => in_folder(call, &TEST, rest),
         Some("introspect") => {
-            for item in INTROSPECT.read(call, rest, &|_, _| Ok(Listed::No))? {
+            for item in INTROSPECT.read(call, rest, &nothing_special)? {
                 if let Item::Operand(folder) = item {
                     check_source(call, Rule::R101, folder)?;
                 }
@@ -160,29 +163,18 @@ fn configure<'s>(call: &Call<'_, '_, 's>, args: &[Arg<'s>]) -> Checked {
 
 /// Checks a command that works in the folder of `-C`.
 fn in_folder<'s>(call: &Call<'_, '_, 's>, options: &StrictOptions, args: &[Arg<'s>]) -> Checked {
-    let names_folder = |arg: &Arg<'_>| arg.text.starts_with("-C");
-    if !args.iter().any(names_folder) {
-        check_build_here(call)?;
-    }
-    let special = |arg: &Arg<'s>, next: Option<&Arg<'s>>| {
-        if arg.is("-C") {
-            return match next {
-                Some(folder) => check_build_folder(call, folder).map(|()| Listed::WithNext),
-                None => Ok(Listed::No),
-            };
-        }
-        if arg.text.starts_with("-C") {
-            let folder = arg.without_first(2);
-            return check_build_folder(call, &folder).map(|()| Listed::Alone);
-        }
-        Ok(Listed::No)
-    };
-    for item in options.read(call, args, &special)? {
-        if let Item::Operand(target) = item {
-            check_target(call, target)?;
+    let mut has_folder = false;
+    for item in options.read(call, args, &nothing_special)? {
+        match item {
+            Item::Option { name, .. } => has_folder |= name == "-C",
+            Item::Operand(target) => check_target(call, target)?,
         }
     }
-    Ok(())
+    if has_folder {
+        Ok(())
+    } else {
+        check_build_here(call)
+    }
 }
 
 /// Reads `-DNAME=VALUE`.

@@ -10,11 +10,11 @@ mod variables;
 
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked, Validator};
-use crate::check::commands::strict_options::{check_source, check_source_path};
-use crate::check::commands::{built_programs, declared, free};
+use crate::check::commands::strict_options::check_source_path;
+use crate::check::commands::{declared, free};
 use crate::check::known_values;
-use crate::check::text::{has_only, is_number};
-use crate::syntax::{Part, SimpleCommand, Span, commands};
+use crate::check::text::has_only;
+use crate::syntax::Span;
 use crate::{Denial, Rule};
 
 /// Finds the validator of the tool `name`.
@@ -27,45 +27,6 @@ pub(super) fn find(name: &str) -> Validator {
         "clang-format" | "clang-tidy" | "cppcheck" | "run-clang-tidy" => declared::check,
         name if compiler::NAMES.contains(&name) => compiler::check,
         _ => free,
-    }
-}
-
-/// Returns whether an argument is a number, or a command that prints the number of processors.
-fn is_count(arg: &Arg<'_>) -> bool {
-    if let Some(text) = arg.known() {
-        return is_number(text);
-    }
-    let last = match arg.parts.last() {
-        Some(Part::DoubleQuoted(inner)) => inner.last(),
-        last => last,
-    };
-    let Some(Part::CommandSubstitution(inner)) = last.filter(|_| arg.text.is_empty()) else {
-        return false;
-    };
-    let mut all = commands(&inner.script);
-    let words = all.next().and_then(SimpleCommand::static_words);
-    let is_only = all.next().is_none();
-    let words = words.unwrap_or_default();
-    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
-    is_only
-        && matches!(
-            words[..],
-            ["nproc"]
-                | [
-                    "sysctl",
-                    "-n",
-                    "hw.ncpu" | "hw.logicalcpu" | "hw.physicalcpu"
-                ]
-                | ["getconf", "_NPROCESSORS_ONLN"]
-        )
-}
-
-/// Checks a folder whose build runs: of the project, or one in `/tmp` that the same text has just
-/// configured.
-fn check_build_folder(call: &Call<'_, '_, '_>, folder: &Arg<'_>) -> Checked {
-    match folder.known() {
-        Some(path) if built_programs::is_built_folder(call, path) => Ok(()),
-        _ => check_source(call, Rule::R101, folder),
     }
 }
 
