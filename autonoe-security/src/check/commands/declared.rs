@@ -525,7 +525,7 @@ fn read<'s>(
     operands: Operands,
     args: &[Arg<'s>],
 ) -> Checked {
-    for item in allowed.read(call, args, &nothing_special)? {
+    for item in allowed.read(call, args, nothing_special)? {
         if let Item::Operand(operand) = item {
             check_operand(call, operands, allowed.rule, operand)?;
         }
@@ -535,19 +535,13 @@ fn read<'s>(
 
 /// Judges the command behind the options.
 fn wrap(call: &Call<'_, '_, '_>, allowed: &StrictOptions) -> Checked {
-    let mut args = call.args;
-    while let [first, rest @ ..] = args {
-        if !first.text.starts_with('-') {
-            break;
-        }
-        // valgrind puts variables of the environment into names of files.
-        if first.text.contains("%q") {
-            return Err(allowed.deny(call, first));
-        }
-        let (_, used) = allowed.option(call, first, rest.first(), &nothing_special)?;
-        args = rest.get(used..).unwrap_or_default();
+    // valgrind puts variables of the environment into names of files.
+    let (_, command) = allowed.read_leading(call, call.args, nothing_special)?;
+    let options = &call.args[..call.args.len() - command.len()];
+    if let Some(option) = options.iter().find(|option| option.text.contains("%q")) {
+        return Err(allowed.deny(call, option));
     }
-    call.inner(args)
+    call.inner(command)
 }
 
 fn check_operand(

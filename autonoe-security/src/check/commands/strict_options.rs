@@ -41,8 +41,8 @@ pub(super) enum Value {
     Library,
     /// A file or folder that the tool writes.
     Output,
-    /// A folder whose build runs: of the project, or one that the same text has just configured.
-    BuildFolder,
+    /// What this function accepts. There must be a value.
+    By(fn(&Call<'_, '_, '_>, &Arg<'_>) -> Checked),
     /// A number of jobs, which may be left out.
     Count,
 }
@@ -56,19 +56,8 @@ pub(super) enum Item<'c, 's> {
     Operand(&'c Arg<'s>),
 }
 
-/// Judges arguments that no table lists, such as `-DNAME=VALUE`.
-pub(super) type Special<'f, 's> = dyn Fn(&Arg<'s>, Option<&Arg<'s>>) -> Result<Listed, Denial> + 'f;
-
-/// The result of a special check.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Listed {
-    /// It is allowed.
-    Alone,
-    /// It is allowed together with the next argument, its value.
-    WithNext,
-    /// It is unknown.
-    No,
-}
+/// Judges an argument that no table lists, and returns whether it is allowed.
+pub(super) type Special = fn(&Call<'_, '_, '_>, &Arg<'_>) -> Result<bool, Denial>;
 
 /// The place of a value.
 enum Place {
@@ -84,7 +73,7 @@ impl StrictOptions {
         &self,
         call: &Call<'_, '_, 's>,
         args: &'c [Arg<'s>],
-        special: &Special<'_, 's>,
+        special: Special,
     ) -> Result<Vec<Item<'c, 's>>, Denial> {
         let mut items = Vec::with_capacity(args.len());
         let mut at = 0;
@@ -101,10 +90,8 @@ impl StrictOptions {
                 if !call.is_option_safe(arg) && !prints_sources(arg) {
                     return Err(call.deny_dynamic(arg));
                 }
-                match special(arg, args.get(at))? {
-                    Listed::No => items.push(Item::Operand(arg)),
-                    Listed::Alone => {}
-                    Listed::WithNext => at += 1,
+                if !special(call, arg)? {
+                    items.push(Item::Operand(arg));
                 }
                 continue;
             }
@@ -116,18 +103,34 @@ impl StrictOptions {
         Ok(items)
     }
 
+    /// Reads options in front of the first operand, and returns them and the remaining arguments.
+    pub(super) fn read_leading<'c, 's>(
+        &self,
+        call: &Call<'_, '_, 's>,
+        mut args: &'c [Arg<'s>],
+        special: Special,
+    ) -> Result<(Vec<Item<'c, 's>>, &'c [Arg<'s>]), Denial> {
+        let mut items = Vec::new();
+        while let [first, rest @ ..] = args
+            && first.text.starts_with('-')
+        {
+            let (item, used) = self.option(call, first, rest.first(), special)?;
+            items.extend(item);
+            args = rest.get(used..).unwrap_or_default();
+        }
+        Ok((items, args))
+    }
+
     /// Reads one option, and returns the number of following arguments that belong to it.
     pub(super) fn option<'c, 's>(
         &self,
         call: &Call<'_, '_, 's>,
         arg: &'c Arg<'s>,
         next: Option<&'c Arg<'s>>,
-        special: &Special<'_, 's>,
+        special: Special,
     ) -> Result<(Option<Item<'c, 's>>, usize), Denial> {
-        match special(arg, next)? {
-            Listed::Alone => return Ok((None, 0)),
-            Listed::WithNext => return Ok((None, 1)),
-            Listed::No => {}
+        if special(call, arg)? {
+            return Ok((None, 0));
         }
         let Some((name, kind, mut place)) = self.find(arg) else {
             return Err(self.deny(call, arg));
@@ -141,6 +144,9 @@ impl StrictOptions {
             Place::Attached(from) => (Some(arg.without_first(from)), 0),
         };
         if let Some(value) = &value {
+            if let Value::By(check) = kind {
+                check(call, value)?;
+            }
             if matches!(place, Place::Next) {
                 if call.may_shift(value) {
                     return Err(call.deny_dynamic(value));
@@ -151,7 +157,7 @@ impl StrictOptions {
                 }
             }
             self.check(call, arg, kind, value)?;
-        } else if matches!(kind, Value::BuildFolder) {
+        } else if matches!(kind, Value::By(_)) {
             return Err(self.deny(call, arg));
         }
         Ok((Some(Item::Option { name, value }), used))
@@ -170,7 +176,9 @@ impl StrictOptions {
                 };
                 let end = name.len();
                 match (mark, rest) {
-                    (Some(b':'), "") if !arg.is_static() && matches!(kind, Value::Count) => {
+                    (Some(b':'), "")
+                        if !arg.is_static() && matches!(kind, Value::By(_) | Value::Count) =>
+                    {
                         return Some((name, *kind, Place::Attached(end)));
                     }
                     // More text may follow.
@@ -197,7 +205,7 @@ impl StrictOptions {
         kind: Value,
         value: &Arg<'_>,
     ) -> Checked {
-        if value.is_pattern() {
+        if value.is_pattern() && !matches!(kind, Value::By(_)) {
             return Err(call.deny_dynamic(value));
         }
         match kind {
@@ -212,7 +220,8 @@ impl StrictOptions {
             // Some tools expand `~` themselves.
             Value::Output if value.text.starts_with('~') => Err(escapes(value, self.rule)),
             Value::Output => call.check_write_target(value, Root::Accepted),
-            Value::BuildFolder => check_build_folder(call, value),
+            // It was judged first, for a better reason.
+            Value::By(_) => Ok(()),
             Value::Count if is_count(value) => Ok(()),
             Value::Count => Err(self.deny(call, option)),
         }
@@ -266,8 +275,8 @@ pub(super) fn check_build_folder(call: &Call<'_, '_, '_>, folder: &Arg<'_>) -> C
 }
 
 /// Accepts no argument that is not in a table.
-pub(super) fn nothing_special(_: &Arg<'_>, _: Option<&Arg<'_>>) -> Result<Listed, Denial> {
-    Ok(Listed::No)
+pub(super) fn nothing_special(_: &Call<'_, '_, '_>, _: &Arg<'_>) -> Result<bool, Denial> {
+    Ok(false)
 }
 
 /// Checks that a text stays one argument.

@@ -46,7 +46,7 @@ const REACHING: &[&str] =
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let mut operands = Vec::new();
     let mut changes = false;
-    for item in OPTIONS.read(call, call.args, &nothing_special)? {
+    for item in OPTIONS.read(call, call.args, nothing_special)? {
         match item {
             Item::Option { name, .. } => changes |= IN_PLACE.contains(&name),
             Item::Operand(operand) => operands.push(operand),

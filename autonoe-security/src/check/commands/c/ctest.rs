@@ -3,7 +3,9 @@
 use super::check_build_here;
 use crate::Rule;
 use crate::check::call::{Call, Checked};
-use crate::check::commands::strict_options::{Item, StrictOptions, Value, nothing_special};
+use crate::check::commands::strict_options::{
+    Item, StrictOptions, Value, check_build_folder, nothing_special,
+};
 
 /// Missing are dashboards (`-D`, `-M`, `-S`), which are published, and `--build-and-test`, which runs
 /// other programs.
@@ -43,14 +45,14 @@ const OPTIONS: StrictOptions = StrictOptions {
             Value::Source,
         ),
         (words!("-O: --output-junit= --output-log="), Value::Output),
-        (words!("--test-dir="), Value::BuildFolder),
+        (words!("--test-dir="), Value::By(check_build_folder)),
         (words!("-j: --parallel="), Value::Count),
     ],
 };
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let mut has_folder = false;
-    for item in OPTIONS.read(call, call.args, &nothing_special)? {
+    for item in OPTIONS.read(call, call.args, nothing_special)? {
         match item {
             Item::Option { name, .. } => has_folder |= name == "--test-dir",
             Item::Operand(operand) => return Err(OPTIONS.deny(call, operand)),

@@ -5,7 +5,7 @@ use crate::Rule;
 use crate::check::builtins::enter_path;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::strict_options::{
-    Item, StrictOptions, Value, check_source, nothing_special,
+    Item, StrictOptions, Value, check_build_folder, check_source, nothing_special,
 };
 
 /// Missing is `-t browse`, which starts a server.
@@ -18,7 +18,7 @@ const OPTIONS: StrictOptions = StrictOptions {
             Value::Nothing,
         ),
         (words!("-d: -f: -k: -l: -w:"), Value::Text),
-        (words!("-C:"), Value::BuildFolder),
+        (words!("-C:"), Value::By(check_build_folder)),
         (words!("-j:"), Value::Count),
         (
             words!("-t:"),
@@ -33,7 +33,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     // The last folder counts, and the file is relative to it.
     let mut here = None;
     let mut files = Vec::new();
-    for item in OPTIONS.read(call, call.args, &nothing_special)? {
+    for item in OPTIONS.read(call, call.args, nothing_special)? {
         match item {
             Item::Option {
                 name: "-C",

@@ -3,7 +3,7 @@
 use super::{PUBLISHING, humps, properties, starts_in_project};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::commands::strict_options::{Item, Listed, StrictOptions, Value};
+use crate::check::commands::strict_options::{Item, StrictOptions, Value, nothing_special};
 use crate::check::known_values;
 use crate::check::text::has_only;
 use crate::{Denial, Rule};
@@ -34,6 +34,7 @@ const OPTIONS: StrictOptions = StrictOptions {
         ),
         (words!("-f= --file="), Value::Source),
         (words!("-l= --log-file="), Value::Output),
+        (words!("-D: --define="), Value::By(properties::check)),
     ],
 };
 
@@ -82,28 +83,8 @@ const INSTEAD: &str =
     "use phases such as test, verify and package, or goals such as dependency:tree";
 
 pub(super) fn check<'s>(call: &Call<'_, '_, 's>) -> Checked {
-    let special = |arg: &Arg<'s>, next: Option<&Arg<'s>>| {
-        let text = arg.text.as_ref();
-        let (definition, listed) = match text {
-            "-D" | "--define" if arg.is_static() => {
-                match next.filter(|next| !next.text.starts_with('-') && !call.may_shift(next)) {
-                    Some(next) => (next.clone(), Listed::WithNext),
-                    None => return Ok(Listed::No),
-                }
-            }
-            _ if text.starts_with("--define=") => {
-                (arg.without_first("--define=".len()), Listed::Alone)
-            }
-            _ if text.starts_with("-D") && !text.starts_with("-D=") => {
-                (arg.without_first(2), Listed::Alone)
-            }
-            _ => return Ok(Listed::No),
-        };
-        properties::check(call, &definition)?;
-        Ok(listed)
-    };
     let mut has_file = false;
-    for item in OPTIONS.read(call, call.args, &special)? {
+    for item in OPTIONS.read(call, call.args, nothing_special)? {
         match item {
             Item::Option { name, value } => {
                 has_file |= matches!(name, "-f" | "--file");
