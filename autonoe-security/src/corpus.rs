@@ -52,6 +52,10 @@ pub fn files() -> &'static [File] {
         ),
         file("processes", include_str!("../corpus/processes.jsonl")),
         file("programs", include_str!("../corpus/programs.jsonl")),
+        file(
+            "project_tools",
+            include_str!("../corpus/project_tools.jsonl"),
+        ),
         file("readers", include_str!("../corpus/readers.jsonl")),
         file("repositories", include_str!("../corpus/repositories.jsonl")),
         file("scripts", include_str!("../corpus/scripts.jsonl")),

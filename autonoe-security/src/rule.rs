@@ -157,4 +157,7 @@ rules! {
     R101 "c-tool" Baseline "compilers and build tools of C run code of the project and write inside it, and nothing else"
     R102 "searched-names" Baseline "the names that xargs reads must be known to stay in the project"
     R103 "tool-plugin" Baseline "an unknown subcommand runs a program that the policy does not know"
+    R104 "project-tool" Baseline "tools of the project run its code and write inside it, and nothing else"
+    R105 "patch" Baseline "a patch must be known, and may only add and change files"
+    R106 "link" Baseline "links may lead only to other places of the project"
 }

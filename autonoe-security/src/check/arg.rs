@@ -129,6 +129,11 @@ impl<'s> Arg<'s> {
         self.tilde || (is_home && self.text.is_empty())
     }
 
+    /// Returns its parts, those in double quotes one by one.
+    pub(crate) fn flat_parts(&self) -> impl Iterator<Item = &Part<'s>> {
+        flat_parts(&self.parts)
+    }
+
     /// Returns whether `holds` is true for the literal parts of its text.
     pub(crate) fn mentions(&self, holds: impl Fn(&str) -> bool) -> bool {
         if self.is_static() {
@@ -136,6 +141,14 @@ impl<'s> Arg<'s> {
         }
         mention(&self.parts, holds)
     }
+}
+
+/// Returns the parts of a word, those in double quotes one by one.
+pub(crate) fn flat_parts<'p, 's>(parts: &'p [Part<'s>]) -> impl Iterator<Item = &'p Part<'s>> {
+    parts.iter().flat_map(|part| match part {
+        Part::DoubleQuoted(inner) => &inner[..],
+        part => std::slice::from_ref(part),
+    })
 }
 
 /// Placeholder for unknown text.

@@ -72,13 +72,19 @@ pub(crate) fn is_bundle_folder(policy: &Policy, place: &str) -> bool {
     let project = policy.project_dir();
     let name = path::file_name(place);
     let is_bundle = [
+        "_build",
+        "_site",
+        "book",
         "build",
         "coverage",
         "dist",
         "out",
         "output",
         "report",
+        "site",
+        "storybook-static",
         "test-results",
+        "vendor",
     ]
     .iter()
     .any(|start| name.starts_with(start));

@@ -53,7 +53,6 @@ const ALTERNATIVES: &[(&[&str], &str)] = &[
         words!("less more nano vi vim"),
         "use cat, head, tail or sed -n '10,20p' FILE",
     ),
-    (words!("patch"), "use git apply FILE, or the Edit tool"),
     (
         words!("mysql psql"),
         "use the database client of the project's language, or its migrations",
@@ -68,10 +67,7 @@ const ALTERNATIVES: &[(&[&str], &str)] = &[
         words!("dash fish ksh zsh"),
         "use bash -c 'COMMANDS' with literal commands",
     ),
-    (
-        words!("ant bazel just sbt"),
-        "run the commands of its recipe",
-    ),
+    (words!("ant sbt"), "run the commands of its recipe"),
     (
         words!("gradlew mvnw"),
         "run the wrapper of the project by its path: ./gradlew or ./mvnw",

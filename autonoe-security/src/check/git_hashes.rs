@@ -3,6 +3,7 @@
 //! A hash is one word that does not begin with a dash, so it cannot become an option.
 
 use super::scope::Scope;
+use crate::check::text::is_number;
 use crate::syntax::visit::{self, Visitor};
 use crate::syntax::{
     Command, CommandKind, Item, Redirect, RedirectOperator, Script, ShellPipeline, SimpleCommand,
@@ -105,7 +106,6 @@ fn is_name(word: &str) -> bool {
 
 /// Reads the arguments of `git log` and `git rev-list` that only choose commits.
 fn commit_lines(args: &[&str], lines: HashLines) -> Option<HashLines> {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
     let mut limits = Vec::new();
     let mut is_counted = false;
     let mut args = args.iter();
@@ -134,7 +134,6 @@ fn commit_lines(args: &[&str], lines: HashLines) -> Option<HashLines> {
 
 /// Returns the lines that a filter passes on.
 fn filtered(lines: HashLines, words: &[&str]) -> Option<HashLines> {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
     match words {
         ["tac" | "head" | "tail"] => Some(lines),
         ["head" | "tail", "-n", count] if is_number(count) => Some(lines),

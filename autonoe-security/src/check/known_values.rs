@@ -4,6 +4,7 @@ use super::arg::{Arg, Unknown};
 use super::braces;
 use super::scope::Scope;
 use super::survey::{MOST_VALUES, Value};
+use crate::check::text::is_digits;
 use crate::syntax::{Brace, Operation, Part, Word, static_text};
 
 /// Returns the argument lists that `args` may become: for each variable in them, one list per value
@@ -87,15 +88,22 @@ fn values<'s>(scope: &Scope<'s>, arg: &Arg<'s>) -> Option<Vec<Vec<Arg<'s>>>> {
     Some(values)
 }
 
+/// Returns every text of an argument that is literal, or whose only expansion is the variable of a
+/// `for` over known words; `None` if a text is unknown, or for a pattern.
+pub(super) fn known_texts(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<Vec<String>> {
+    match arg.known() {
+        Some(text) => Some(vec![text.to_owned()]),
+        None if arg.is_static() => None,
+        None => loop_texts(scope, arg),
+    }
+}
+
 /// Returns every text of an argument whose only expansion is the variable of a `for` over known
 /// words, with wildcards; `None` if a text is unknown.
 pub(super) fn loop_texts(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<Vec<String>> {
     let part = arg.unknown?.part?;
     let is_expansion = |part: &&Part<'_>| !matches!(part, Part::Literal(_) | Part::Quoted(_));
-    let parts = arg.parts.iter().flat_map(|part| match part {
-        Part::DoubleQuoted(inner) => &inner[..],
-        part => std::slice::from_ref(part),
-    });
+    let parts = arg.flat_parts();
     let words = scope.loop_words(part, arg.span.start())?;
     if parts.filter(is_expansion).count() != 1 {
         return None;
@@ -113,7 +121,7 @@ pub(super) fn loop_texts(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<Vec<String>
 ///
 /// All numbers of a sequence are alike, so the first and the last are enough.
 fn texts(word: &Word<'_>) -> Vec<String> {
-    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = |text: &str| is_digits(text);
     if let [Part::Brace(brace)] = &word.parts[..]
         && let Brace::Sequence { first, last, .. } = brace.as_ref()
         && is_number(first)
@@ -148,10 +156,7 @@ fn text_of(parts: &[Part<'_>]) -> Option<String> {
 
 /// Returns the text after `part` in an argument, up to the next expansion.
 fn text_after(arg: &Arg<'_>, part: &Part<'_>) -> String {
-    let parts = arg.parts.iter().flat_map(|part| match part {
-        Part::DoubleQuoted(inner) => &inner[..],
-        part => std::slice::from_ref(part),
-    });
+    let parts = arg.flat_parts();
     let mut text = String::new();
     for other in parts
         .skip_while(|other| !std::ptr::eq(*other, part))

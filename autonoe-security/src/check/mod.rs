@@ -32,6 +32,7 @@ pub(crate) mod path;
 mod path_pattern;
 mod pipes;
 mod plain_values;
+mod preceding;
 mod process_memory;
 mod processes;
 mod protected_state;
@@ -45,6 +46,7 @@ mod spelled_options;
 mod survey;
 mod symlinks;
 mod temporary;
+mod text;
 mod walk;
 mod write_target;
 

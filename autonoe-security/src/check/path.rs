@@ -1,5 +1,6 @@
 //! Lexical path operations, without file system access.
 
+use crate::check::text::is_number;
 use std::borrow::Cow;
 
 /// Returns the absolute path of `path` relative to the directory `base`, without `.` and `..`.
@@ -133,9 +134,7 @@ pub fn is_sessions_folder(name: &str) -> bool {
     let (prefix, user) = name
         .split_at_checked(SESSIONS_FOLDER_PREFIX.len())
         .unwrap_or_default();
-    prefix.eq_ignore_ascii_case(SESSIONS_FOLDER_PREFIX)
-        && !user.is_empty()
-        && user.bytes().all(|byte| byte.is_ascii_digit())
+    prefix.eq_ignore_ascii_case(SESSIONS_FOLDER_PREFIX) && is_number(user)
 }
 
 /// Returns whether a name with this `prefix` and `suffix` may be that of the sessions folder.
@@ -200,9 +199,9 @@ pub(crate) fn is_harmless_device(path: &str) -> bool {
     };
     match name {
         "null" | "stdout" | "stderr" | "tty" => true,
-        name => name.strip_prefix("fd/").is_some_and(|number| {
-            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-        }),
+        name => name
+            .strip_prefix("fd/")
+            .is_some_and(|number| is_number(number)),
     }
 }
 

@@ -7,6 +7,7 @@ use super::path::is_sessions_folder;
 use super::resolve::static_value;
 use super::scope::Scope;
 use super::survey::{AssignmentRecord, Value};
+use crate::check::text::is_number;
 use crate::syntax::{
     ArgWord, CommandKind, Operation, Parameter, Part, RedirectOperator, Script, SimpleCommand,
     Text, Word, static_text,
@@ -164,7 +165,7 @@ fn text(text: &str) -> Option<Form> {
 }
 
 fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+    is_number(text)
 }
 
 /// Returns the form of the items that a word after `in` makes.

@@ -5,6 +5,7 @@ use super::call::{Call, Checked};
 use super::file_use::FileUse;
 use super::path_pattern::{self, ANY, BOUNDARIES, EXPANSION, STAR, may_match};
 use super::search_args;
+use crate::check::text::is_digits;
 use crate::syntax::{Part, Span};
 use crate::{Denial, Rule};
 
@@ -222,7 +223,7 @@ fn in_proc(below: &[&str]) -> Option<Target> {
     let Some((process, inside)) = below.split_first() else {
         return Some(Target::Processes);
     };
-    let is_process = process.bytes().all(|byte| byte.is_ascii_digit())
+    let is_process = is_digits(process)
         || process.contains([STAR, ANY, EXPANSION])
         || matches!(*process, "self" | "thread-self");
     if !is_process {

@@ -7,6 +7,7 @@ use super::resolve::arguments;
 use super::scope::Scope;
 use super::write_target::{self, Root};
 use super::{credentials, devices, path, process_memory};
+use crate::check::text::is_number;
 use crate::syntax::{Redirect, RedirectOperator, RedirectTarget, Word};
 use crate::{Denial, Rule};
 
@@ -109,7 +110,7 @@ const EXPANDED_AGAIN: &[char] = &['$', '`', '\\', '\'', '"', '~', '*', '?', '[',
 
 fn is_descriptor(text: &str) -> bool {
     let number = text.strip_suffix('-').unwrap_or(text);
-    text == "-" || (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    text == "-" || (is_number(number))
 }
 
 /// Allows reading, except from devices and the network.

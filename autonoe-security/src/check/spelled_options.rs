@@ -4,7 +4,7 @@
 //! variables of the environment. An argument that the text itself builds is different. `${p#x}` and
 //! `$(echo xx | tr x -)` can spell an option that no table sees.
 
-use super::arg::Arg;
+use super::arg::{Arg, flat_parts};
 use super::call::{Call, Checked};
 use super::scope::{Fact, Scope};
 use super::survey::{AssignmentRecord, Value};
@@ -40,21 +40,9 @@ fn is_spelled(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
     !is_known && is_built(scope, &arg.parts)
 }
 
-/// Lists the parts of a word, including those in double quotes.
-fn flatten<'p, 's>(parts: &'p [Part<'s>], flat: &mut Vec<&'p Part<'s>>) {
-    for part in parts {
-        match part {
-            Part::DoubleQuoted(inner) => flatten(inner, flat),
-            part => flat.push(part),
-        }
-    }
-}
-
 /// Returns whether the text may spell a value that starts with a dash.
 fn may_start_option(scope: &Scope<'_>, parts: &[Part<'_>], depth: usize) -> bool {
-    let mut flat = Vec::new();
-    flatten(parts, &mut flat);
-    for part in flat {
+    for part in flat_parts(parts) {
         match part {
             Part::Literal(text) | Part::Quoted(text) if text.is_empty() => {}
             Part::Literal(text) | Part::Quoted(text) => return text.starts_with('-'),
@@ -70,9 +58,7 @@ fn may_start_option(scope: &Scope<'_>, parts: &[Part<'_>], depth: usize) -> bool
 
 /// Returns whether a part transforms a variable of the script, or prints text of the script.
 fn is_built(scope: &Scope<'_>, parts: &[Part<'_>]) -> bool {
-    let mut flat = Vec::new();
-    flatten(parts, &mut flat);
-    flat.iter().any(|part| match part {
+    flat_parts(parts).any(|part| match part {
         Part::Parameter(parameter) => match parameter.operation {
             Operation::Value => values(scope, parameter)
                 .iter()
@@ -191,10 +177,8 @@ fn stores_options(text: &str) -> bool {
 
 /// Returns whether `may_become` holds for the literal text of a word.
 fn literal_text_may(word: &Word<'_>, may_become: &dyn Fn(&str) -> bool) -> bool {
-    let mut flat = Vec::new();
-    flatten(&word.parts, &mut flat);
     let mut text = String::new();
-    for part in flat {
+    for part in flat_parts(&word.parts) {
         match part {
             Part::Literal(literal) | Part::Quoted(literal) => text.push_str(literal),
             _ => text.push('*'),
@@ -265,9 +249,7 @@ fn is_known(scope: &Scope<'_>, word: &ArgWord<'_>) -> bool {
     let ArgWord::Word(word) = word else {
         return false;
     };
-    let mut flat = Vec::new();
-    flatten(&word.parts, &mut flat);
-    flat.iter().all(|part| match part {
+    flat_parts(&word.parts).all(|part| match part {
         Part::Literal(_) | Part::Quoted(_) => true,
         Part::Parameter(parameter) => values(scope, parameter).iter().any(
             |given| matches!(given.value, Value::String { rest, .. } if static_text(rest).is_some()),

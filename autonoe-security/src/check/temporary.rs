@@ -1,9 +1,11 @@
 //! Values printed by `mktemp`: new files and directories in the temporary folder.
 
 use super::arg::Arg;
+use super::preceding::has_succeeded;
 use super::scope::Scope;
 use super::survey::Value;
-use crate::syntax::{CommandKind, Operation, Part};
+use crate::check::text::has_only;
+use crate::syntax::{CommandKind, Operation, Part, SimpleCommand};
 
 /// Returns whether `arg` is exactly the output of `mktemp`, or empty because it failed.
 ///
@@ -20,10 +22,7 @@ pub(crate) fn is_mktemp_output(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
 /// Returns the path after the output of `mktemp` in `arg`, with its patterns: `/*.tgz` in
 /// `"$dir"/*.tgz`. It starts with a slash, so `arg` is an absolute path, or several.
 pub(crate) fn path_below(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<String> {
-    let parts = arg.parts.iter().flat_map(|part| match part {
-        Part::DoubleQuoted(inner) => &inner[..],
-        part => std::slice::from_ref(part),
-    });
+    let parts = arg.flat_parts();
     let [Part::DoubleQuoted(first), ..] = &arg.parts[..] else {
         return None;
     };
@@ -42,6 +41,26 @@ pub(crate) fn path_below(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<String> {
         }
     }
     below.starts_with('/').then_some(below)
+}
+
+/// Returns an example of the path that `arg` names, if it begins with the output of a `mktemp` that
+/// has succeeded: `"$d/x"` in `d=$(mktemp -d) && cp a "$d/x"`.
+pub(crate) fn certain_path(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<String> {
+    let below = path_below(scope, arg).filter(|_| !arg.is_pattern())?;
+    let first = arg.parts.first()?;
+    let Part::DoubleQuoted(inner) = first else {
+        return None;
+    };
+    let Some(Part::Parameter(parameter)) = inner.first() else {
+        return None;
+    };
+    let name = &parameter.name;
+    let is_set_once = scope.survey().variable(name)?.values.len() == 1;
+    let sets = |simple: &SimpleCommand<'_>| {
+        simple.words.is_empty() && simple.assignments.iter().any(|it| it.name == *name)
+    };
+    (is_set_once && scope.reserve_search() && has_succeeded(scope, arg.span, &sets))
+        .then(|| format!("/tmp/tmp.0{below}"))
 }
 
 /// Returns whether the expansion `part`, used at `at`, is the output of `mktemp`.
@@ -91,14 +110,9 @@ fn is_mktemp(part: &Part<'_>) -> bool {
     let CommandKind::Simple(simple) = &command.kind else {
         return false;
     };
-    if !command.redirects.is_empty() || !simple.assignments.is_empty() {
-        return false;
-    }
-    let Some(words) = simple.static_words() else {
-        return false;
-    };
-    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
-    names_temporary_file(&words)
+    command.redirects.is_empty()
+        && simple.assignments.is_empty()
+        && simple.has_static_words(names_temporary_file)
 }
 
 /// Returns whether the words are `mktemp ..` in the usual temporary folder, so that it prints an
@@ -111,10 +125,8 @@ pub(crate) fn prints_absolute_path(scope: &Scope<'_>, words: &[&str]) -> bool {
 
 /// Returns whether the words are `mktemp ..` with a name in the temporary folder.
 fn names_temporary_file(words: &[&str]) -> bool {
-    let is_template = |name: &str| {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.bytes().all(is_plain)
-    };
+    let is_template =
+        |name: &str| name.starts_with(|c: char| c.is_ascii_alphanumeric()) && has_only(name, "._-");
     match words {
         ["mktemp"] | ["mktemp", "-d"] => true,
         ["mktemp", "-t", name] | ["mktemp", "-d", "-t", name] | ["mktemp", "-dt", name] => {

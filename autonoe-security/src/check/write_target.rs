@@ -51,6 +51,15 @@ fn check_in(
         if temporary::is_mktemp_output(context.scope, target) {
             return Ok(());
         }
+        if let Some(path) = temporary::certain_path(context.scope, target) {
+            return check_in(
+                mode,
+                context,
+                directories,
+                &Arg::plain(path, target.span),
+                root,
+            );
+        }
         if let Some(paths) = plain_values::paths(context.scope, target) {
             let mut paths = paths.into_iter().map(|path| Arg::plain(path, target.span));
             return paths.try_for_each(|path| check_in(mode, context, directories, &path, root));

@@ -90,7 +90,10 @@ impl Profile {
                 "artisan symfony laminas behat codecept infection paratest phpmd pint rector",
             ),
             Self::Java => words!("mvn gradle javac java jar"),
-            Self::C => words!("cmake ctest ninja meson gcc g++ cc c++ clang clang++"),
+            Self::C => words!(
+                "cmake ctest ninja meson gcc g++ cc c++ clang clang++ clang-format clang-tidy cppcheck",
+                "run-clang-tidy",
+            ),
         }
     }
 

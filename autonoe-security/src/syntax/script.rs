@@ -130,6 +130,14 @@ impl SimpleCommand<'_> {
     pub fn static_words(&self) -> Option<Vec<Text<'_>>> {
         self.words.iter().map(ArgWord::static_text).collect()
     }
+
+    /// Returns whether every word is known, and `holds` is true for them.
+    pub(crate) fn has_static_words(&self, holds: impl FnOnce(&[&str]) -> bool) -> bool {
+        self.static_words().is_some_and(|words| {
+            let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+            holds(&words)
+        })
+    }
 }
 
 /// A word of a simple command.

@@ -2,9 +2,10 @@
 
 use super::search_path::{components, is_search_folder};
 use crate::check::directories::Directories;
+use crate::check::text::is_number;
 use crate::check::{build_output, path};
 use crate::policy::{Mode, Policy};
-use crate::syntax::{Operation, Part, static_text};
+use crate::syntax::{Operation, Part, Substitute, static_text};
 
 /// The accepted values of a variable in the tables. Values must be static unless noted otherwise.
 #[derive(Clone, Copy)]
@@ -39,6 +40,8 @@ pub(super) enum AcceptedValues {
     Locale,
     /// A time zone by name, not by file.
     TimeZone,
+    /// Pairs `NAME=VALUE` of these names and plain words, separated by colons.
+    Settings(&'static [&'static str]),
     /// A number, because the shell evaluates it.
     Number,
     /// The name of a toolchain.
@@ -62,6 +65,7 @@ impl AcceptedValues {
             Self::Locale => "use C or a UTF-8 locale",
             Self::TimeZone => "use a literal name such as UTC or Europe/Berlin",
             Self::Number => "set it to a number",
+            Self::Settings(_) => "use settings that name no file and no program",
             Self::Toolchain => "name an installed toolchain",
             Self::Job => "set it to $!, or use another name",
             Self::Options(_) => "leave out options that load, run or write something",
@@ -79,6 +83,7 @@ impl AcceptedValues {
         match self {
             Self::Anything => return true,
             Self::Job => return is_job(value),
+            Self::SystemFolder if keeps_value(name, value) => return true,
             Self::SearchPath => {
                 return components(value).is_some_and(|all| {
                     all.iter()
@@ -126,10 +131,29 @@ impl AcceptedValues {
             Self::TimeZone => {
                 !text.starts_with([':', '/']) && !text.split('/').any(|part| part == "..")
             }
-            Self::Number => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
+            Self::Number => is_number(&text),
             Self::Toolchain => !text.contains('/'),
+            Self::Settings(names) => text.split(':').all(|setting| {
+                let (name, value) = setting.split_once('=').unwrap_or((setting, "-"));
+                names.contains(&name) && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            }),
             Self::SearchPath | Self::Job => false,
         }
+    }
+}
+
+/// Returns whether a value is that of the variable `name` itself, or nothing: `"${NAME:-}"`.
+fn keeps_value(name: &str, value: &[Part<'_>]) -> bool {
+    match value {
+        [Part::DoubleQuoted(inner)] => keeps_value(name, inner),
+        [Part::Parameter(parameter)] => {
+            let is_empty = matches!(&parameter.operation,
+                Operation::Substitute { when: Substitute::Default, word, .. } if word.parts.is_empty());
+            parameter.name == name
+                && parameter.subscript.is_none()
+                && (is_empty || parameter.operation == Operation::Value)
+        }
+        _ => false,
     }
 }
 

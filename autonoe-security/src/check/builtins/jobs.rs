@@ -2,6 +2,7 @@
 
 use crate::check::call::{Call, Checked};
 use crate::check::processes;
+use crate::check::text::is_number;
 use crate::{Denial, Rule};
 
 pub(super) fn jobs(call: &Call<'_, '_, '_>) -> Checked {
@@ -81,8 +82,4 @@ fn is_listing(text: &str) -> bool {
 
 fn is_job(text: &str) -> bool {
     text.starts_with('%')
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }

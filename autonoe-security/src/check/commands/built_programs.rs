@@ -9,12 +9,11 @@
 use super::tools::is_on_hard_list;
 use crate::check::call::{Call, Owner};
 use crate::check::path;
+use crate::check::preceding::has_succeeded;
+use crate::check::text::has_only;
 use crate::policy::Mode;
 use crate::syntax::visit::{self, Visitor};
-use crate::syntax::{
-    ArgWord, Command, CommandKind, Connector, Item, Redirect, RedirectTarget, ShellPipeline,
-    SimpleCommand, Span,
-};
+use crate::syntax::{ArgWord, Command, CommandKind, Redirect, RedirectTarget, SimpleCommand};
 
 /// Returns whether `written` is a program in `/tmp` that the text has just built.
 pub(in crate::check) fn is_built(call: &Call<'_, '_, '_>, written: &str) -> bool {
@@ -28,7 +27,7 @@ pub(in crate::check) fn is_built(call: &Call<'_, '_, '_>, written: &str) -> bool
     {
         return false;
     }
-    if !Builds::precede(call, &|simple| is_build(simple, written)) {
+    if !has_succeeded(scope, call.span, &|simple| is_build(simple, written)) {
         return false;
     }
     let mut writers = Writers {
@@ -48,36 +47,32 @@ pub(super) fn is_built_folder(call: &Call<'_, '_, '_>, folder: &str) -> bool {
         && is_below_tmp(folder)
         && !path::is_protected(folder)
         && call.context.scope.reserve_search()
-        && Builds::precede(call, &|simple| fills(simple, folder))
+        && has_succeeded(call.context.scope, call.span, &|simple| {
+            fills(simple, folder)
+        })
 }
 
 /// Returns whether a command writes a build to `folder`.
 fn fills(simple: &SimpleCommand<'_>, folder: &str) -> bool {
-    let Some(words) = simple.static_words() else {
-        return false;
-    };
-    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     let is_folder = |word: &str| word.trim_end_matches('/') == folder;
-    let follows = |options: &[&str]| {
+    let follows = |words: &[&str], option| {
         let mut pairs = words.windows(2);
-        pairs.any(|pair| options.contains(&pair[0]) && is_folder(pair[1]))
+        pairs.any(|pair| pair[0] == option && is_folder(pair[1]))
     };
-    match words.first() {
-        Some(&"javac") => follows(&["-d"]),
-        Some(&"cmake") => {
+    simple.has_static_words(|words| match words {
+        ["javac", args @ ..] => follows(args, "-d"),
+        ["cmake", args @ ..] => {
             let attached = |word: &&str| word.strip_prefix("-B").is_some_and(is_folder);
-            follows(&["-B"]) || words.iter().any(attached)
+            follows(args, "-B") || args.iter().any(attached)
         }
         _ => false,
-    }
+    })
 }
 
 /// Returns whether a path is below `/tmp` and has only plain names.
 fn is_below_tmp(written: &str) -> bool {
-    let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
-    let is_name = |name: &str| {
-        name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.bytes().all(is_name_byte)
-    };
+    let is_name =
+        |name: &str| name.starts_with(|c: char| c.is_ascii_alphanumeric()) && has_only(name, "_.-");
     let below = written.strip_prefix("/tmp/");
     below.is_some_and(|below| below.split('/').all(is_name))
 }
@@ -90,63 +85,9 @@ fn is_plain_place(call: &Call<'_, '_, '_>, written: &str) -> bool {
     is_below_tmp(written) && !path::is_protected(written) && !is_listed && !is_on_hard_list(name)
 }
 
-/// Finds a build that has succeeded before the command at `span`, because `&&` joins them.
-struct Builds<'p> {
-    span: Span,
-    is_build: &'p dyn Fn(&SimpleCommand<'_>) -> bool,
-    found: bool,
-}
-
-impl<'p> Builds<'p> {
-    /// Returns whether a build has succeeded before `call`.
-    fn precede(call: &Call<'_, '_, '_>, is_build: &'p dyn Fn(&SimpleCommand<'_>) -> bool) -> bool {
-        let mut builds = Self {
-            span: call.span,
-            is_build,
-            found: false,
-        };
-        builds.script(call.context.scope.script());
-        builds.found
-    }
-}
-
-impl<'t, 'a: 't> Visitor<'t, 'a> for Builds<'_> {
-    fn item(&mut self, item: &'t Item<'a>) {
-        let is_here = |pipeline: &ShellPipeline<'_>| {
-            pipeline.span.start() <= self.span.start() && self.span.end() <= pipeline.span.end()
-        };
-        let at = item.pipelines.iter().position(|(_, it)| is_here(it));
-        if let Some(at) = at {
-            let is_joined = |(connector, _): &(Connector, _)| *connector != Connector::Or;
-            let all_joined = item.pipelines[..=at].iter().all(is_joined);
-            let mut before = item.pipelines[..at].iter();
-            self.found |= all_joined && before.any(|(_, it)| builds(it, self.is_build));
-        }
-        visit::item(self, item);
-    }
-}
-
-/// Returns whether a pipeline is a build, and fails if the build does.
-fn builds(pipeline: &ShellPipeline<'_>, is_build: &dyn Fn(&SimpleCommand<'_>) -> bool) -> bool {
-    let [command] = &pipeline.commands[..] else {
-        return false;
-    };
-    match &command.kind {
-        CommandKind::Simple(simple) if !pipeline.negated => is_build(simple),
-        _ => false,
-    }
-}
-
 fn is_build(simple: &SimpleCommand<'_>, program: &str) -> bool {
     let is_plain = |name: &str| matches!(name, "CGO_ENABLED" | "GOOS" | "GOARCH");
-    if !simple.assignments.iter().all(|it| is_plain(&it.name)) {
-        return false;
-    }
-    let Some(words) = simple.static_words() else {
-        return false;
-    };
-    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
-    match &words[..] {
+    let builds = |words: &[&str]| match words {
         ["go", "build", args @ ..] => builds_with(args, program, GO, &is_go_source),
         ["rustc", args @ ..] => builds_with(args, program, RUSTC, &|file| file.ends_with(".rs")),
         [
@@ -154,7 +95,8 @@ fn is_build(simple: &SimpleCommand<'_>, program: &str) -> bool {
             args @ ..,
         ] => compiles(args, program),
         _ => false,
-    }
+    };
+    simple.assignments.iter().all(|it| is_plain(&it.name)) && simple.has_static_words(builds)
 }
 
 /// Options of a compiler under which it still writes its output, besides `-o`: flags, and options
@@ -214,13 +156,18 @@ fn compiles(args: &[&str], program: &str) -> bool {
         } else if matches!(*arg, "-I" | "-L" | "-D") {
             args.next();
         } else if COMPILER.iter().any(|start| arg.starts_with(start)) {
-        } else if is_source && !arg.starts_with(['-', '/']) && !arg.contains("..") {
+        } else if is_source && !arg.starts_with('-') && is_own_source(arg) {
             sources += 1;
         } else {
             return false;
         }
     }
     output == Some(program) && sources > 0
+}
+
+/// Returns whether a source is below the current directory, or in `/tmp`.
+fn is_own_source(source: &str) -> bool {
+    !source.contains("..") && (!source.starts_with('/') || source.starts_with("/tmp/"))
 }
 
 /// Returns whether an argument is one directory or file below the current directory. A pattern such
@@ -239,8 +186,8 @@ struct Writers<'c, 'p, 'w, 's> {
 
 /// Commands that write no file but those that redirections and the listed options name.
 const HARMLESS: &[&str] = words!(
-    ": [ break cd continue curl exit export false jobs kill nc pkill seq set sleep test timeout true",
-    "wait xargs",
+    ": [ break cd continue curl exit export false jobs kill mkdir nc pkill seq set sleep test timeout",
+    "true wait xargs",
 );
 
 impl<'t, 'a: 't> Visitor<'t, 'a> for Writers<'_, '_, '_, '_> {
@@ -264,6 +211,9 @@ impl Writers<'_, '_, '_, '_> {
         if name == self.program || is_build(simple, self.program) {
             return true;
         }
+        if name == "trap" {
+            return ends_jobs(simple);
+        }
         let known = self.call.policy().known(&name);
         let only_reads = known.is_some_and(|known| known.only_reads);
         (only_reads || HARMLESS.contains(&name.as_ref())) && writes_nowhere(simple, self.program)
@@ -278,6 +228,14 @@ impl Writers<'_, '_, '_, '_> {
             None => true,
         }
     }
+}
+
+/// Returns whether a trap only ends processes.
+fn ends_jobs(trap: &SimpleCommand<'_>) -> bool {
+    let body = trap.words.get(1).and_then(ArgWord::static_text);
+    body.is_some_and(|body| {
+        body.starts_with("kill ") && !body.contains([';', '|', '&', '<', '>', '(', '`', '\n'])
+    })
 }
 
 /// Commands that may write a file that an option or an operand names.

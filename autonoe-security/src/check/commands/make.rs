@@ -7,6 +7,7 @@ use crate::check::builtins::{enter_path, is_identifier};
 use crate::check::call::{Call, Checked};
 use crate::check::directories::Directories;
 use crate::check::options::{self, ParsedArg};
+use crate::check::text::has_only;
 use crate::check::write_target::escapes;
 use crate::check::{extensions, path, symlinks};
 use crate::option_table::{OptionArity, OptionTable};
@@ -90,10 +91,7 @@ fn check_operand(call: &Call<'_, '_, '_>, operand: &Arg<'_>) -> Checked {
     let Some(text) = operand.known() else {
         return Err(deny_operand(operand.span));
     };
-    let is_plain = |text: &str| {
-        text.bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b" _./:,=+@%-".contains(&byte))
-    };
+    let is_plain = |text: &str| has_only(text, " _./:,=+@%-");
     if !is_plain(text) {
         // make expands `$(..)`, and recipes pass the rest to a shell.
         return Err(deny_operand(operand.span));

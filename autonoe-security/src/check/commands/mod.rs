@@ -12,16 +12,20 @@ mod compression;
 mod copied_name;
 mod copy;
 mod date;
+mod declared;
 mod destructive;
 mod find;
 mod find_results;
+mod gdb;
 mod git;
 mod glob_targets;
 pub(super) mod java;
 mod jq;
+mod link;
 mod make;
 mod network;
 mod option_allow_list;
+mod patches;
 mod pkill;
 mod program_text;
 mod ps;
@@ -42,6 +46,7 @@ mod tools;
 pub(super) mod version_probe;
 mod wrappers;
 mod writers;
+mod yq;
 
 use super::arg::Arg;
 use super::builtins;
@@ -92,8 +97,10 @@ pub(crate) fn built_in() -> Names<Known> {
         ("bats", scripts::bats as Validator),
         ("make", make::check),
         ("pgrep", free),
+        ("gdb", gdb::check),
         ("printenv", printenv),
         ("shellcheck", scripts::shellcheck),
+        ("yq", yq::check),
     ] {
         add(name, Owner::Base, check, check);
     }
@@ -101,6 +108,7 @@ pub(crate) fn built_in() -> Names<Known> {
         system_info::COMMANDS,
         compression::COMMANDS,
         archives::COMMANDS,
+        declared::COMMANDS,
     ];
     for (name, check) in all(openable) {
         add(name, Owner::Openable, check, check);
@@ -116,9 +124,12 @@ pub(crate) fn built_in() -> Names<Known> {
         add(name, Owner::Openable, check, check);
     }
     for (name, check) in [
-        ("mkdir", copy::mkdir as Validator),
+        ("apply_patch", patches::apply_patch as Validator),
+        ("mkdir", copy::mkdir),
         ("cp", copy::cp),
         ("chmod", chmod::check),
+        ("ln", link::check),
+        ("patch", patches::patch),
         ("touch", writers::touch),
         ("rmdir", writers::rmdir),
     ] {

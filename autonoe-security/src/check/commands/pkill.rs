@@ -3,6 +3,7 @@
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::check::text::{has_only, is_number};
 use crate::check::{path, remedy};
 
 const SIGNALS: &[&str] = words!(
@@ -74,9 +75,7 @@ fn target(call: &Call<'_, '_, '_>, operand: &Arg<'_>, full: bool) -> Checked {
     let text = operand.text.as_ref();
     let targets = call.policy().pkill_targets();
     let is_added = call.policy().config().allow_pkill_targets.contains(text);
-    let is_plain = text
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || b" ._/:@=-".contains(&byte));
+    let is_plain = has_only(text, " ._/:@=-");
     let mut words = text.split(' ');
     let is_of_target = words.next().is_some_and(|first| targets.contains(first));
     let names_more = words.any(|word| names_something(call, word));
@@ -122,6 +121,6 @@ fn is_flags(letters: &str) -> bool {
 /// Returns whether `text` is a signal: a number, or a name with or without `SIG`.
 fn is_signal(text: &str) -> bool {
     let name = text.strip_prefix("SIG").unwrap_or(text);
-    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = is_number(text);
     is_number || SIGNALS.contains(&name)
 }

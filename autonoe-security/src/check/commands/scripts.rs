@@ -9,6 +9,7 @@ use crate::syntax::Span;
 use crate::{Denial, Layer, Rule};
 
 use super::option_allow_list::OptionAllowList;
+use super::strict_options::check_source;
 use super::tools::is_on_hard_list;
 
 /// Folders into which package managers install third-party programs.
@@ -89,7 +90,6 @@ const BATS: OptionAllowList = OptionAllowList {
 /// Checks `bats`, which runs scripts of the project as tests.
 pub(super) fn bats(call: &Call<'_, '_, '_>) -> Checked {
     runs_code_of_project(call, "tests of the project")?;
-    let project = call.policy().project_dir();
     for seen in BATS.read(call)? {
         let arg = match &seen {
             ParsedArg::Option { name, value, arg } => {
@@ -103,15 +103,7 @@ pub(super) fn bats(call: &Call<'_, '_, '_>) -> Checked {
             }
             ParsedArg::Operand(arg) => arg,
         };
-        let path = &arg.text[..arg.globs.first().copied().unwrap_or(arg.text.len())];
-        let is_hidden = |name: &str| name.len() > 1 && name.starts_with('.');
-        let is_fine = arg.is_static()
-            && !arg.tilde
-            && call.is_in_project(path)
-            && !path::below(&arg.text, project)
-                .split('/')
-                .any(|name| is_hidden(name) || INSTALLED.contains(&name));
-        if !is_fine {
+        if !is_file_of_project(call, arg) {
             let reason = format!("'{}' is no test of the project", arg.text);
             return Err(Denial::by(Rule::R88, arg.span, reason)
                 .instead("name files of the project, such as test/*.bats"));
@@ -120,13 +112,24 @@ pub(super) fn bats(call: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }
 
-/// Options of `shellcheck` that choose checks and print results. Missing are those that read other
-/// files: `-a`, `-P`, `-x` and `--rcfile`.
+/// Returns whether an argument names or matches only files of the project, none of them installed.
+fn is_file_of_project(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> bool {
+    let path = &arg.text[..arg.globs.first().copied().unwrap_or(arg.text.len())];
+    let is_hidden = |name: &str| name.len() > 1 && name.starts_with('.');
+    arg.is_static()
+        && !arg.tilde
+        && call.is_in_project(path)
+        && !path::below(&arg.text, call.policy().project_dir())
+            .split('/')
+            .any(|name| is_hidden(name) || INSTALLED.contains(&name))
+}
+
+/// Options of `shellcheck` that choose checks and print results, or read other files.
 const SHELLCHECK: OptionAllowList = OptionAllowList {
     options: options!(
-        "VC:W:e:f:i:o:s:S:",
-        "color= enable= exclude= format= help include= list-optional norc severity= shell= version",
-        "wiki-link-count=",
+        "aVxC:P:W:e:f:i:o:s:S:",
+        "check-sourced color= enable= exclude= external-sources format= help include= list-optional",
+        "norc rcfile= severity= shell= source-path= version wiki-link-count=",
     ),
     refused: &[],
     rule: Rule::R83,
@@ -150,8 +153,33 @@ pub(super) fn shellcheck(call: &Call<'_, '_, '_>) -> Checked {
         args: &call.args[..written.map_or(0, |last| last + 1)],
         ..*call
     };
-    SHELLCHECK.read(&written).map(|_seen| ())
+    let items = SHELLCHECK.read(&written)?;
+    // The scripts name the files that these read, so they must be scripts that may run.
+    let mut follows = written.args.len() < call.args.len();
+    let mut reading = None;
+    for item in &items {
+        match item {
+            ParsedArg::Option { name, value, arg } if READING.contains(&name.as_str()) => {
+                reading = Some((name, arg));
+                if let Some(value) = value.as_ref().filter(|value| !value.is("SCRIPTDIR")) {
+                    check_source(call, Rule::R83, value)?;
+                }
+            }
+            ParsedArg::Option { .. } => {}
+            ParsedArg::Operand(arg) => follows |= !is_file_of_project(call, arg),
+        }
+    }
+    match reading {
+        Some((name, arg)) if follows => Err(call
+            .deny_flag(Rule::R83, name, arg.span)
+            .instead("use shellcheck -x with scripts of the project only")),
+        _ => Ok(()),
+    }
 }
+
+/// Options with which shellcheck reads the files that a script sources, or settings.
+const READING: &[&str] =
+    words!("-P -a -x --check-sourced --external-sources --rcfile --source-path");
 
 /// Returns whether a path goes up after a name, which may be a symlink, or leaves the project in
 /// between.

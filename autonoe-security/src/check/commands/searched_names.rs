@@ -12,6 +12,7 @@ use crate::check::context::Context;
 use crate::check::directories::Directories;
 use crate::check::options::{self, ParsedArg};
 use crate::check::resolve::arguments;
+use crate::check::text::has_only;
 use crate::option_table::OptionTable;
 use crate::syntax::{
     ArgWord, Command, CommandKind, Redirect, RedirectOperator, RedirectTarget, SimpleCommand,
@@ -221,10 +222,9 @@ fn of_search<'s>(
 
 /// Returns whether a pattern only matches files with an extension, and no hidden folders.
 fn is_glob_of_files(glob: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./*".contains(&byte);
     // The ledgers of projects in it are JSON.
     let is_state = glob.ends_with(".json") || glob.ends_with(".jsonl");
-    glob.bytes().all(is_plain)
+    has_only(glob, "_-./*")
         && has_extension(glob)
         && !is_state
         && !glob.split('/').any(|name| name.starts_with('.'))

@@ -4,6 +4,8 @@
 //! missing slashes, and addresses in octal or hexadecimal. So only one form counts:
 //! `http://HOST` or `https://HOST`, a port of digits, and then the end, `/`, `?` or `#`.
 
+use crate::check::text::is_digits;
+
 /// The official package registries, and the hosts from which they serve packages.
 const REGISTRIES: &[&str] = words!(
     "conda.anaconda.org crates.io download.pytorch.org files.pythonhosted.org index.crates.io",
@@ -63,9 +65,7 @@ impl<'t> Server<'t> {
             let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
             !host.is_empty() && host.bytes().all(is_of_name)
         };
-        let is_port = |port: &str| {
-            matches!(port.len(), 1..=5) && port.bytes().all(|byte| byte.is_ascii_digit())
-        };
+        let is_port = |port: &str| matches!(port.len(), 1..=5) && is_digits(port);
         let is_strict = (host == "[::1]" || is_name(host)) && port.is_none_or(is_port);
         is_strict.then_some(Self {
             is_https: false,
@@ -104,7 +104,7 @@ pub(super) fn is_local_host(host: &str) -> bool {
     let is_loopback = || {
         let numbers: Vec<&str> = host.split('.').collect();
         let is_byte = |text: &&str| {
-            let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+            let is_number = is_digits(text);
             is_number && text.parse::<u8>().is_ok() && (text.len() == 1 || !text.starts_with('0'))
         };
         numbers.len() == 4 && numbers[0] == "127" && numbers.iter().all(is_byte)

@@ -3,11 +3,14 @@
 //! For tools whose options can load code, start programs or write files in many ways. Unlike
 //! [`super::option_allow_list`], it knows what each value means, and accepts no abbreviations.
 
+use super::built_programs;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::check::text::has_only;
+use crate::check::text::is_number;
 use crate::check::write_target::{Root, escapes};
 use crate::check::{credentials, known_values, path, symlinks};
-use crate::syntax::{Part, Span, commands};
+use crate::syntax::{Part, SimpleCommand, Span, commands};
 use crate::{Denial, Rule};
 
 /// The allowed options of a tool.
@@ -38,6 +41,10 @@ pub(super) enum Value {
     Library,
     /// A file or folder that the tool writes.
     Output,
+    /// What this function accepts. There must be a value.
+    By(fn(&Call<'_, '_, '_>, &Arg<'_>) -> Checked),
+    /// A number of jobs, which may be left out.
+    Count,
 }
 
 /// An option with its value, or an operand.
@@ -49,19 +56,8 @@ pub(super) enum Item<'c, 's> {
     Operand(&'c Arg<'s>),
 }
 
-/// Judges arguments that no table lists, such as `-DNAME=VALUE`.
-pub(super) type Special<'f, 's> = dyn Fn(&Arg<'s>, Option<&Arg<'s>>) -> Result<Listed, Denial> + 'f;
-
-/// The result of a special check.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Listed {
-    /// It is allowed.
-    Alone,
-    /// It is allowed together with the next argument, its value.
-    WithNext,
-    /// It is unknown.
-    No,
-}
+/// Judges an argument that no table lists, and returns whether it is allowed.
+pub(super) type Special = fn(&Call<'_, '_, '_>, &Arg<'_>) -> Result<bool, Denial>;
 
 /// The place of a value.
 enum Place {
@@ -77,7 +73,7 @@ impl StrictOptions {
         &self,
         call: &Call<'_, '_, 's>,
         args: &'c [Arg<'s>],
-        special: &Special<'_, 's>,
+        special: Special,
     ) -> Result<Vec<Item<'c, 's>>, Denial> {
         let mut items = Vec::with_capacity(args.len());
         let mut at = 0;
@@ -94,10 +90,8 @@ impl StrictOptions {
                 if !call.is_option_safe(arg) && !prints_sources(arg) {
                     return Err(call.deny_dynamic(arg));
                 }
-                match special(arg, args.get(at))? {
-                    Listed::No => items.push(Item::Operand(arg)),
-                    Listed::Alone => {}
-                    Listed::WithNext => at += 1,
+                if !special(call, arg)? {
+                    items.push(Item::Operand(arg));
                 }
                 continue;
             }
@@ -109,28 +103,50 @@ impl StrictOptions {
         Ok(items)
     }
 
+    /// Reads options in front of the first operand, and returns them and the remaining arguments.
+    pub(super) fn read_leading<'c, 's>(
+        &self,
+        call: &Call<'_, '_, 's>,
+        mut args: &'c [Arg<'s>],
+        special: Special,
+    ) -> Result<(Vec<Item<'c, 's>>, &'c [Arg<'s>]), Denial> {
+        let mut items = Vec::new();
+        while let [first, rest @ ..] = args
+            && first.text.starts_with('-')
+        {
+            let (item, used) = self.option(call, first, rest.first(), special)?;
+            items.extend(item);
+            args = rest.get(used..).unwrap_or_default();
+        }
+        Ok((items, args))
+    }
+
     /// Reads one option, and returns the number of following arguments that belong to it.
     pub(super) fn option<'c, 's>(
         &self,
         call: &Call<'_, '_, 's>,
         arg: &'c Arg<'s>,
         next: Option<&'c Arg<'s>>,
-        special: &Special<'_, 's>,
+        special: Special,
     ) -> Result<(Option<Item<'c, 's>>, usize), Denial> {
-        match special(arg, next)? {
-            Listed::Alone => return Ok((None, 0)),
-            Listed::WithNext => return Ok((None, 1)),
-            Listed::No => {}
+        if special(call, arg)? {
+            return Ok((None, 0));
         }
-        let Some((name, kind, place)) = self.find(arg) else {
+        let Some((name, kind, mut place)) = self.find(arg) else {
             return Err(self.deny(call, arg));
         };
+        if matches!((kind, &place), (Value::Count, Place::Next)) && !next.is_some_and(is_count) {
+            place = Place::Nowhere;
+        }
         let (value, used) = match place {
             Place::Nowhere => (None, 0),
             Place::Next => (next.cloned(), usize::from(next.is_some())),
             Place::Attached(from) => (Some(arg.without_first(from)), 0),
         };
         if let Some(value) = &value {
+            if let Value::By(check) = kind {
+                check(call, value)?;
+            }
             if matches!(place, Place::Next) {
                 if call.may_shift(value) {
                     return Err(call.deny_dynamic(value));
@@ -141,6 +157,8 @@ impl StrictOptions {
                 }
             }
             self.check(call, arg, kind, value)?;
+        } else if matches!(kind, Value::By(_)) {
+            return Err(self.deny(call, arg));
         }
         Ok((Some(Item::Option { name, value }), used))
     }
@@ -158,6 +176,11 @@ impl StrictOptions {
                 };
                 let end = name.len();
                 match (mark, rest) {
+                    (Some(b':'), "")
+                        if !arg.is_static() && matches!(kind, Value::By(_) | Value::Count) =>
+                    {
+                        return Some((name, *kind, Place::Attached(end)));
+                    }
                     // More text may follow.
                     (_, "") if !arg.is_static() => {}
                     (None | Some(b'?'), "") => return Some((name, *kind, Place::Nowhere)),
@@ -182,7 +205,7 @@ impl StrictOptions {
         kind: Value,
         value: &Arg<'_>,
     ) -> Checked {
-        if value.is_pattern() {
+        if value.is_pattern() && !matches!(kind, Value::By(_)) {
             return Err(call.deny_dynamic(value));
         }
         match kind {
@@ -197,6 +220,10 @@ impl StrictOptions {
             // Some tools expand `~` themselves.
             Value::Output if value.text.starts_with('~') => Err(escapes(value, self.rule)),
             Value::Output => call.check_write_target(value, Root::Accepted),
+            // It was judged first, for a better reason.
+            Value::By(_) => Ok(()),
+            Value::Count if is_count(value) => Ok(()),
+            Value::Count => Err(self.deny(call, option)),
         }
     }
 
@@ -208,9 +235,48 @@ impl StrictOptions {
     }
 }
 
+/// Returns whether an argument is a number, or a command that prints the number of processors.
+pub(super) fn is_count(arg: &Arg<'_>) -> bool {
+    if let Some(text) = arg.known() {
+        return is_number(text);
+    }
+    let last = match arg.parts.last() {
+        Some(Part::DoubleQuoted(inner)) => inner.last(),
+        last => last,
+    };
+    let Some(Part::CommandSubstitution(inner)) = last.filter(|_| arg.text.is_empty()) else {
+        return false;
+    };
+    let mut all = commands(&inner.script);
+    let words = all.next().and_then(SimpleCommand::static_words);
+    let is_only = all.next().is_none();
+    let words = words.unwrap_or_default();
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    is_only
+        && matches!(
+            words[..],
+            ["nproc"]
+                | [
+                    "sysctl",
+                    "-n",
+                    "hw.ncpu" | "hw.logicalcpu" | "hw.physicalcpu"
+                ]
+                | ["getconf", "_NPROCESSORS_ONLN"]
+        )
+}
+
+/// Checks a folder whose build runs: of the project, or one in `/tmp` that the same text has just
+/// configured.
+pub(super) fn check_build_folder(call: &Call<'_, '_, '_>, folder: &Arg<'_>) -> Checked {
+    match folder.known() {
+        Some(path) if built_programs::is_built_folder(call, path) => Ok(()),
+        _ => check_source(call, Rule::R101, folder),
+    }
+}
+
 /// Accepts no argument that is not in a table.
-pub(super) fn nothing_special(_: &Arg<'_>, _: Option<&Arg<'_>>) -> Result<Listed, Denial> {
-    Ok(Listed::No)
+pub(super) fn nothing_special(_: &Call<'_, '_, '_>, _: &Arg<'_>) -> Result<bool, Denial> {
+    Ok(false)
 }
 
 /// Checks that a text stays one argument.
@@ -240,7 +306,8 @@ pub(super) fn check_source_path(
 ) -> Checked {
     let project = call.policy().project_dir();
     let source = Arg::plain(path.to_owned(), span);
-    let Some(places) = call.directories.resolve(path).filter(|_| path != "-") else {
+    let is_file = path != "-" && !path.contains("://");
+    let Some(places) = call.directories.resolve(path).filter(|_| is_file) else {
         return Err(escapes(&source, rule));
     };
     for place in &places {
@@ -350,10 +417,7 @@ pub(super) fn check_input(call: &Call<'_, '_, '_>, rule: Rule, file: &Arg<'_>) -
     let text = file.text.as_ref();
     if file.globs.first() == Some(&0) && file.is_static() {
         let extension = text.rsplit_once('.').map_or("", |(_, extension)| extension);
-        let is_source = !extension.is_empty()
-            && extension
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'+');
+        let is_source = !extension.is_empty() && has_only(extension, "+");
         if !is_source {
             let reason = format!("'{text}' may match a file whose name is an option");
             return Err(Denial::by(Rule::R21, file.span, reason)

@@ -6,6 +6,7 @@ use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::options::ParsedArg;
+use crate::check::text::is_digits;
 
 /// Commands of every project, in both modes.
 ///
@@ -186,5 +187,5 @@ fn openssl(call: &Call<'_, '_, '_>) -> Checked {
 const VERSION_FLAGS: &[&str] = words!("-a -b -d -e -f -o -p -r -v");
 
 fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.len() < 10 && text.bytes().all(|byte| byte.is_ascii_digit())
+    !text.is_empty() && text.len() < 10 && is_digits(text)
 }

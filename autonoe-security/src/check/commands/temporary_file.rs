@@ -5,6 +5,7 @@ use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::options::ParsedArg;
 use crate::check::path;
+use crate::check::text::has_only;
 use crate::check::write_target::Root;
 use crate::{Denial, Rule};
 
@@ -83,6 +84,5 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
 
 /// Returns whether text only has characters of plain names.
 fn is_name_part(text: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    !text.is_empty() && text.bytes().all(is_plain)
+    !text.is_empty() && has_only(text, "._-")
 }

@@ -52,15 +52,11 @@ fn is_named(simple: &SimpleCommand<'_>, name: &str) -> bool {
 }
 
 fn is_fallback(simple: &SimpleCommand<'_>) -> bool {
-    let Some(words) = simple.static_words() else {
-        return false;
-    };
-    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
-    match words[..] {
+    simple.has_static_words(|words| match words {
         ["true" | ":"] => true,
         ["echo", number] => is_integer(number),
         _ => false,
-    }
+    })
 }
 
 /// Returns whether the command prints a count or a time.

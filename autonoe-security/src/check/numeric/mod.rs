@@ -11,6 +11,7 @@ use self::counts::prints_a_number;
 use self::sequences::prints_numbers;
 use super::scope::Scope;
 use super::survey::{AssignmentRecord, Value};
+use crate::check::text;
 use crate::syntax::{
     Arithmetic, ArithmeticToken, Brace, Operation, Parameter, Part, Span, Subscript, Word,
 };
@@ -215,7 +216,7 @@ fn is_integer(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     match digits.strip_prefix("0x") {
         Some(hex) => !hex.is_empty() && hex.bytes().all(|byte| byte.is_ascii_hexdigit()),
-        None => !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()),
+        None => text::is_number(digits),
     }
 }
 

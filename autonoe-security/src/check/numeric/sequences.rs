@@ -2,6 +2,7 @@
 
 use super::is_safe_part;
 use crate::check::scope::Scope;
+use crate::check::text;
 use crate::syntax::{ArgWord, CommandKind, Part, Script};
 
 /// Returns whether a script is `seq` with numbers that are not negative, so that it prints one such
@@ -30,7 +31,7 @@ pub(crate) fn prints_numbers(scope: &Scope<'_>, script: &Script<'_>) -> bool {
 fn is_number(scope: &Scope<'_>, word: &ArgWord<'_>, is_step: bool) -> bool {
     if let Some(text) = word.static_text() {
         let digits = text.strip_prefix('-').filter(|_| is_step).unwrap_or(&text);
-        return !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        return text::is_number(digits);
     }
     let ArgWord::Word(word) = word else {
         return false;

@@ -5,6 +5,7 @@ use super::Splits;
 use crate::check::git_hashes::{self, HashLines};
 use crate::check::scope::Scope;
 use crate::check::temporary;
+use crate::check::text::has_only;
 use crate::syntax::{CommandKind, Redirect, Script, Text};
 
 /// The output of a command.
@@ -108,10 +109,9 @@ fn output(scope: &Scope<'_>, script: &Script<'_>) -> Option<Output> {
 
 /// Returns whether a word names one revision, and starts with a letter or a digit.
 fn is_revision(word: &str) -> bool {
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"._/-".contains(&byte);
     let (name, ancestor) = word.split_at(word.find(['~', '^']).unwrap_or(word.len()));
     name.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && name.bytes().all(is_part)
+        && has_only(name, "._/-")
         && !name.contains("..")
         && ancestor.bytes().all(|byte| b"~^0123456789".contains(&byte))
 }

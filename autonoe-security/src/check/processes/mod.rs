@@ -239,17 +239,16 @@ fn is_port(address: &str) -> bool {
 
 /// Returns whether a command only passes on some of its input lines.
 fn is_filter(command: &Command<'_>) -> bool {
-    let words = simple(command).and_then(SimpleCommand::static_words);
-    words.is_some_and(|words| {
-        let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    let passes_on = |words: &[&str]| {
         matches!(
-            words[..],
+            words,
             ["sort" | "uniq"]
                 | ["sort", "-u" | "-n" | "-nu" | "-un"]
                 | ["head" | "tail", "-1" | "-n1"]
                 | ["head" | "tail", "-n", "1"]
         )
-    })
+    };
+    simple(command).is_some_and(|simple| simple.has_static_words(passes_on))
 }
 
 /// Returns whether `command` kills the processes listed by the commands before it in a pipeline:
@@ -278,11 +277,9 @@ pub(crate) fn ends_listed(
     if !simple.assignments.is_empty() {
         return false;
     }
-    let Some(words) = simple.static_words() else {
-        return false;
-    };
-    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
-    is_kill_of_input(&words) && command.redirects.iter().all(reads_pipe) && lists_own(scope, before)
+    simple.has_static_words(is_kill_of_input)
+        && command.redirects.iter().all(reads_pipe)
+        && lists_own(scope, before)
 }
 
 /// Returns whether words are `xargs kill`, with at most a signal.

@@ -3,6 +3,7 @@
 //! A value that is not a number, a division by zero and similar errors end the line in which they
 //! occur. The shell continues with the next line, and assignments after the error are not executed.
 
+use crate::check::text::is_digits;
 use crate::syntax::{
     Arithmetic, ArithmeticToken, Operation, Parameter, Span, Subscript, Substitute,
 };
@@ -89,7 +90,7 @@ fn always_works(tokens: &[ArithmeticToken<'_>], has_odd_numbers: bool) -> bool {
             operand => {
                 let is_known = match operand {
                     ArithmeticToken::Number(number) => {
-                        let is_decimal = number.bytes().all(|byte| byte.is_ascii_digit());
+                        let is_decimal = is_digits(number);
                         is_decimal && (number.len() == 1 || !number.starts_with('0'))
                     }
                     _ => !has_odd_numbers,
@@ -118,7 +119,7 @@ fn always_works(tokens: &[ArithmeticToken<'_>], has_odd_numbers: bool) -> bool {
 
 fn is_plain_number(index: &Arithmetic<'_>) -> bool {
     matches!(&index.tokens[..], [ArithmeticToken::Number(number)]
-        if number.bytes().all(|byte| byte.is_ascii_digit()))
+        if is_digits(number))
 }
 
 /// Returns whether there is a number with a leading zero and an 8 or 9 in it.

@@ -3,6 +3,7 @@
 use crate::check::braces;
 use crate::check::context::Context;
 use crate::check::survey::MOST_VALUES;
+use crate::check::text::has_only;
 use crate::syntax::{ArgWord, Part, SimpleCommand, static_text};
 
 /// Arguments that only ask a program for its version or its help. Other arguments could depend on
@@ -47,6 +48,5 @@ pub(super) fn read(context: &Context<'_, '_>, simple: &SimpleCommand<'_>) -> Opt
 
 /// Returns whether the shell takes `name` for the name of one program in its search path.
 fn is_plain(name: &str) -> bool {
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
-    name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.bytes().all(is_part)
+    name.starts_with(|c: char| c.is_ascii_alphanumeric()) && has_only(name, "._+-")
 }

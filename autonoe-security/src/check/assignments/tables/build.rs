@@ -2,7 +2,9 @@
 
 use super::{Group, Reach};
 use crate::Rule;
-use crate::check::assignments::accepted_values::AcceptedValues::{Number, Options, Output, Word};
+use crate::check::assignments::accepted_values::AcceptedValues::{
+    Number, Options, Output, Settings, SystemFolder, Word,
+};
 
 /// Options of C compilers and linkers that neither load plugins nor name other programs or outputs.
 pub(in crate::check::assignments) const COMPILER: &[&str] = words!(
@@ -13,6 +15,20 @@ pub(in crate::check::assignments) const COMPILER: &[&str] = words!(
     "-stdlib=* -arch~x86_64 -arch~arm64 -mmacosx-version-min=* -fuse-ld=lld -fuse-ld=mold",
     "-fuse-ld=gold -fuse-ld=bfd -Wl,--as-needed -Wl,-O1 -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack",
     "-Wl,-z,defs -Wl,--no-undefined -Wl,--gc-sections",
+);
+
+/// Settings of sanitizers that neither name a file nor a program.
+const SANITIZER: &[&str] = words!(
+    "abort_on_error alloc_dealloc_mismatch allocator_may_return_null atexit_sleep_ms",
+    "check_initialization_order color detect_container_overflow detect_deadlocks",
+    "detect_invalid_pointer_pairs detect_leaks detect_odr_violation",
+    "detect_stack_use_after_return die_after_fork disable_coredump exit_code exitcode",
+    "fast_unwind_on_malloc halt_on_error handle_abort handle_segv handle_sigbus handle_sigfpe",
+    "handle_sigill history_size leak_check_at_exit malloc_context_size max_leaks",
+    "new_delete_type_mismatch print_stacktrace print_stats print_summary quarantine_size_mb",
+    "report_bugs report_objects report_signal_unsafe second_deadlock_stack",
+    "silence_unsigned_overflow strict_init_order strict_string_checks symbolize use_sigaltstack",
+    "use_unaligned verbosity",
 );
 
 pub(in crate::check::assignments) const GROUPS: &[Group] = &[
@@ -30,7 +46,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
             LLVM_CONFIG CLANG_PATH LIBCLANG_PATH PYTHON PYTHON3 GCC_PATH CONFIG_SHELL CONFIG_SITE \
             HOSTCC HOSTCXX LINKER AUTOCONF AUTOMAKE LIBTOOL M4 BISON FLEX INSTALL NASM TCLSH SH NVCC \
             CUDACXX CUDA_HOME CUDA_PATH GFORTRAN SWIG CYTHON ZIG JAVA JAVAC JAVA_BIN JAVACMD \
-            ANDROID_HOME ANDROID_NDK_HOME ANDROID_SDK_ROOT DESTDIR NPM NODE GO RUSTUP PIP GIT CURL \
+            DESTDIR NPM NODE GO RUSTUP PIP GIT CURL \
             PG_CONFIG MYSQL_CONFIG MARIADB_CONFIG GDAL_CONFIG CURL_CONFIG XML2_CONFIG XSLT_CONFIG \
             CHROMEDRIVER GECKODRIVER SAFARIDRIVER MSEDGEDRIVER WASM_PACK_PATH SENTRYCLI_CDNURL \
             BASH_PATH SUDO_ASKPASS LAUNCH_EDITOR REACT_EDITOR CHROME_BIN CHROME_PATH CHROMIUM_BIN \
@@ -49,6 +65,10 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
             (
                 "CMAKE_BUILD_TYPE CMAKE_EXPORT_COMPILE_COMMANDS CMAKE_COLOR_DIAGNOSTICS",
                 Word,
+            ),
+            (
+                "ANDROID_HOME ANDROID_NDK_HOME ANDROID_SDK_ROOT",
+                SystemFolder,
             ),
         ],
         ..Group::NONE
@@ -116,11 +136,17 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     },
     Group {
         reason: "sanitizers and coverage write files and run the symbolizer that it names",
-        names: "ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS MSAN_OPTIONS LSAN_OPTIONS HWASAN_OPTIONS \
-            SCUDO_OPTIONS ASAN_SYMBOLIZER_PATH MSAN_SYMBOLIZER_PATH LLVM_SYMBOLIZER_PATH \
+        names: "ASAN_SYMBOLIZER_PATH MSAN_SYMBOLIZER_PATH LLVM_SYMBOLIZER_PATH \
             GCOV_PREFIX GCOV_PREFIX_STRIP GCOV_ERROR_FILE GCOV_EXIT_AT_ERROR GMON_OUT_PREFIX \
             AFL_PATH",
-        accepts: &[("LLVM_PROFILE_FILE", Output)],
+        accepts: &[
+            ("LLVM_PROFILE_FILE", Output),
+            (
+                "ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS MSAN_OPTIONS LSAN_OPTIONS HWASAN_OPTIONS \
+                 SCUDO_OPTIONS",
+                Settings(SANITIZER),
+            ),
+        ],
         ..Group::NONE
     },
 ];

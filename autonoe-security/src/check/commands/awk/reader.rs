@@ -3,6 +3,7 @@
 //! It follows statements only as far as redirections require. It does not check the grammar: awk
 //! does not run a program that it cannot parse.
 
+use crate::check::text::has_only;
 use std::collections::BTreeSet;
 
 use super::super::brackets::Reading;
@@ -336,10 +337,7 @@ impl<'t> Reader<'t> {
     fn environment_variable(&mut self) -> Done {
         let is_one = self.text.skip("[") && self.text.skip("\"") && {
             let name = self.text.string()?;
-            self.text.skip("]")
-                && name
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            self.text.skip("]") && has_only(name, "_")
         };
         self.last = Last::Value;
         if is_one {

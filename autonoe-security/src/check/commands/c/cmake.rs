@@ -1,12 +1,13 @@
 //! `cmake`: configuring, building and running scripts of the project.
 
 use super::variables::check_variable;
-use super::{check_build_folder, check_build_here, check_target, is_count};
+use super::{check_build_here, check_target};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::strict_options::{
-    Item, Listed, StrictOptions, Value, check_source, nothing_special,
+    Item, StrictOptions, Value, check_build_folder, check_source, is_count, nothing_special,
 };
+use crate::check::text::is_digits;
 use crate::check::write_target::Root;
 use crate::{Denial, Rule};
 
@@ -35,6 +36,7 @@ const CONFIGURE: StrictOptions = StrictOptions {
             Value::Text,
         ),
         (words!("-C: -H: -S: --toolchain="), Value::Source),
+        (words!("-D:"), Value::By(check_variable)),
         (
             words!("-B: --graphviz= --install-prefix= --profiling-output= --trace-redirect=",),
             Value::Output,
@@ -75,31 +77,17 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     }
 }
 
-fn configure<'s>(call: &Call<'_, '_, 's>) -> Checked {
+fn configure(call: &Call<'_, '_, '_>) -> Checked {
     // The arguments after a script are for the script.
     let script = call.args.iter().position(|arg| arg.is("-P"));
     let own = &call.args[..script.unwrap_or(call.args.len())];
-    let special = |arg: &Arg<'s>, next: Option<&Arg<'s>>| {
-        let text = arg.text.as_ref();
-        if arg.is("-D") {
-            let Some(next) = next.filter(|it| !it.text.starts_with('-') && !call.may_shift(it))
-            else {
-                return Ok(Listed::No);
-            };
-            return check_variable(call, next).map(|()| Listed::WithNext);
-        }
-        if text.starts_with("-D") {
-            return check_variable(call, &arg.without_first(2)).map(|()| Listed::Alone);
-        }
-        Ok(Listed::No)
-    };
     let only_asks = |arg: &Arg<'_>| {
         let text = arg.text.as_ref();
         matches!(text, "--version" | "-version" | "--help" | "-h")
     };
     // Without a folder, the current directory is configured.
     let mut has_source = script.is_some() || own.iter().all(only_asks);
-    for item in CONFIGURE.read(call, own, &special)? {
+    for item in CONFIGURE.read(call, own, nothing_special)? {
         match item {
             Item::Operand(folder) => {
                 // A source folder, or a build of it.
@@ -173,7 +161,7 @@ fn build<'s>(call: &Call<'_, '_, 's>, args: &[Arg<'s>]) -> Checked {
             in_targets = false;
         } else if text.starts_with('-') {
             in_targets = false;
-            let (_, used) = BUILD.option(call, arg, own.get(at), &nothing_special)?;
+            let (_, used) = BUILD.option(call, arg, own.get(at), nothing_special)?;
             at += used;
         } else {
             return Err(BUILD.deny(call, arg));
@@ -192,14 +180,10 @@ fn check_native(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Checked {
         let number = ["-j", "-k", "-l"]
             .iter()
             .find_map(|start| text.strip_prefix(start));
-        number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+        number.is_some_and(|number| is_digits(number))
     };
     let is_listed = match arg.known() {
-        Some(text) => {
-            FLAGS.contains(&text)
-                || is_limit(text)
-                || text.bytes().all(|byte| byte.is_ascii_digit())
-        }
+        Some(text) => FLAGS.contains(&text) || is_limit(text) || is_digits(text),
         None => arg.text == "-j" && is_count(&arg.without_first(2)),
     };
     if is_listed {
@@ -242,7 +226,7 @@ fn workflow<'s>(call: &Call<'_, '_, 's>, args: &[Arg<'s>]) -> Checked {
         ],
     };
     check_build_here(call)?;
-    for item in WORKFLOW.read(call, args, &nothing_special)? {
+    for item in WORKFLOW.read(call, args, nothing_special)? {
         if let Item::Operand(operand) = item {
             return Err(WORKFLOW.deny(call, operand));
         }

@@ -5,7 +5,8 @@ use crate::Denial;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::commands::strict_options::{Item, Listed, StrictOptions, Value, check_input};
+use crate::check::commands::strict_options::{Item, StrictOptions, Value, check_input};
+use crate::check::text::has_only;
 
 /// The names of compilers.
 pub(super) const NAMES: &[&str] = words!("c++ cc clang clang++ g++ gcc");
@@ -60,9 +61,8 @@ const OPTIONS: StrictOptions = StrictOptions {
     ],
 };
 
-pub(super) fn check<'s>(call: &Call<'_, '_, 's>) -> Checked {
-    let special = |arg: &Arg<'s>, _: Option<&Arg<'s>>| check_special(call, arg);
-    for item in OPTIONS.read(call, call.args, &special)? {
+pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+    for item in OPTIONS.read(call, call.args, check_special)? {
         match item {
             Item::Operand(file) => check_input(call, Rule::R101, file)?,
             Item::Option { .. } => {}
@@ -72,7 +72,7 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>) -> Checked {
 }
 
 /// Checks options with a value in the same argument, and arguments of other tools.
-fn check_special(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Result<Listed, Denial> {
+fn check_special(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Result<bool, Denial> {
     let text = arg.text.as_ref();
     if text.starts_with('@') {
         let reason = format!("the file '{text}' holds more arguments");
@@ -81,10 +81,10 @@ fn check_special(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Result<Listed, Denia
     }
     if let Some(linked) = text.strip_prefix("-Wl,") {
         linker::check(call, &arg.without_first(text.len() - linked.len()))?;
-        return Ok(Listed::Alone);
+        return Ok(true);
     }
     let Some(text) = arg.known() else {
-        return Ok(Listed::No);
+        return Ok(false);
     };
     let is_listed = if let Some(passed) = text.strip_prefix("-Wp,") {
         let mut passed = passed.split(',');
@@ -96,10 +96,7 @@ fn check_special(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Result<Listed, Denia
         is_setting(warning)
     } else if let Some(library) = text.strip_prefix("-l") {
         let library = library.strip_prefix(':').unwrap_or(library);
-        !library.is_empty()
-            && library
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"_.+-".contains(&byte))
+        !library.is_empty() && has_only(library, "_.+-")
     } else if let Some(level) = text.strip_prefix("-O") {
         matches!(
             level,
@@ -114,13 +111,12 @@ fn check_special(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Result<Listed, Denia
     } else {
         false
     };
-    Ok(if is_listed { Listed::Alone } else { Listed::No })
+    Ok(is_listed)
 }
 
 /// Returns whether a text is a name, or a name with a plain value: `error=format`, `arch=native`.
 fn is_setting(text: &str) -> bool {
-    text.bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || b"_-.,=+".contains(&byte))
+    has_only(text, "_-.,=+")
 }
 
 /// Returns whether an option that begins with `-m` passes options to LLVM.
@@ -157,10 +153,7 @@ fn is_feature(feature: &str) -> bool {
         Some((name, value)) => (name, Some(value)),
         None => (feature, None),
     };
-    let is_name = !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-+_".contains(&byte));
+    let is_name = !name.is_empty() && has_only(name, "-+_");
     let loads = LOADING.iter().any(|start| name.starts_with(start));
     match value {
         _ if !is_name || loads => false,

@@ -1,10 +1,11 @@
 //! `ctest`: tests of a configured build.
 
-use super::{check_build_folder, check_build_here, is_count};
+use super::check_build_here;
 use crate::Rule;
-use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::commands::strict_options::{Item, Listed, StrictOptions, Value};
+use crate::check::commands::strict_options::{
+    Item, StrictOptions, Value, check_build_folder, nothing_special,
+};
 
 /// Missing are dashboards (`-D`, `-M`, `-S`), which are published, and `--build-and-test`, which runs
 /// other programs.
@@ -44,46 +45,22 @@ const OPTIONS: StrictOptions = StrictOptions {
             Value::Source,
         ),
         (words!("-O: --output-junit= --output-log="), Value::Output),
+        (words!("--test-dir="), Value::By(check_build_folder)),
+        (words!("-j: --parallel="), Value::Count),
     ],
 };
 
-pub(super) fn check<'s>(call: &Call<'_, '_, 's>) -> Checked {
-    let special = |arg: &Arg<'s>, next: Option<&Arg<'s>>| {
-        let text = arg.text.as_ref();
-        let folder = text.strip_prefix("--test-dir").map(|rest| (rest, next));
-        match folder {
-            Some(("", Some(folder))) if arg.is_static() => {
-                check_build_folder(call, folder)?;
-                return Ok(Listed::WithNext);
-            }
-            Some((rest, _)) if rest.starts_with('=') => {
-                check_build_folder(call, &arg.without_first("--test-dir=".len()))?;
-                return Ok(Listed::Alone);
-            }
-            _ => {}
-        }
-        if arg.is("-j") || arg.is("--parallel") {
-            return Ok(match next {
-                Some(next) if is_count(next) => Listed::WithNext,
-                _ => Listed::Alone,
-            });
-        }
-        let jobs = ["-j", "--parallel="]
-            .iter()
-            .find(|it| text.starts_with(**it));
-        Ok(match jobs {
-            Some(start) if is_count(&arg.without_first(start.len())) => Listed::Alone,
-            _ => Listed::No,
-        })
-    };
-    let names_folder = |arg: &Arg<'_>| arg.text.starts_with("--test-dir");
-    if !call.args.iter().any(names_folder) {
-        check_build_here(call)?;
-    }
-    for item in OPTIONS.read(call, call.args, &special)? {
-        if let Item::Operand(operand) = item {
-            return Err(OPTIONS.deny(call, operand));
+pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+    let mut has_folder = false;
+    for item in OPTIONS.read(call, call.args, nothing_special)? {
+        match item {
+            Item::Option { name, .. } => has_folder |= name == "--test-dir",
+            Item::Operand(operand) => return Err(OPTIONS.deny(call, operand)),
         }
     }
-    Ok(())
+    if has_folder {
+        Ok(())
+    } else {
+        check_build_here(call)
+    }
 }

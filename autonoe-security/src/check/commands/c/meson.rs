@@ -1,12 +1,14 @@
 //! `meson`: configuring, building and testing.
 
-use super::{check_build_folder, check_build_here, check_target};
+use super::{check_build_here, check_target};
 use crate::check::arg::Arg;
 use crate::check::assignments;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::strict_options::{
-    Item, Listed, StrictOptions, Value, check_source, check_text, is_library,
+    Item, StrictOptions, Value, check_build_folder, check_source, check_text, is_library,
+    nothing_special,
 };
+use crate::check::text::has_only;
 use crate::check::write_target::{Root, escapes};
 use crate::check::{build_output, path};
 use crate::{Denial, Rule};
@@ -37,6 +39,7 @@ const SETUP: StrictOptions = StrictOptions {
             Value::Library,
         ),
         (words!("--prefix="), Value::Output),
+        (words!("-D:"), Value::By(check_option)),
     ],
 };
 
@@ -46,6 +49,7 @@ const COMPILE: StrictOptions = StrictOptions {
     groups: &[
         (words!("-h -v --clean --help --verbose"), Value::Nothing),
         (words!("-j: -l: --jobs= --load-average="), Value::Text),
+        (words!("-C:"), Value::By(check_build_folder)),
     ],
 };
 
@@ -68,6 +72,7 @@ const TEST: StrictOptions = StrictOptions {
             ),
             Value::Text,
         ),
+        (words!("-C:"), Value::By(check_build_folder)),
     ],
 };
 
@@ -94,7 +99,7 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>) -> Checked {
         Some("compile") => in_folder(call, &COMPILE, rest),
         Some("test") => in_folder(call, &TEST, rest),
         Some("introspect") => {
-            for item in INTROSPECT.read(call, rest, &|_, _| Ok(Listed::No))? {
+            for item in INTROSPECT.read(call, rest, nothing_special)? {
                 if let Item::Operand(folder) = item {
                     check_source(call, Rule::R101, folder)?;
                 }
@@ -110,15 +115,14 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>) -> Checked {
 }
 
 fn setup<'s>(call: &Call<'_, '_, 's>, args: &[Arg<'s>]) -> Checked {
-    let special = |arg: &Arg<'s>, next: Option<&Arg<'s>>| read_option(call, arg, next);
     let mut wipes = false;
     let mut folders = Vec::new();
-    for item in SETUP.read(call, args, &special)? {
+    for item in SETUP.read(call, args, nothing_special)? {
         match item {
             Item::Operand(folder) => folders.push(folder),
             Item::Option { name, value } => {
                 wipes |= name == "--wipe";
-                if let Some(value) = value.filter(|value| value.known().is_none()) {
+                if let Some(value) = value.filter(|it| name != "-D" && it.known().is_none()) {
                     return Err(call.deny_dynamic(&value));
                 }
             }
@@ -147,9 +151,8 @@ fn setup<'s>(call: &Call<'_, '_, 's>, args: &[Arg<'s>]) -> Checked {
 }
 
 fn configure<'s>(call: &Call<'_, '_, 's>, args: &[Arg<'s>]) -> Checked {
-    let special = |arg: &Arg<'s>, next: Option<&Arg<'s>>| read_option(call, arg, next);
     check_build_here(call)?;
-    for item in SETUP.read(call, args, &special)? {
+    for item in SETUP.read(call, args, nothing_special)? {
         if let Item::Operand(folder) = item {
             check_build_folder(call, folder)?;
         }
@@ -159,48 +162,18 @@ fn configure<'s>(call: &Call<'_, '_, 's>, args: &[Arg<'s>]) -> Checked {
 
 /// Checks a command that works in the folder of `-C`.
 fn in_folder<'s>(call: &Call<'_, '_, 's>, options: &StrictOptions, args: &[Arg<'s>]) -> Checked {
-    let names_folder = |arg: &Arg<'_>| arg.text.starts_with("-C");
-    if !args.iter().any(names_folder) {
-        check_build_here(call)?;
-    }
-    let special = |arg: &Arg<'s>, next: Option<&Arg<'s>>| {
-        if arg.is("-C") {
-            return match next {
-                Some(folder) => check_build_folder(call, folder).map(|()| Listed::WithNext),
-                None => Ok(Listed::No),
-            };
-        }
-        if arg.text.starts_with("-C") {
-            let folder = arg.without_first(2);
-            return check_build_folder(call, &folder).map(|()| Listed::Alone);
-        }
-        Ok(Listed::No)
-    };
-    for item in options.read(call, args, &special)? {
-        if let Item::Operand(target) = item {
-            check_target(call, target)?;
+    let mut has_folder = false;
+    for item in options.read(call, args, nothing_special)? {
+        match item {
+            Item::Option { name, .. } => has_folder |= name == "-C",
+            Item::Operand(target) => check_target(call, target)?,
         }
     }
-    Ok(())
-}
-
-/// Reads `-DNAME=VALUE`.
-fn read_option(
-    call: &Call<'_, '_, '_>,
-    arg: &Arg<'_>,
-    next: Option<&Arg<'_>>,
-) -> Result<Listed, Denial> {
-    if arg.is("-D") {
-        let next = next.filter(|next| !next.text.starts_with('-') && !call.may_shift(next));
-        return match next {
-            Some(next) => check_option(call, next).map(|()| Listed::WithNext),
-            None => Ok(Listed::No),
-        };
+    if has_folder {
+        Ok(())
+    } else {
+        check_build_here(call)
     }
-    if arg.text.starts_with("-D") {
-        return check_option(call, &arg.without_first(2)).map(|()| Listed::Alone);
-    }
-    Ok(Listed::No)
 }
 
 /// Checks an option of the project or of meson: `NAME=VALUE`.
@@ -230,7 +203,6 @@ fn check_option(call: &Call<'_, '_, '_>, definition: &Arg<'_>) -> Checked {
         let folder = Arg::plain(value.to_owned(), definition.span);
         return call.check_write_target(&folder, Root::Accepted);
     }
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.+-,:=/@[]".contains(&byte);
     let is_program = ["launcher", "exe", "wrapper", "command", "program"]
         .iter()
         .any(|word| own.split(['_', '-', '.']).any(|part| part == *word));
@@ -241,7 +213,7 @@ fn check_option(call: &Call<'_, '_, '_>, definition: &Arg<'_>) -> Checked {
     if leads_out {
         return Err(escapes(definition, Rule::R101));
     }
-    if is_program || !value.bytes().all(is_plain) || value.starts_with('-') {
+    if is_program || !has_only(value, "_.+-,:=/@[]") || value.starts_with('-') {
         return deny();
     }
     Ok(())

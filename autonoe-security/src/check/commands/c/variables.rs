@@ -9,6 +9,7 @@ use crate::check::commands::strict_options::{
     check_text, is_code, is_in_reach, is_of_system, paths,
 };
 use crate::check::path;
+use crate::check::text::{has_only, is_digits};
 use crate::check::write_target::{Root, escapes};
 use crate::{Denial, Rule};
 
@@ -117,9 +118,8 @@ pub(super) fn check_variable(call: &Call<'_, '_, '_>, definition: &Arg<'_>) -> C
         let is_fine = is_known && (is_word(value) || are_options(value));
         return if is_fine { Ok(()) } else { deny(name) };
     }
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" _.+-,:;=/@#".contains(&byte);
     let names_host = names_foreign_host(value, is_known);
-    if !value.bytes().all(is_plain) || value.starts_with('-') || names_host {
+    if !has_only(value, " _.+-,:;=/@#") || value.starts_with('-') || names_host {
         return deny(name);
     }
     if !is_known && (value.is_empty() || value.contains('/')) {
@@ -148,9 +148,7 @@ fn is_own_value(
         || name.starts_with("DISABLE_FIND_PACKAGE_")
         || name.starts_with("REQUIRE_FIND_PACKAGE_")
     {
-        return Ok(value
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b" _.+-;".contains(&byte)));
+        return Ok(has_only(value, " _.+-;"));
     }
     if language("_COMPILER") {
         return Ok(is_compiler(value));
@@ -181,9 +179,7 @@ fn is_own_value(
 }
 
 fn is_word(value: &str) -> bool {
-    value
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte))
+    has_only(value, "_.")
 }
 
 fn are_options(value: &str) -> bool {
@@ -201,7 +197,7 @@ fn is_compiler(value: &str) -> bool {
         Some((name, version)) => (name, version),
         None => (name, ""),
     };
-    compiler::NAMES.contains(&name) && version.bytes().all(|byte| byte.is_ascii_digit())
+    compiler::NAMES.contains(&name) && is_digits(version)
 }
 
 #[cfg(test)]

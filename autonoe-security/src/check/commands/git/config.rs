@@ -3,6 +3,7 @@
 use super::word_splitting::adds_no_option;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::check::text::has_only;
 use crate::policy::Mode;
 use crate::{Denial, Rule};
 
@@ -26,8 +27,7 @@ pub(super) fn is_harmless_key(key: &str) -> bool {
 }
 
 fn is_plain(name: &str) -> bool {
-    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-    !name.is_empty() && name.bytes().all(is_of_name)
+    !name.is_empty() && has_only(name, "-")
 }
 
 /// Returns whether the value of a setting becomes the name of a branch, so that it must not be an

@@ -4,8 +4,9 @@ use super::{PUBLISHING, humps, properties, starts_in_project};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::names_secret;
-use crate::check::commands::strict_options::{Item, Listed, StrictOptions, Value};
+use crate::check::commands::strict_options::{Item, StrictOptions, Value};
 use crate::check::known_values;
+use crate::check::text::has_only;
 use crate::{Denial, Rule};
 
 /// Missing are init scripts (`-I`), another user home (`-g`), and build scans, which are published
@@ -42,6 +43,11 @@ const OPTIONS: StrictOptions = StrictOptions {
             Value::Source,
         ),
         (words!("--project-cache-dir="), Value::Output),
+        (
+            words!("-D: -P: --project-prop= --system-prop="),
+            Value::By(properties::check),
+        ),
+        (words!("-x: --exclude-task="), Value::By(any)),
     ],
 };
 
@@ -64,9 +70,8 @@ const TASKS: &[&str] = words!(
 /// Tasks that publish to the local repository, as `mvn install` does.
 const LOCAL: &[&str] = words!("publishToMavenLocal publishAllPublicationsToMavenLocal");
 
-pub(super) fn check<'s>(call: &Call<'_, '_, 's>) -> Checked {
-    let special = |arg: &Arg<'s>, next: Option<&Arg<'s>>| check_special(call, arg, next);
-    let items = OPTIONS.read(call, call.args, &special)?;
+pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+    let items = OPTIONS.read(call, call.args, check_special)?;
     let mut has_place = false;
     let mut names_property = false;
     for item in &items {
@@ -74,9 +79,8 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>) -> Checked {
             continue;
         };
         if matches!(*name, "--gradle-version" | "--distribution-type") {
-            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
             let version = value.as_ref().and_then(|value| value.known());
-            if !version.is_some_and(|version| version.bytes().all(is_plain)) {
+            if !version.is_some_and(|version| has_only(version, "._+-")) {
                 return Err(call
                     .deny(Rule::R100, "the version of Gradle is unknown")
                     .instead("write it literally: gradle wrapper --gradle-version 8.10"));
@@ -105,62 +109,27 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>) -> Checked {
     }
 }
 
-fn check_special(
-    call: &Call<'_, '_, '_>,
-    arg: &Arg<'_>,
-    next: Option<&Arg<'_>>,
-) -> Result<Listed, Denial> {
+/// Accepts any task that is left out.
+fn any(_: &Call<'_, '_, '_>, _: &Arg<'_>) -> Checked {
+    Ok(())
+}
+
+fn check_special(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Result<bool, Denial> {
     let text = arg.text.as_ref();
     let name = text.split('=').next().unwrap_or_default();
     if REFUSED.contains(&name) {
         return Err(OPTIONS.deny(call, arg));
     }
-    let property = match name {
-        "-D" | "-P" | "--system-prop" | "--project-prop" if arg.is(name) => {
-            return match next.filter(|next| !next.text.starts_with('-') && !call.may_shift(next)) {
-                Some(next) => properties::check(call, next).map(|()| Listed::WithNext),
-                None => Ok(Listed::No),
-            };
-        }
-        "--system-prop" | "--project-prop" => Some(name.len() + 1),
-        "-D" | "-P" => None,
-        _ if text.starts_with("-D") || text.starts_with("-P") => Some(2),
-        _ => None,
-    };
-    if let Some(start) = property {
-        properties::check(call, &arg.without_first(start))?;
-        return Ok(Listed::Alone);
-    }
-    let excluded = match name {
-        "-x" | "--exclude-task" if arg.is(name) => next
-            .filter(|task| !task.text.starts_with('-') && !call.may_shift(task))
-            .map(|_| Listed::WithNext),
-        "--exclude-task" => Some(Listed::Alone),
-        _ if text.starts_with("-x") && !text.starts_with("-x=") => Some(Listed::Alone),
-        _ => None,
-    };
-    if let Some(listed) = excluded {
-        return Ok(listed);
-    }
     // A cluster of flags.
-    let is_cluster = arg.is_static()
+    Ok(arg.is_static()
         && text.len() > 2
         && text
             .strip_prefix('-')
-            .is_some_and(|letters| letters.bytes().all(|letter| b"Sadimqsw".contains(&letter)));
-    Ok(if is_cluster {
-        Listed::Alone
-    } else {
-        Listed::No
-    })
+            .is_some_and(|letters| letters.bytes().all(|letter| b"Sadimqsw".contains(&letter))))
 }
 
 fn check_task(call: &Call<'_, '_, '_>, task: &Arg<'_>, names_property: bool) -> Checked {
-    let texts = match task.known() {
-        Some(text) => Some(vec![text.to_owned()]),
-        None if task.is_static() => None,
-        None => known_values::loop_texts(call.context.scope, task),
-    };
+    let texts = known_values::known_texts(call.context.scope, task);
     let texts = match texts {
         Some(texts) => texts,
         // `":$module:test"`: the last component is the task.

@@ -1,11 +1,11 @@
 //! `javac`: compiles sources, and runs annotation processors of its class path.
 
 use super::{class_path, launcher};
-use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::commands::strict_options::{Item, Listed, StrictOptions, Value, check_input};
+use crate::check::commands::strict_options::{Item, StrictOptions, Value, check_input};
 use crate::check::write_target::escapes;
+use crate::{Denial, Rule};
 
 const OPTIONS: StrictOptions = StrictOptions {
     rule: Rule::R100,
@@ -30,49 +30,26 @@ const OPTIONS: StrictOptions = StrictOptions {
             Value::Text,
         ),
         (words!("-d= -s= -h= -Xstdout="), Value::Output),
+        (
+            words!(
+                "-cp= -classpath= --class-path= -p= --module-path= -sourcepath= --source-path=",
+                "--module-source-path= -processorpath= --processor-path= --processor-module-path=",
+            ),
+            Value::By(class_path::check),
+        ),
+        (
+            words!("-Xlint: -Xdoclint: -A:"),
+            Value::By(check_processor_option),
+        ),
     ],
 };
 
-/// Options whose value is a list of folders and archives.
-const CLASS_PATHS: &[&str] = words!(
-    "-cp -classpath --class-path -p --module-path -sourcepath --source-path --module-source-path",
-    "-processorpath --processor-path --processor-module-path",
-);
-
-pub(super) fn check<'s>(call: &Call<'_, '_, 's>) -> Checked {
-    let special = |arg: &Arg<'s>, next: Option<&Arg<'s>>| {
-        let text = arg.text.as_ref();
-        if text.starts_with('@') {
-            return Err(launcher::argument_file(arg));
-        }
-        let name = text.split('=').next().unwrap_or_default();
-        if CLASS_PATHS.contains(&name) {
-            let rest = next.map_or(&[][..], std::slice::from_ref);
-            let (value, used) = launcher::value_of(arg, name, rest);
-            if let Some(value) = value {
-                class_path::check(call, &value)?;
-            }
-            return Ok(if used == 1 {
-                Listed::WithNext
-            } else {
-                Listed::Alone
-            });
-        }
-        let is_switch = arg.is_static()
-            && ["-Xlint:", "-Xdoclint:", "-A"]
-                .iter()
-                .any(|start| text.starts_with(start));
-        if is_switch {
-            check_processor_option(call, arg)?;
-            return Ok(Listed::Alone);
-        }
-        Ok(Listed::No)
-    };
+pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     // The launcher takes these from every place, also instead of a value.
     if let Some(arg) = call.args.iter().find(|arg| arg.text.starts_with("-J")) {
         return Err(OPTIONS.deny(call, arg));
     }
-    for item in OPTIONS.read(call, call.args, &special)? {
+    for item in OPTIONS.read(call, call.args, refuse_argument_file)? {
         let Item::Operand(file) = item else {
             continue;
         };
@@ -86,8 +63,18 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>) -> Checked {
     Ok(())
 }
 
+fn refuse_argument_file(_: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Result<bool, Denial> {
+    match arg.text.starts_with('@') {
+        true => Err(launcher::argument_file(arg)),
+        false => Ok(false),
+    }
+}
+
 /// Checks `-ANAME=VALUE`, an option of an annotation processor: its value may be a file.
 fn check_processor_option(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Checked {
+    if !arg.is_static() {
+        return Err(call.deny_dynamic(arg));
+    }
     let value = arg.text.split_once('=').map_or("", |(_, value)| value);
     let is_path = value.starts_with(['/', '~']) || value.split('/').any(|part| part == "..");
     if is_path && !call.is_in_reach(value) {

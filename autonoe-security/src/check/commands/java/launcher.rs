@@ -5,9 +5,10 @@ use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::server_url::is_local_host;
 use crate::check::commands::strict_options::{
-    Item, Listed, StrictOptions, Value, check_source, check_source_path,
+    Item, StrictOptions, Value, check_source, check_source_path,
 };
 use crate::check::path;
+use crate::check::text::{has_only, is_digits};
 use crate::check::write_target::{Root, escapes};
 use crate::syntax::Span;
 use crate::{Denial, Rule};
@@ -22,7 +23,7 @@ const OPTIONS: StrictOptions = StrictOptions {
         (
             words!(
                 "-? -X -d32 -d64 -da -disableassertions -dsa -ea -enableassertions -esa -h -help",
-                "-client -server -showversion -verbose -verbose:class -verbose:gc -verbose:jni",
+                "-client -jar -server -showversion -verbose -verbose:class -verbose:gc -verbose:jni",
                 "-verbose:module -version --dry-run --enable-preview --help --help-extra",
                 "--list-modules --show-module-resolution --show-version --validate-modules --version",
                 "-Xbatch -Xcheck:jni -Xcomp -Xint -Xmixed -Xnoclassgc -Xrs -Xshare:auto -Xshare:off",
@@ -39,11 +40,17 @@ const OPTIONS: StrictOptions = StrictOptions {
             ),
             Value::Text,
         ),
+        (
+            words!("-cp= -classpath= --class-path= -p= --module-path="),
+            Value::By(class_path::check),
+        ),
+        (words!("-m= --module="), Value::By(check_module)),
+        (words!("-D:"), Value::By(properties::check)),
     ],
 };
 
-/// Options whose value is a class path.
-const CLASS_PATHS: &[&str] = words!("-cp -classpath --class-path -p --module-path");
+/// Options that name the classes, so that those of the current directory do not count.
+const CLASS_PATHS: &[&str] = words!("-cp -classpath --class-path -p --module-path -m --module");
 
 /// Beginnings of classes and modules of the JDK and of build tools, which do more than run the
 /// program of the project.
@@ -53,74 +60,17 @@ const TOOLS: &[&str] =
 /// Archives that start a build tool.
 const WRAPPERS: &[&str] = words!("gradle-wrapper.jar maven-wrapper.jar");
 
-pub(super) fn check<'s>(call: &Call<'_, '_, 's>) -> Checked {
-    let mut args = call.args;
-    let mut has_class_path = false;
-    let mut is_archive = false;
-    while let [first, rest @ ..] = args {
-        let text = first.text.as_ref();
-        if text.starts_with('@') {
-            return Err(argument_file(first));
-        }
-        if !text.starts_with('-') {
-            return if is_archive {
-                check_archive(call, first)
-            } else {
-                check_program(call, first, has_class_path)
-            };
-        }
-        let name = text.split('=').next().unwrap_or_default();
-        if CLASS_PATHS.contains(&name) {
-            has_class_path = true;
-            let (value, used) = value_of(first, name, rest);
-            if let Some(value) = value {
-                class_path::check(call, &value)?;
-            }
-            args = rest.get(used..).unwrap_or_default();
-            continue;
-        }
-        match first.known() {
-            // Further options may precede the archive.
-            Some("-jar") => {
-                is_archive = true;
-                args = rest;
-                continue;
-            }
-            Some("-m" | "--module") => {
-                if let Some(module) = rest.first() {
-                    let name = module.known().ok_or_else(|| call.deny_dynamic(module))?;
-                    check_module(name, module.span)?;
-                }
-                args = rest.get(1..).unwrap_or_default();
-                has_class_path = true;
-                continue;
-            }
-            Some(text) if text.starts_with("--module=") => {
-                check_module(&text["--module=".len()..], first.span)?;
-                args = rest;
-                has_class_path = true;
-                continue;
-            }
-            _ => {}
-        }
-        let special = |arg: &Arg<'s>, _: Option<&Arg<'s>>| check_special(call, arg);
-        let (_, used): (Option<Item<'_, '_>>, usize) =
-            OPTIONS.option(call, first, rest.first(), &special)?;
-        args = rest.get(used..).unwrap_or_default();
-    }
-    Ok(())
-}
-
-/// Returns the value of an option, and the number of following arguments that belong to it.
-pub(super) fn value_of<'s>(
-    option: &Arg<'s>,
-    name: &str,
-    rest: &[Arg<'s>],
-) -> (Option<Arg<'s>>, usize) {
-    if option.text.len() > name.len() {
-        (Some(option.without_first(name.len() + 1)), 0)
-    } else {
-        (rest.first().cloned(), usize::from(!rest.is_empty()))
+pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+    let (options, rest) = OPTIONS.read_leading(call, call.args, check_special)?;
+    let has = |names: &[&str]| {
+        let mut options = options.iter();
+        options.any(|it| matches!(it, Item::Option { name, .. } if names.contains(name)))
+    };
+    match rest.first() {
+        None => Ok(()),
+        Some(file) if file.text.starts_with('@') => Err(argument_file(file)),
+        Some(file) if has(&["-jar"]) => check_archive(call, file),
+        Some(program) => check_program(call, program, has(CLASS_PATHS)),
     }
 }
 
@@ -136,7 +86,11 @@ fn check_program(call: &Call<'_, '_, '_>, program: &Arg<'_>, has_class_path: boo
         return Err(call.deny_dynamic(program));
     }
     if program.text.ends_with(".java") {
-        return check_source(call, Rule::R100, program);
+        // `javac` takes them too.
+        return match program.known().filter(|path| call.is_in_reach(path)) {
+            Some(_) => call.check_write_target(program, Root::Refused),
+            None => check_source(call, Rule::R100, program),
+        };
     }
     // A file with another extension runs with `--source`.
     if program.text.starts_with(['/', '.', '~']) || program.is_in_home() {
@@ -169,9 +123,10 @@ pub(super) fn check_main_class(class: &str, span: Span) -> Checked {
     Ok(())
 }
 
-fn check_module(module: &str, span: Span) -> Checked {
-    let mut names = module.split('/');
-    names.try_for_each(|name| check_main_class(name, span))
+fn check_module(call: &Call<'_, '_, '_>, module: &Arg<'_>) -> Checked {
+    let name = module.known().ok_or_else(|| call.deny_dynamic(module))?;
+    let mut names = name.split('/');
+    names.try_for_each(|name| check_main_class(name, module.span))
 }
 
 /// Checks the archive that runs.
@@ -199,14 +154,9 @@ fn check_archive(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
 }
 
 /// Checks options with a value in the same argument.
-fn check_special(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Result<Listed, Denial> {
-    let text = arg.text.as_ref();
-    if text.starts_with("-D") {
-        properties::check(call, &arg.without_first(2))?;
-        return Ok(Listed::Alone);
-    }
+fn check_special(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Result<bool, Denial> {
     let Some(text) = arg.known() else {
-        return Ok(Listed::No);
+        return Ok(false);
     };
     let is_listed = if let Some(agent) = text.strip_prefix("-javaagent:") {
         check_agent(call, agent, arg)?;
@@ -230,7 +180,7 @@ fn check_special(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Result<Listed, Denia
     } else {
         is_memory(text) || is_assertion(text)
     };
-    Ok(if is_listed { Listed::Alone } else { Listed::No })
+    Ok(is_listed)
 }
 
 /// Checks an agent with its options.
@@ -258,10 +208,10 @@ fn debugs_locally(options: &str) -> bool {
         match name {
             "transport" => value == "dt_socket",
             "server" | "suspend" | "quiet" => matches!(value, "y" | "n"),
-            "timeout" => value.bytes().all(|byte| byte.is_ascii_digit()),
+            "timeout" => is_digits(value),
             "address" => {
                 let (host, port) = value.rsplit_once(':').unwrap_or(("localhost", value));
-                is_local_host(host) && port.bytes().all(|byte| byte.is_ascii_digit())
+                is_local_host(host) && is_digits(port)
             }
             _ => false,
         }
@@ -335,9 +285,7 @@ fn is_assertion(text: &str) -> bool {
     matches!(
         name,
         "-ea" | "-da" | "-enableassertions" | "-disableassertions"
-    ) && packages
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || b"._$".contains(&byte))
+    ) && has_only(packages, "._$")
 }
 
 #[cfg(test)]

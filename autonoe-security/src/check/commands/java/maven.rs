@@ -3,8 +3,9 @@
 use super::{PUBLISHING, humps, properties, starts_in_project};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::commands::strict_options::{Item, Listed, StrictOptions, Value};
+use crate::check::commands::strict_options::{Item, StrictOptions, Value, nothing_special};
 use crate::check::known_values;
+use crate::check::text::has_only;
 use crate::{Denial, Rule};
 
 /// Missing are options that read settings of another place (`-s`, `-gs`, `-t`, `-gt`) or encrypt
@@ -33,6 +34,7 @@ const OPTIONS: StrictOptions = StrictOptions {
         ),
         (words!("-f= --file="), Value::Source),
         (words!("-l= --log-file="), Value::Output),
+        (words!("-D: --define="), Value::By(properties::check)),
     ],
 };
 
@@ -81,38 +83,14 @@ const INSTEAD: &str =
     "use phases such as test, verify and package, or goals such as dependency:tree";
 
 pub(super) fn check<'s>(call: &Call<'_, '_, 's>) -> Checked {
-    let special = |arg: &Arg<'s>, next: Option<&Arg<'s>>| {
-        let text = arg.text.as_ref();
-        let (definition, listed) = match text {
-            "-D" | "--define" if arg.is_static() => {
-                match next.filter(|next| !next.text.starts_with('-') && !call.may_shift(next)) {
-                    Some(next) => (next.clone(), Listed::WithNext),
-                    None => return Ok(Listed::No),
-                }
-            }
-            _ if text.starts_with("--define=") => {
-                (arg.without_first("--define=".len()), Listed::Alone)
-            }
-            _ if text.starts_with("-D") && !text.starts_with("-D=") => {
-                (arg.without_first(2), Listed::Alone)
-            }
-            _ => return Ok(Listed::No),
-        };
-        properties::check(call, &definition)?;
-        Ok(listed)
-    };
     let mut has_file = false;
-    for item in OPTIONS.read(call, call.args, &special)? {
+    for item in OPTIONS.read(call, call.args, nothing_special)? {
         match item {
             Item::Option { name, value } => {
                 has_file |= matches!(name, "-f" | "--file");
                 if matches!(name, "-T" | "--threads" | "-b" | "--builder" | "--color") {
-                    let is_plain = |value: &Arg<'_>| {
-                        value.known().is_none_or(|text| {
-                            text.bytes()
-                                .all(|it| it.is_ascii_alphanumeric() || it == b'.')
-                        })
-                    };
+                    let is_plain =
+                        |value: &Arg<'_>| value.known().is_none_or(|text| has_only(text, "."));
                     if let Some(value) = value.filter(|value| !is_plain(value)) {
                         return Err(OPTIONS.deny(call, &value));
                     }
@@ -129,11 +107,7 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>) -> Checked {
 }
 
 fn check_goal(call: &Call<'_, '_, '_>, goal: &Arg<'_>) -> Checked {
-    let texts = match goal.known() {
-        Some(text) => Some(vec![text.to_owned()]),
-        None if goal.is_static() => None,
-        None => known_values::loop_texts(call.context.scope, goal),
-    };
+    let texts = known_values::known_texts(call.context.scope, goal);
     let Some(texts) = texts else {
         let reason = "the goal of Maven is unknown until it runs";
         return Err(Denial::by(Rule::R100, goal.span, reason).instead("write it literally"));
@@ -163,10 +137,7 @@ fn check_name(goal: &Arg<'_>, text: &str) -> Checked {
     };
     // `GOAL@EXECUTION`
     let name = name.split('@').next().unwrap_or(name);
-    let is_plain = |text: &str| {
-        text.bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
-    };
+    let is_plain = |text: &str| has_only(text, "-._");
     if matches!(plugin, "before" | "after" | "all") && PHASES.contains(&name) {
         return Ok(());
     }

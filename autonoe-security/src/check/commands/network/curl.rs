@@ -300,10 +300,7 @@ fn format_text(call: &Call<'_, '_, '_>, value: &Arg<'_>) -> Option<String> {
     if let Some(text) = value.known() {
         return Some(text.to_owned());
     }
-    let parts = value.parts.iter().flat_map(|part| match part {
-        Part::DoubleQuoted(inner) => &inner[..],
-        part => std::slice::from_ref(part),
-    });
+    let parts = value.flat_parts();
     let texts = parts.map(|part| match part {
         Part::Literal(text) | Part::Quoted(text) => Some(text.as_ref()),
         part if numeric::is_safe_part(call.context.scope, part) => Some("0"),

@@ -5,6 +5,7 @@ use crate::Rule;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::server_url::is_local_host;
 use crate::check::options::{self, ParsedArg};
+use crate::check::text::is_number;
 use crate::option_table::OptionTable;
 
 /// Redis commands for keys and values. Others load code, write files or reach other servers.
@@ -87,8 +88,4 @@ fn check_postgres(call: &Call<'_, '_, '_>) -> Checked {
         return Err(deny_remote(call, call.span));
     }
     Ok(())
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }

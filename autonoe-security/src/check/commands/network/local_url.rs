@@ -37,10 +37,7 @@ fn ends_with_number(call: &Call<'_, '_, '_>, url: &Arg<'_>) -> bool {
     let Some(first) = url.unknown.and_then(|unknown| unknown.part) else {
         return false;
     };
-    let mut parts = url.parts.iter().flat_map(|part| match part {
-        Part::DoubleQuoted(inner) => &inner[..],
-        part => std::slice::from_ref(part),
-    });
+    let mut parts = url.flat_parts();
     let is_found = parts.by_ref().any(|part| std::ptr::eq(part, first));
     is_found
         && numeric::is_safe_part(call.context.scope, first)

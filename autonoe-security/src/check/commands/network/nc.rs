@@ -7,6 +7,7 @@ use crate::check::call::{Call, Checked};
 use crate::check::commands::server_url::is_local_host;
 use crate::check::numeric;
 use crate::check::options::{self, ParsedArg};
+use crate::check::text::is_number;
 use crate::option_table::OptionTable;
 
 const NC: OptionTable = options!("w:");
@@ -60,8 +61,4 @@ fn is_port(call: &Call<'_, '_, '_>, port: &Arg<'_>) -> bool {
                 && matches!(&port.parts[..], [part] if numeric::is_safe_part(call.context.scope, part))
         }
     }
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }

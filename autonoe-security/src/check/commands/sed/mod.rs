@@ -2,6 +2,7 @@
 
 mod script;
 
+use crate::check::text::{has_only, is_digits};
 use std::borrow::Cow;
 
 use self::script::Effect;
@@ -182,7 +183,7 @@ fn selects_lines(script: &str) -> bool {
         return false;
     };
     let is_line = |line: &str| {
-        let is_digits = line.bytes().all(|byte| byte.is_ascii_digit());
+        let is_digits = is_digits(line);
         line == "$" || line.chars().eq([NUMBER]) || (is_digits && !line.is_empty())
     };
     lines.split(',').count() <= 2 && lines.split(',').all(is_line)
@@ -326,9 +327,7 @@ fn check_file(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
 
 /// Returns whether a backup with this suffix is in the folder of its file.
 fn is_plain_suffix(suffix: &str) -> bool {
-    suffix
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || b"._~-".contains(&byte))
+    has_only(suffix, "._~-")
 }
 
 fn with_suffix<'s>(file: &Arg<'s>, suffix: &str) -> Arg<'s> {

@@ -10,6 +10,7 @@ use super::scripts::{self, runs_code_of_project};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::resolve;
+use crate::check::text::has_only;
 use crate::check::write_target::Root;
 use crate::policy::Mode;
 use crate::syntax::Word;
@@ -162,9 +163,8 @@ fn effect_of_file<'s>(call: &Call<'_, '_, 's>, word: &'s Word<'s>) -> Result<Eff
 /// Returns the file whose commands `.read FILE` runs. With `|`, it would start a program.
 fn file_to_read(command: &str) -> Option<&str> {
     let words: Vec<&str> = command.split_ascii_whitespace().collect();
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./-".contains(&byte);
     match words[..] {
-        [".read", file] if file.bytes().all(is_plain) && !file.starts_with('-') => {
+        [".read", file] if has_only(file, "_./-") && !file.starts_with('-') => {
             Some(file).filter(|_| !command.contains('\n'))
         }
         _ => None,

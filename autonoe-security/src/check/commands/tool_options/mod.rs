@@ -4,6 +4,7 @@
 //! Sync mode uses the same tables of options and spellings.
 
 mod argument_files;
+pub(in crate::check::commands) mod emptied;
 mod go_flags;
 mod outputs;
 mod own_args;

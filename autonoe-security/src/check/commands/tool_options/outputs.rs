@@ -1,11 +1,10 @@
 //! Output files and folders of tools in run mode: inside the project, or in `/tmp`.
 
-use super::Tool;
 use super::own_args::own_args;
 use super::targets::{listings, run_targets, targets, working_folders};
+use super::{Tool, emptied};
 use crate::Rule;
 use crate::check::arg::Arg;
-use crate::check::build_output;
 use crate::check::call::Checked;
 use crate::check::commands::glob_targets;
 use crate::check::write_target::{Root, escapes, protected};
@@ -28,7 +27,7 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
         }
     }
     check_test_log(tool)?;
-    check_cleaned_folders(&own)?;
+    emptied::check(tool)?;
     works_inside(&own)?;
     edits_inside(tool)?;
     operands_are_inside(&own)
@@ -63,7 +62,7 @@ fn check_output(tool: &Tool<'_, '_, '_, '_>, target: &Arg<'_>) -> Checked {
 
 /// Returns an example of the paths that `target` may become, if only names in it are unknown:
 /// `bin/app-$os` in a loop over names.
-fn known_folders(tool: &Tool<'_, '_, '_, '_>, target: &Arg<'_>) -> Option<String> {
+pub(super) fn known_folders(tool: &Tool<'_, '_, '_, '_>, target: &Arg<'_>) -> Option<String> {
     if target.is_static() {
         return None;
     }
@@ -71,93 +70,6 @@ fn known_folders(tool: &Tool<'_, '_, '_, '_>, target: &Arg<'_>) -> Option<String
     // The option may be in the same argument as its value.
     let at = path.find(target.text.as_ref())?;
     Some(path[at..].to_owned())
-}
-
-/// Checks that `cargo clean` and similar commands empty a folder that only build tools write.
-fn check_cleaned_folders(tool: &Tool<'_, '_, '_, '_>) -> Checked {
-    let empties: &[&str] = match tool.name {
-        "cargo" if tool.args.iter().any(|arg| arg.is("clean")) => words!("--target-dir"),
-        "pytest" if tool.has_option_like(&["--clean-alluredir"]) => {
-            words!("--basetemp --alluredir")
-        }
-        "pytest" => words!("--basetemp"),
-        "jest" => words!("--coverageDirectory"),
-        _ => &[],
-    };
-    let policy = tool.call.policy();
-    check_emptied(tool, empties, |place| {
-        build_output::may_be_emptied(policy, place)
-    })?;
-    // These empty the folder by themselves.
-    let bundles: &[&str] = match tool.name {
-        "astro" | "vite" => words!("--outDir"),
-        "vitest" => words!("--coverage.reportsDirectory"),
-        "playwright" => words!("--output"),
-        "tsup" if tool.has_option(&["--clean"]) => words!("-d --out-dir"),
-        "webpack" if tool.has_option_like(&["--output-clean", "--clean"]) => {
-            words!("-o --output-path")
-        }
-        "deno" if tool.has_option(&["--clean"]) => words!("--coverage="),
-        _ => &[],
-    };
-    check_emptied(tool, bundles, |place| {
-        build_output::is_bundle_folder(policy, place)
-    })?;
-    check_cleared_environments(tool)
-}
-
-fn check_emptied(
-    tool: &Tool<'_, '_, '_, '_>,
-    options: &[&str],
-    is_made: impl Fn(&str) -> bool,
-) -> Checked {
-    for folder in tool.values_of(options).into_iter().flatten() {
-        let path = match folder.known() {
-            Some(text) => Some(text.to_owned()),
-            None => known_folders(tool, &folder),
-        };
-        let places = path.and_then(|path| tool.call.directories.resolve(&path));
-        if !places.is_some_and(|places| places.iter().all(|place| is_made(place))) {
-            return Err(deny_emptied(&folder));
-        }
-    }
-    Ok(())
-}
-
-fn deny_emptied(folder: &Arg<'_>) -> crate::Denial {
-    let reason = format!("'{}' would be emptied", folder.text);
-    crate::Denial::by(Rule::R92, folder.span, reason)
-        .instead("use a folder below target, build, dist or /tmp")
-}
-
-/// Checks that `--clear` of a virtual environment empties only such an environment.
-fn check_cleared_environments(tool: &Tool<'_, '_, '_, '_>) -> Checked {
-    let makes = match tool.name {
-        "venv" | "virtualenv" => true,
-        "uv" => tool.has("venv"),
-        _ => false,
-    };
-    let clears = |arg: &Arg<'_>| {
-        let text = arg.text.as_ref();
-        text == "-c" || (text.len() > 3 && "--clear".starts_with(text))
-    };
-    if !makes || !tool.args.iter().any(clears) {
-        return Ok(());
-    }
-    let is_environment = |folder: &&Arg<'_>| {
-        let name = folder.known().unwrap_or_default().trim_end_matches('/');
-        let place = tool.call.directories.resolve(name);
-        let is_temporary = place.is_some_and(|places| {
-            let mut places = places.iter();
-            places.all(|place| build_output::may_be_emptied(tool.call.policy(), place))
-        });
-        crate::check::path::file_name(name).contains("env") || is_temporary
-    };
-    let mut operands = tool.operands().filter(|operand| !operand.is("venv"));
-    match operands.find(|folder| !is_environment(folder)) {
-        Some(folder) => Err(deny_emptied(folder)),
-        None => Ok(()),
-    }
 }
 
 /// Checks that the tool works inside the project or `/tmp`.

@@ -10,6 +10,7 @@ use crate::check::call::Checked;
 use crate::check::commands::server_url::{
     Server, is_local_host, is_local_url, is_web_address, names_foreign_host,
 };
+use crate::check::text::is_digits;
 use crate::check::write_target::escapes;
 use crate::policy::Mode;
 use crate::{Denial, Rule};
@@ -49,6 +50,7 @@ fn refused(tool: &str) -> &'static [&'static str] {
 /// Options that load code, for all interpreters.
 const LOADING: &[&str] = words!(
     "-r --require --import --loader --experimental-loader --preload --import-map --config -c -f",
+    "--eval-file",
     "--plugin -n --node-option",
 );
 
@@ -160,7 +162,7 @@ fn debugs_locally(own: &Tool<'_, '_, '_, '_>) -> Checked {
     };
     let is_local = |address: &Arg<'_>| {
         let text = address.text.as_ref();
-        let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_port = |text: &str| is_digits(text);
         match text.rsplit_once(':') {
             Some((host, port)) => is_local_host(host) && is_port(port),
             None => is_local_host(text) || is_port(text) || matches!(text, "true" | "false"),

@@ -5,7 +5,7 @@ const DENIED_PROGRAMS: &[&str] = words!(
     "chgrp chmod ln curl wget nc ncat netcat socat ssh scp sftp rsync telnet ftp eval exec env",
     "xargs tee kill killall systemctl service crontab at mount umount docker podman kubectl perl",
     "awk gawk mawk sed ed vi vim nano emacs osascript rimraf del-cli shx trash-cli truncate",
-    "fkill fkill-cli",
+    "fkill fkill-cli del premove trash",
 );
 
 /// Returns whether the program `name` is on the list.

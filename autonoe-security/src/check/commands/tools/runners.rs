@@ -9,6 +9,7 @@ use crate::check::call::{Call, Checked, Owner};
 use crate::check::commands::code_source::{is_address, is_repository};
 use crate::check::commands::tool_options::Tool;
 use crate::check::path;
+use crate::check::text::is_number;
 use crate::option_table::OptionTable;
 use crate::policy::Mode;
 use crate::{Denial, Rule};
@@ -241,7 +242,7 @@ fn bare_name(written: &str) -> &str {
     // The last part of a Go module may be its version.
     let is_version = |part: &str| {
         let number = part.strip_prefix('v').unwrap_or_default();
-        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        is_number(number)
     };
     match versioned.rsplit_once('/') {
         Some((module, version)) if is_version(version) => path::file_name(module),

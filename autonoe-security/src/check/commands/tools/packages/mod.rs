@@ -12,6 +12,7 @@ mod uses;
 
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::check::commands::tool_options::{Tool, emptied};
 use crate::syntax::Span;
 
 pub(super) use self::paths::check as reaches_no_other_place;
@@ -31,6 +32,12 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>, package: &Package<'_, 's>) -> C
     uses::check(package)?;
     launchers::check(call, package)?;
     pages::check(package)?;
+    emptied::check(&Tool {
+        call,
+        name: package.name,
+        args: package.args,
+        at: None,
+    })?;
     if package.is_installed {
         paths::check(call, package.args)
     } else {
