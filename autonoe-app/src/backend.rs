@@ -19,17 +19,20 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::backend_choice::fields_of;
-use crate::backend_requirements::{RequestedOptions, check, check_config};
+use crate::backend_requirements::{check, check_config};
 use crate::error::{AppError, error_chain};
 use crate::git_identity::add_git_identity;
 use crate::known_backend::{CostSource, KnownBackend};
 use crate::mcp_servers::{CheckedServers, MissingServer, check_servers};
 use crate::program_environment::{is_key_of_other_service, program_environment};
 use crate::trust_warnings::environment_warnings;
-use crate::{BackendChoice, ChosenBackend, ChosenModel, Env, FindModelError, ModelsFile, Origin};
+use crate::{
+    AgentOptions, BackendChoice, ChosenBackend, ChosenModel, Env, FindModelError, ModelsFile,
+    Origin,
+};
 
 /// Maximum size of a script file.
-const LARGEST_SCRIPT: u64 = 64 * 1024 * 1024;
+const MAX_SCRIPT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A backend that is ready, with warnings for the operator.
 pub struct BuiltBackend {
@@ -53,8 +56,8 @@ impl BuiltBackend {
 
 impl ChosenBackend {
     /// Rejects options that the backend does not support.
-    pub fn check(&self, requested: RequestedOptions<'_>) -> Result<(), AppError> {
-        check(&self.choice, requested)
+    pub fn check(&self, options: &AgentOptions, env: &Env) -> Result<(), AppError> {
+        check(&self.choice, options, options.sandbox(env))
     }
 
     /// Rejects a configuration that the backend does not support.
@@ -133,15 +136,16 @@ impl ChosenBackend {
         project: &Project,
         config: &AgentConfig,
         mode: Mode,
-        requested: RequestedOptions<'_>,
+        options: &AgentOptions,
         models: &ModelsFile,
         env: &Env,
     ) -> Result<BuiltBackend, AppError> {
-        self.check(requested)?;
+        self.check(options, env)?;
         let switch = SandboxSwitch::default();
         let config = EffectiveConfig::merge(Some(config.clone()), mode, switch)?;
         self.check_config(&config)?;
-        let mut built = match self.find_model(requested.model, Some(project), models, env) {
+        let model = options.model.as_deref();
+        let mut built = match self.find_model(model, Some(project), models, env) {
             Some(chosen) => {
                 let chosen = chosen
                     .map_err(FindModelError::into_error)?
@@ -248,7 +252,7 @@ fn on_model(
 
 fn scripted(file: &Path, env: &Env) -> Result<ScriptedSpec, AppError> {
     let path = env.working_dir.join(file);
-    let text = match read_text_file(&path, LARGEST_SCRIPT) {
+    let text = match read_text_file(&path, MAX_SCRIPT_BYTES) {
         Ok(Some(text)) => text,
         Ok(None) => {
             return Err(AppError::failure(format!(
@@ -258,8 +262,8 @@ fn scripted(file: &Path, env: &Env) -> Result<ScriptedSpec, AppError> {
         Err(error) => return Err(AppError::failure(error_chain(&error))),
     };
     serde_json::from_str(&text).map_err(|error| {
-        let complaint = json_error_message(&error);
-        AppError::failure(format!("{path:?} is not a valid agent script: {complaint}"))
+        let reason = json_error_message(&error);
+        AppError::failure(format!("{path:?} is not a valid agent script: {reason}"))
             .with_hint("run `autonoe schema scripted` to see the format")
     })
 }

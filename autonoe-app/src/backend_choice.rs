@@ -110,8 +110,8 @@ impl fmt::Display for BackendChoice {
 
 fn parse_json(text: &str) -> Result<BackendChoice, String> {
     let spec: Box<dyn BackendSpec> = serde_json::from_str(text).map_err(|error| {
-        let complaint = json_error_message(&error);
-        format!("{complaint}; {}", known())
+        let reason = json_error_message(&error);
+        format!("{reason}; {}", known())
     })?;
     Ok(BackendChoice::Spec(spec.into()))
 }

@@ -1,42 +1,24 @@
 //! Checks that the chosen backend supports the options and the configuration.
 
 use autonoe_core::AgentError;
-use autonoe_core::agent::{Sandbox, SessionField, ThinkingBudget};
+use autonoe_core::agent::{Sandbox, SessionField};
 use autonoe_core::project::{EffectiveConfig, SandboxSwitch};
 use autonoe_core::spec::BackendSpec;
 
-use crate::BackendChoice;
 use crate::error::AppError;
-
-/// Agent options of the command line.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct RequestedOptions<'a> {
-    pub model: Option<&'a str>,
-    pub plan_model: Option<&'a str>,
-    pub thinking: Option<ThinkingBudget>,
-    pub sandbox: SandboxSwitch,
-}
-
-impl RequestedOptions<'_> {
-    /// Returns the session fields that the options set.
-    fn session_fields(&self) -> impl Iterator<Item = SessionField> {
-        let names_model = self.model.or(self.plan_model).is_some();
-        let model = names_model.then_some(SessionField::Model);
-        let thinking = self.thinking.map(|_| SessionField::Thinking);
-        model.into_iter().chain(thinking)
-    }
-}
+use crate::{AgentOptions, BackendChoice};
 
 /// Rejects options that the backend does not support, before anything starts.
 pub(crate) fn check(
     choice: &BackendChoice,
-    requested: RequestedOptions<'_>,
+    options: &AgentOptions,
+    sandbox: SandboxSwitch,
 ) -> Result<(), AppError> {
     let BackendChoice::Spec(spec) = choice else {
         return Ok(());
     };
-    check_sandbox(choice.tag(), &**spec, requested.sandbox)?;
-    unsupported_field(&**spec, requested.session_fields())
+    check_sandbox(choice.tag(), &**spec, sandbox)?;
+    unsupported_field(&**spec, options.session_fields())
         .map_or(Ok(()), |error| Err(AppError::from(&error).into_usage()))
 }
 
@@ -86,31 +68,32 @@ mod tests {
     use std::path::Path;
 
     use autonoe_core::Mode;
+    use autonoe_core::agent::ThinkingBudget;
     use autonoe_core::project::AgentConfig;
 
     use super::*;
 
     #[test]
     fn unsupported_options_are_rejected_with_a_hint() {
-        let plain = RequestedOptions::default();
-        let model = RequestedOptions {
-            model: Some("m"),
-            ..plain
+        let plain = &AgentOptions::default();
+        let model = &AgentOptions {
+            model: Some("m".to_owned()),
+            ..plain.clone()
         };
-        let planning = RequestedOptions {
-            plan_model: Some("m"),
-            ..plain
+        let planning = &AgentOptions {
+            plan_model: Some("m".to_owned()),
+            ..plain.clone()
         };
-        let thinking = RequestedOptions {
+        let thinking = &AgentOptions {
             thinking: Some(ThinkingBudget::default()),
-            ..plain
+            ..plain.clone()
         };
-        let open = RequestedOptions {
-            sandbox: SandboxSwitch::resolve(Some(Sandbox::Off), None),
-            ..plain
+        let open = &AgentOptions {
+            no_sandbox: true,
+            ..plain.clone()
         };
         let with_argument = r#"{"type": "acp", "command": "x", "modelArgument": "-m"}"#;
-        for (backend, requested, refused) in [
+        for (backend, options, refused) in [
             ("claude", thinking, None),
             ("claude", open, None),
             ("model:openai/gpt-5", open, None),
@@ -131,7 +114,8 @@ mod tests {
         ] {
             let choice: BackendChoice = backend.parse().expect("a backend");
 
-            let checked = check(&choice, requested);
+            let off = options.no_sandbox.then_some(Sandbox::Off);
+            let checked = check(&choice, options, SandboxSwitch::resolve(off, None));
 
             let result = checked.map_err(|error| (error.to_string(), error.hint().is_some()));
             match refused {
@@ -143,6 +127,7 @@ mod tests {
             }
         }
     }
+
     #[test]
     fn a_configuration_is_refused_with_the_sentence_and_the_remedy_of_the_backend() {
         let memory_off = AgentConfig::parse(r#"{"projectMemory": false}"#, Path::new("agent.json"))

@@ -142,6 +142,17 @@ impl From<EngineError> for AppError {
     }
 }
 
+/// Converts the error of a result into a failure of the command, with its causes.
+pub trait OrFailure<T> {
+    fn or_failure(self) -> Result<T, AppError>;
+}
+
+impl<T, E: std::error::Error> OrFailure<T> for Result<T, E> {
+    fn or_failure(self) -> Result<T, AppError> {
+        self.map_err(|error| AppError::failure(error_chain(&error)))
+    }
+}
+
 /// Formats an error with its causes. Causes that add nothing are omitted.
 pub fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();

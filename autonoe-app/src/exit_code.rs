@@ -1,5 +1,7 @@
 //! Exit codes, for scripts.
 
+use std::process::ExitCode;
+
 use autonoe_core::ExitReason;
 use autonoe_core::agent::{SessionEnd, SessionOutcome};
 use autonoe_core::run::ExitClass;
@@ -16,6 +18,15 @@ pub const QUOTA: u8 = 5;
 pub const BUDGET: u8 = 6;
 /// The run was cancelled.
 pub const INTERRUPTED: u8 = 130;
+
+/// Returns the exit code of a check.
+pub fn success_if(is_success: bool) -> ExitCode {
+    if is_success {
+        ExitCode::SUCCESS
+    } else {
+        FAILURE.into()
+    }
+}
 
 /// Returns the exit code of a run that ended for `reason`.
 pub fn for_run(reason: &ExitReason) -> u8 {

@@ -6,6 +6,7 @@
 // Only our own programs use it.
 #![allow(missing_docs, missing_debug_implementations)]
 
+mod agent_options;
 mod backend;
 mod backend_choice;
 mod backend_requirements;
@@ -31,14 +32,13 @@ pub mod text;
 mod trust_warnings;
 pub mod value_parsers;
 
+pub use agent_options::{AgentOptions, ComposedAgent};
 pub use backend::context_for;
 pub use backend_choice::{BackendChoice, ModelName};
-pub use backend_requirements::{
-    NO_SANDBOX_HINT, RequestedOptions, no_sandbox_message, unsupported_field,
-};
+pub use backend_requirements::{NO_SANDBOX_HINT, no_sandbox_message, unsupported_field};
 pub use chosen_backend::{ChosenBackend, load_config};
 pub use env::{Env, this_program};
-pub use error::{AppError, error_chain};
+pub use error::{AppError, OrFailure, error_chain};
 pub use flow_parts::{
     criteria_commands, criteria_sandbox, flow_commands, flow_notifiers, missing_keys, without_keys,
 };
@@ -49,6 +49,6 @@ pub use models_file::ModelsFile;
 pub use notify::{AlertSource, Notifications, NotifyOptions, RunAlerts};
 pub use program_environment::telemetry_keys;
 pub use sandbox::{invalid_sandbox_warning, sandbox_switch};
-pub use session_host::{AgentOptions, ComposedSessionHost, OnWarning};
+pub use session_host::{ComposedSessionHost, OnWarning};
 pub use session_setup::{SessionSetup, bridge_tools};
 pub use trust_warnings::{destructive_warning, format_key_places};

@@ -19,7 +19,7 @@ use crate::text::Activity;
 const WRITE_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Maximum size of the file, in bytes.
-const LARGEST: u64 = 64 * 1024;
+const MAX_BYTES: u64 = 64 * 1024;
 
 /// Maximum length of a text, in characters.
 const MAX_CHARS: usize = 600;
@@ -56,7 +56,7 @@ pub struct LiveWait {
 impl LiveStatus {
     /// Reads the status of the run of `project`, if its process `pid` has written one.
     pub fn read(project: &Project, pid: u32) -> Option<Self> {
-        let text = read_text_file(&project.live_path(), LARGEST).ok()??;
+        let text = read_text_file(&project.live_path(), MAX_BYTES).ok()??;
         let status: Self = serde_json::from_str(&text).ok()?;
         (status.pid == pid).then_some(status)
     }
@@ -92,10 +92,10 @@ impl LiveStatusWriter {
             state: Mutex::new(state),
             changed: Condvar::new(),
         });
-        let (of_thread, path) = (shared.clone(), project.live_path());
+        let (thread_shared, path) = (shared.clone(), project.live_path());
         let thread = thread::Builder::new()
             .name("live-status".to_owned())
-            .spawn(move || write_until_over(&of_thread, &path))?;
+            .spawn(move || write_until_over(&thread_shared, &path))?;
         Ok(Self {
             shared,
             thread: Some(thread),
@@ -131,6 +131,7 @@ impl State {
     /// Updates the status, and returns whether it changed.
     fn observe(&mut self, kind: &RunEventKind<'_>) -> bool {
         let status = &mut self.status;
+        self.activity.observe(kind);
         match kind {
             RunEventKind::RunStarted { .. } | RunEventKind::FlowStarted { .. } => {}
             RunEventKind::SessionStarted {
@@ -145,10 +146,8 @@ impl State {
                     model: model.map(str::to_owned),
                     ..LiveStatus::default()
                 };
-                self.activity = Activity::default();
             }
             RunEventKind::Agent { stream } => {
-                self.activity.observe(stream);
                 status.activity = self.activity.text();
                 match stream {
                     StreamEvent::Text { text, .. } => {

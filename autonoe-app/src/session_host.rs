@@ -4,15 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::agent::ThinkingBudget;
 use autonoe_core::engine::{
     HostedOutcome, HostedSession, RunProgress, SessionHost, SessionHostError,
 };
 use autonoe_core::event::{Failure, TraceContext};
-use autonoe_core::gate::policy::Destructive;
 use autonoe_core::ledger::LedgerView;
-use autonoe_core::project::{OpenProjectOptions, ProjectSessionHost};
-use autonoe_core::run::Models;
+use autonoe_core::project::ProjectSessionHost;
 use autonoe_core::time::{Epoch, SessionKey};
 use autonoe_core::{Mode, Project, RunId, RunReport};
 use autonoe_harness::progress::ProjectFiles;
@@ -20,36 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::telemetry::SessionTelemetry;
 use crate::{
-    AppError, BackendChoice, ChosenBackend, Env, ModelsFile, RequestedOptions, SessionSetup,
-    destructive_warning, invalid_sandbox_warning, load_config, sandbox_switch,
+    AgentOptions, AppError, Env, ModelsFile, destructive_warning, invalid_sandbox_warning,
 };
-
-/// The agent of sessions, and its safety options.
-#[derive(Clone, Debug, Default)]
-pub struct AgentOptions {
-    /// The backend. By default that of the project.
-    pub backend: Option<BackendChoice>,
-    /// The model. By default that of the backend.
-    pub model: Option<String>,
-    /// The model of planning sessions. By default that of the others.
-    pub plan_model: Option<String>,
-    /// Tokens for thinking. By default none.
-    pub thinking: Option<ThinkingBudget>,
-    /// Whether agents may delete and move files of the project.
-    pub is_destructive: bool,
-    /// Whether the sandbox of agents is off.
-    pub no_sandbox: bool,
-}
-
-impl AgentOptions {
-    fn destructive(&self) -> Destructive {
-        if self.is_destructive {
-            Destructive::Allowed
-        } else {
-            Destructive::Forbidden
-        }
-    }
-}
 
 /// Receives warnings for the operator.
 pub type OnWarning = dyn Fn(&str) + Send + Sync;
@@ -86,43 +55,22 @@ impl ComposedSessionHost {
         let Self { agent, env, .. } = self;
         let project = Project::find(&self.root, None)?;
         project.specification()?;
-        let config = load_config(&project)?;
-        let backend = ChosenBackend::select(agent.backend.as_ref(), &project, &config)?;
+        let files = Arc::new(ProjectFiles::new(project.root()));
         let models = ModelsFile::load(&project)?.unwrap_or_default();
-        let sandbox = sandbox_switch(agent.no_sandbox, env);
-        let requested = RequestedOptions {
-            model: agent.model.as_deref(),
-            plan_model: agent.plan_model.as_deref(),
-            thinking: agent.thinking,
-            sandbox,
-        };
-        let built = backend.build(&project, &config, self.mode, requested, &models, env)?;
-        let mut warnings = built.warnings;
-        warnings.extend(sandbox.warning().map(str::to_owned));
+        let composed = agent.compose(project, self.mode, &models, env)?;
+        let mut warnings = composed.warnings;
+        warnings.extend(agent.sandbox(env).warning().map(str::to_owned));
         warnings.extend(invalid_sandbox_warning(agent.no_sandbox, env));
         warnings.extend(destructive_warning(agent.destructive()).map(str::to_owned));
         for warning in &warnings {
             (self.on_warning)(warning);
         }
-        let files = Arc::new(ProjectFiles::new(project.root()));
-        let session_setup = SessionSetup::new(built.outer_sandbox, agent.thinking, env)
-            .without_server(built.missing_server);
-        let models = Models {
-            planning: agent.plan_model.clone(),
-            implementation: agent.model.clone(),
-        };
         let (telemetry, trace) = (self.telemetry.clone(), self.trace.clone());
-        let options = OpenProjectOptions::from(project)
-            .mode(self.mode)
-            .sandbox(sandbox)
-            .destructive(agent.destructive())
-            .config(config);
-        let host = ProjectSessionHost::new(options, built.agents).configure(move |runner| {
-            let runner = session_setup.apply(runner).models(models.clone());
-            let runner = telemetry.apply(runner, trace.clone());
+        let host = ProjectSessionHost::new(composed.project, composed.agents);
+        Ok(host.configure(move |runner| {
+            let runner = telemetry.apply(composed.setup.apply(runner), trace.clone());
             runner.workspace(files.clone())
-        });
-        Ok(host)
+        }))
     }
 
     fn host(&self) -> Result<ProjectSessionHost, Failure> {

@@ -5,17 +5,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use autonoe_core::agent::{OuterSandbox, ThinkingBudget};
-use autonoe_core::run::SessionRunnerBuilder;
+use autonoe_core::run::{Models, SessionRunnerBuilder};
 use autonoe_core::tool::ToolServer;
 use autonoe_mcp::{BridgeError, HttpToolServer, TOKEN_VARIABLE, bridge_stdio};
 
-use crate::AppError;
+use crate::backend::BuiltBackend;
 use crate::env::{Env, this_program};
+use crate::{AgentOptions, AppError};
 
 /// Shared setup of sessions.
 #[derive(Clone)]
 pub struct SessionSetup {
     outer_sandbox: Option<OuterSandbox>,
+    models: Models,
     thinking: Option<ThinkingBudget>,
     tool_server: Arc<dyn ToolServer>,
     browser_variables: Vec<(String, String)>,
@@ -24,11 +26,7 @@ pub struct SessionSetup {
 }
 
 impl SessionSetup {
-    pub fn new(
-        outer_sandbox: Option<OuterSandbox>,
-        thinking: Option<ThinkingBudget>,
-        env: &Env,
-    ) -> Self {
+    pub fn new(options: &AgentOptions, env: &Env) -> Self {
         // Only for backends that cannot host our tools themselves. No port is opened before such a
         // backend starts.
         let tool_server = match this_program() {
@@ -36,8 +34,9 @@ impl SessionSetup {
             None => HttpToolServer::new(),
         };
         Self {
-            outer_sandbox,
-            thinking,
+            outer_sandbox: None,
+            models: options.models(),
+            thinking: options.thinking,
             tool_server: Arc::new(tool_server),
             browser_variables: env.variables_with_prefix("PLAYWRIGHT_"),
             missing_server: None,
@@ -45,9 +44,10 @@ impl SessionSetup {
         }
     }
 
-    /// Omits an MCP server that cannot be started.
-    pub fn without_server(mut self, server: Option<String>) -> Self {
-        self.missing_server = server;
+    /// Adds the outer sandbox of a backend, and omits its MCP server that cannot be started.
+    pub fn backend(mut self, built: &BuiltBackend) -> Self {
+        self.outer_sandbox.clone_from(&built.outer_sandbox);
+        self.missing_server.clone_from(&built.missing_server);
         self
     }
 
@@ -58,7 +58,9 @@ impl SessionSetup {
         if let Some(server) = &self.missing_server {
             runner = runner.without_mcp_server(server);
         }
-        runner = runner.tool_server(self.tool_server.clone());
+        runner = runner
+            .models(self.models.clone())
+            .tool_server(self.tool_server.clone());
         if let Some(sandbox) = &self.outer_sandbox {
             runner = runner.outer_sandbox(sandbox.clone());
         }

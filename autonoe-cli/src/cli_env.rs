@@ -75,6 +75,20 @@ impl CliEnv {
         Ok(())
     }
 
+    /// Writes a result to standard output: as JSON, or as the text that `format` returns.
+    pub(crate) fn print_as<R: serde::Serialize>(
+        &self,
+        is_json: bool,
+        result: &R,
+        format: impl FnOnce(&R) -> String,
+    ) -> Result<(), CliError> {
+        if is_json {
+            self.print_json(result)
+        } else {
+            self.print(&format(result))
+        }
+    }
+
     /// Writes a result to standard output as pretty-printed JSON.
     pub(crate) fn print_json(&self, result: &impl serde::Serialize) -> Result<(), CliError> {
         let text = serde_json::to_string_pretty(result).map_err(|error| {

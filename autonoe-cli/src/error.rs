@@ -1,6 +1,6 @@
 //! Error type of the commands.
 
-pub(crate) use autonoe_app::{AppError as CliError, error_chain};
+pub(crate) use autonoe_app::{AppError as CliError, OrFailure, error_chain};
 
 use crate::results::WriteError;
 

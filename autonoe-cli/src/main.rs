@@ -15,6 +15,7 @@ mod results;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use autonoe_core::Mode;
 use clap::Parser;
 
 use crate::args::{Cli, Command};
@@ -46,8 +47,8 @@ fn print(answer: &clap::Error) -> Result<ExitCode, CliError> {
 
 fn run_command(command: &Command, env: &CliEnv) -> Result<ExitCode, CliError> {
     match command {
-        Command::Run(args) => commands::run(&args.request(), env),
-        Command::Sync(args) => commands::sync(args, env),
+        Command::Run(args) => commands::run(Mode::Run, args, env),
+        Command::Sync(args) => commands::run(Mode::Sync, args, env),
         Command::Ask(args) => commands::ask_agent(args, env),
         Command::Status(args) => commands::status(args, env),
         Command::Log(args) => commands::log(args, env),

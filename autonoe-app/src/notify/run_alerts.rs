@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use autonoe_core::agent::{SessionEnd, SessionOutcome};
 use autonoe_core::event::{Failure, RunEvent, RunEventKind, WaitReason};
 use autonoe_core::ledger::DeliverableId;
-use autonoe_core::run::{ExitClass, FlowReport};
+use autonoe_core::run::ExitClass;
 use autonoe_core::time::format_time;
-use autonoe_core::{DeliverableStatus, Project, RunId, RunObserver, RunReport, sanitize};
+use autonoe_core::{DeliverableStatus, Project, RunId, RunObserver, sanitize};
 use autonoe_flow::{FlowAction, FlowEvent, FlowObserver};
 use autonoe_harness::alert::{Alert, Severity};
 use jiff::Timestamp;
@@ -87,16 +87,6 @@ impl RunAlerts {
             alert = alert.detail("flow", flow.as_str());
         }
         alert
-    }
-
-    fn run_ended(&self, state: &State, report: &RunReport, at: Timestamp) -> Option<Alert> {
-        let exit = &report.exit;
-        self.ended(state, exit.class(), exit.failure(), &exit.to_string(), at)
-    }
-
-    fn flow_ended(&self, state: &State, report: &FlowReport, at: Timestamp) -> Option<Alert> {
-        let exit = &report.exit;
-        self.ended(state, exit.class(), exit.failure(), &exit.to_string(), at)
     }
 
     fn ended(
@@ -181,11 +171,13 @@ impl RunObserver for RunAlerts {
             }
             RunEventKind::RunEnded { report } => {
                 state.has_ended = true;
-                self.run_ended(&state, report, at)
+                let exit = &report.exit;
+                self.ended(&state, exit.class(), exit.failure(), &exit.to_string(), at)
             }
             RunEventKind::FlowEnded { report } => {
                 state.has_ended = true;
-                self.flow_ended(&state, report, at)
+                let exit = &report.exit;
+                self.ended(&state, exit.class(), exit.failure(), &exit.to_string(), at)
             }
             _ => None,
         };

@@ -36,7 +36,7 @@ pub struct Telemetry {
     spans: Option<SpanExportLayer>,
     metrics: Option<SdkMeterProvider>,
     content: TraceContent,
-    announced: Vec<String>,
+    warnings: Vec<String>,
     /// Time limit for the last exports at the end of a run.
     end_limit: Duration,
     recent_errors: Arc<ExportErrors>,
@@ -103,7 +103,7 @@ impl Telemetry {
             spans: spans.transpose().map_err(message)?,
             metrics: metrics.transpose().map_err(message)?,
             content: settings.content,
-            announced: settings.warnings,
+            warnings: settings.warnings,
             end_limit: settings.end_limit,
             recent_errors,
         })
@@ -134,7 +134,7 @@ impl Telemetry {
 
     /// Returns warnings for the start of a run: what a project file sends to receivers.
     pub fn warnings(&self) -> &[String] {
-        &self.announced
+        &self.warnings
     }
 
     /// Exports the rest within the time limit of the settings. Returns what was not exported, if
@@ -228,7 +228,7 @@ fn resource(service_name: Option<String>, instance: Option<String>) -> Resource 
     }
 }
 
-fn repeats() -> RetryPolicy {
+fn retry_policy() -> RetryPolicy {
     RetryPolicy::recommended().with_max_retries(MAX_RETRIES)
 }
 
@@ -240,7 +240,7 @@ struct ExportPipeline {
 }
 
 impl ExportPipeline {
-    fn watched<E>(&self, exporter: E) -> RecordingExporter<E> {
+    fn recording<E>(&self, exporter: E) -> RecordingExporter<E> {
         RecordingExporter {
             exporter,
             recent_errors: self.recent_errors.clone(),
@@ -259,10 +259,10 @@ impl ExportPipeline {
             .with_timeout(receiver.limit)
             .with_headers(receiver.headers)
             .with_http_client(self.sender.clone().within(receiver.limit))
-            .with_retry_policy(repeats())
+            .with_retry_policy(retry_policy())
             .build()?;
         exporter.set_resource(&self.resource);
-        let processor = BatchSpanProcessor::builder(self.watched(exporter)).build();
+        let processor = BatchSpanProcessor::builder(self.recording(exporter)).build();
         Ok(SpanExportLayer::new(processor, parent))
     }
 
@@ -274,10 +274,10 @@ impl ExportPipeline {
             .with_timeout(receiver.limit)
             .with_headers(receiver.headers)
             .with_http_client(self.sender.clone().within(receiver.limit))
-            .with_retry_policy(repeats())
+            .with_retry_policy(retry_policy())
             .build()?;
         Ok(SdkMeterProvider::builder()
-            .with_periodic_exporter(self.watched(exporter))
+            .with_periodic_exporter(self.recording(exporter))
             .with_resource(self.resource.clone())
             .build())
     }

@@ -18,7 +18,7 @@ use super::export_errors::ExportErrors;
 use crate::error::error_chain;
 
 /// Maximum size of a response.
-const LONGEST_ANSWER: usize = 64 << 10;
+const MAX_RESPONSE_BYTES: usize = 64 << 10;
 
 /// Time limit for establishing a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -75,7 +75,7 @@ impl HttpClient for Sender {
         let exchange = async move {
             let answer = client.request(request.map(Full::new)).await?;
             let (head, body) = answer.into_parts();
-            let body = Limited::new(body, LONGEST_ANSWER).collect().await?;
+            let body = Limited::new(body, MAX_RESPONSE_BYTES).collect().await?;
             Ok(Response::from_parts(head, body.to_bytes()))
         };
         // The time limit also needs the runtime.

@@ -13,13 +13,13 @@ use super::TelemetrySection;
 use crate::format_key_places;
 
 /// Default receiver, if an export is requested without an address.
-const USUAL_RECEIVER: &str = "http://localhost:4318";
+const DEFAULT_RECEIVER: &str = "http://localhost:4318";
 
 /// Default time limit of an export.
-const USUAL_LIMIT: Duration = Duration::from_secs(10);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Default of how long the end of a run waits for the last exports.
-const USUAL_END_LIMIT: Duration = Duration::from_secs(2);
+const DEFAULT_END_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The variable with the time limit of requests of all signals, in milliseconds.
 const TIMEOUT: &str = "OTEL_EXPORTER_OTLP_TIMEOUT";
@@ -95,7 +95,7 @@ impl Settings {
             warnings: Vec::new(),
         };
         Ok(Some(Self {
-            warnings: source.announced(&settings),
+            warnings: source.warnings(&settings),
             ..settings
         }))
     }
@@ -133,7 +133,7 @@ impl SettingsSource<'_> {
             None => false,
             Some(_) => return Err(format!("{variable} must be otlp or none")),
         };
-        let Some(place) = self.place(signal, is_required)? else {
+        let Some(place) = self.endpoint(signal, is_required)? else {
             return Ok(None);
         };
         let protocol = match self.first_of(signal.variables("PROTOCOL")) {
@@ -142,7 +142,7 @@ impl SettingsSource<'_> {
                 .ok_or_else(|| format!("{name} must be http/protobuf or http/json"))?,
         };
         let limit = match self.first_of(signal.variables("TIMEOUT")) {
-            None => USUAL_LIMIT,
+            None => DEFAULT_TIMEOUT,
             Some((name, value)) => milliseconds(&name, value)?,
         };
         Ok(Some(Receiver {
@@ -154,23 +154,23 @@ impl SettingsSource<'_> {
         }))
     }
 
-    fn place(&self, signal: Signal, is_required: bool) -> Result<Option<Place>, String> {
+    fn endpoint(&self, signal: Signal, is_required: bool) -> Result<Option<Endpoint>, String> {
         let [signal_variable, common_variable] = signal.variables("ENDPOINT");
         let below = |base: &str| format!("{}{}", base.trim_end_matches('/'), signal.path());
         if let Some(endpoint) = self.variable(&signal_variable) {
-            return Place::new(&signal_variable, endpoint.to_owned()).map(Some);
+            return Endpoint::new(&signal_variable, endpoint.to_owned()).map(Some);
         }
         if let Some(base) = self.variable(&common_variable) {
-            return Place::new(&common_variable, below(base)).map(Some);
+            return Endpoint::new(&common_variable, below(base)).map(Some);
         }
         if let Some(base) = &self.section.endpoint {
-            let mut place = Place::new("telemetry.endpoint", below(base))?;
+            let mut place = Endpoint::new("telemetry.endpoint", below(base))?;
             place.headers = self.headers()?;
             place.is_of_section = true;
             return Ok(Some(place));
         }
         if is_required {
-            Place::new(&signal.exporter_variable(), below(USUAL_RECEIVER)).map(Some)
+            Endpoint::new(&signal.exporter_variable(), below(DEFAULT_RECEIVER)).map(Some)
         } else {
             Ok(None)
         }
@@ -198,8 +198,8 @@ impl SettingsSource<'_> {
     /// default.
     fn end_limit(&self) -> Result<Duration, String> {
         match self.variable(TIMEOUT) {
-            None => Ok(USUAL_END_LIMIT),
-            Some(value) => Ok(milliseconds(TIMEOUT, value)?.max(USUAL_END_LIMIT)),
+            None => Ok(DEFAULT_END_TIMEOUT),
+            Some(value) => Ok(milliseconds(TIMEOUT, value)?.max(DEFAULT_END_TIMEOUT)),
         }
     }
 
@@ -218,7 +218,7 @@ impl SettingsSource<'_> {
     }
 
     /// Returns warnings about what the section sends beside facts of the run: secrets, and content.
-    fn announced(&self, settings: &Settings) -> Vec<String> {
+    fn warnings(&self, settings: &Settings) -> Vec<String> {
         let warning = |sent: &str, place: &str| {
             format!("telemetry sends {sent} to {place}, as configured in .autonoe/models.json")
         };
@@ -269,13 +269,13 @@ fn is_true(value: Option<&str>) -> bool {
 }
 
 /// An address with its own headers.
-struct Place {
+struct Endpoint {
     endpoint: String,
     headers: HashMap<String, String>,
     is_of_section: bool,
 }
 
-impl Place {
+impl Endpoint {
     fn new(source: &str, endpoint: String) -> Result<Self, String> {
         let is_http = endpoint.starts_with("http://") || endpoint.starts_with("https://");
         if is_http {

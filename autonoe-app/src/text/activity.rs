@@ -1,7 +1,9 @@
 //! [`Activity`]: the current activity of an agent, in a few words.
 
-use autonoe_core::StreamEvent;
 use autonoe_core::tool::ToolStatus;
+use autonoe_core::{RunEventKind, StreamEvent};
+
+use super::lines::pluralize;
 
 /// The current activity of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,9 +13,17 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// Updates the activity from an event.
-    pub fn observe(&mut self, event: &StreamEvent) {
-        match event {
+    /// Updates the activity from an event. A new session starts without one.
+    pub fn observe(&mut self, event: &RunEventKind<'_>) {
+        let stream = match event {
+            RunEventKind::SessionStarted { .. } => {
+                *self = Self::default();
+                return;
+            }
+            RunEventKind::Agent { stream } => *stream,
+            _ => return,
+        };
+        match stream {
             StreamEvent::Thinking { .. } => self.doing = Some("Thinking...".to_owned()),
             StreamEvent::Text { .. } => self.doing = Some("Responding...".to_owned()),
             StreamEvent::ToolInvocation { name, .. } => {
@@ -38,15 +48,9 @@ impl Activity {
         let doing = self.doing.as_deref()?;
         Some(match self.tools {
             0 => doing.to_owned(),
-            tools => format!("{doing} ({})", format_tool_count(tools)),
+            tools => format!("{doing} ({})", pluralize(tools.into(), "tool")),
         })
     }
-}
-
-/// Formats `1 tool`, `3 tools`.
-pub fn format_tool_count(tools: u32) -> String {
-    let plural = if tools == 1 { "" } else { "s" };
-    format!("{tools} tool{plural}")
 }
 
 #[cfg(test)]
@@ -86,7 +90,7 @@ mod tests {
             (StreamEvent::text("done"), Some("Responding... (2 tools)")),
             (StreamEvent::end(SessionOutcome::Completed, None), None),
         ] {
-            activity.observe(&event);
+            activity.observe(&RunEventKind::Agent { stream: &event });
             assert_eq!(activity.text().as_deref(), text, "{event:?}");
         }
         assert_eq!(activity.tools(), 2);

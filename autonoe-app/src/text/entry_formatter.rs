@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use autonoe_core::agent::SessionReport;
 use autonoe_core::event::{InstructionName, WaitReason};
-use autonoe_core::ledger::StatusChange;
 use autonoe_core::project::JournalEntry;
 use autonoe_core::run::{JournalLine, LimitOverrides, RunAction, RunFact};
 use autonoe_core::time::{format_duration, format_time};
-use autonoe_core::{Budget, DeliverableStatus, OnQuota, Project};
+use autonoe_core::{Budget, OnQuota, Project};
 
 use super::flow_formatter::{FlowFormatter, format_flow_result};
+use super::lines::status_line;
 use super::{LEDGER_EDITED, no_progress, shorten, summary};
 
 /// Formats a run line by line.
@@ -100,7 +100,7 @@ impl EntryFormatter {
             }
             JournalLine::StatusChanged { session, change } => {
                 self.sessions.entry(*session).or_default().changes += 1;
-                push_line(format!("  {}", changed(change)));
+                push_line(format!("  {}", status_line(change).text));
             }
             JournalLine::Deprecated { session, id } => {
                 self.sessions.entry(*session).or_default().changes += 1;
@@ -245,14 +245,4 @@ fn format_limits(limits: &LimitOverrides) -> String {
         .into_iter()
         .filter_map(|(name, value)| Some(format!("{name} {}", value?)));
     options.collect::<Vec<_>>().join(", ")
-}
-
-fn changed(change: &StatusChange) -> String {
-    let icon = match change.status {
-        DeliverableStatus::Passed => "[PASS]",
-        DeliverableStatus::Blocked => "[BLOCKED]",
-        DeliverableStatus::Pending => "[PENDING]",
-    };
-    let (description, id) = (shorten(&change.description), shorten(change.id.as_str()));
-    format!("{icon} {description} ({id})")
 }

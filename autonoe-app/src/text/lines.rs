@@ -2,10 +2,10 @@
 
 use autonoe_core::agent::{SessionEnd, SessionOutcome, SessionProgress, SessionReport};
 use autonoe_core::gate::GateDecision;
+use autonoe_core::ledger::StatusChange;
 use autonoe_core::time::format_duration;
 use autonoe_core::{DeliverableStatus, RunEvent, RunEventKind, StreamEvent};
 
-use super::activity::format_tool_count;
 use super::sanitize::shorten;
 use super::wait_text;
 
@@ -61,8 +61,8 @@ fn line(event: &RunEventKind<'_>, tools: u32) -> Option<Line> {
             format!("Run {run} started ({mode})"),
         )),
         RunEventKind::FlowStarted { run, flow, resumed } => {
-            let begins = if *resumed { "resumed" } else { "started" };
-            let text = format!("Flow {} {begins} ({run})", shorten(flow));
+            let verb = if *resumed { "resumed" } else { "started" };
+            let text = format!("Flow {} {verb} ({run})", shorten(flow));
             Some(Line::new(Level::Info, text))
         }
         RunEventKind::SessionStarted {
@@ -74,15 +74,7 @@ fn line(event: &RunEventKind<'_>, tools: u32) -> Option<Line> {
             let text = format!("Session {number} started ({instruction}{model})");
             Some(Line::new(Level::Info, text))
         }
-        RunEventKind::StatusChanged { change } => {
-            let (level, icon) = match change.status {
-                DeliverableStatus::Passed => (Level::Good, "[PASS]"),
-                DeliverableStatus::Blocked => (Level::Warning, "[BLOCKED]"),
-                DeliverableStatus::Pending => (Level::Info, "[PENDING]"),
-            };
-            let text = format!("{icon} {} ({})", shorten(&change.description), change.id);
-            Some(Line::new(level, text))
-        }
+        RunEventKind::StatusChanged { change } => Some(status_line(change)),
         RunEventKind::Deprecated { id } => {
             Some(Line::new(Level::Info, format!("[DEPRECATED] {id}")))
         }
@@ -131,8 +123,32 @@ fn line(event: &RunEventKind<'_>, tools: u32) -> Option<Line> {
     }
 }
 
+/// Formats the new status of a deliverable.
+pub(super) fn status_line(change: &StatusChange) -> Line {
+    let (level, icon) = match change.status {
+        DeliverableStatus::Passed => (Level::Good, "[PASS]"),
+        DeliverableStatus::Blocked => (Level::Warning, "[BLOCKED]"),
+        DeliverableStatus::Pending => (Level::Info, "[PENDING]"),
+    };
+    let (description, id) = (shorten(&change.description), shorten(change.id.as_str()));
+    Line::new(level, format!("{icon} {description} ({id})"))
+}
+
 fn ended(number: u32, result: &SessionReport, tools: u32) -> Line {
-    let level = match &result.end {
+    let end = shorten(&result.to_string());
+    let (time, cost) = (format_duration(result.duration), &result.cost);
+    let progress = no_progress(result).map(|text| format!(", {text}"));
+    let text = format!(
+        "Session {number} {end} ({time}, {cost}, {}{})",
+        pluralize(tools.into(), "tool"),
+        progress.unwrap_or_default()
+    );
+    Line::new(session_level(result), text)
+}
+
+/// Returns the importance of the end of a session.
+pub fn session_level(result: &SessionReport) -> Level {
+    match &result.end {
         _ if result.flaw.is_some() => Level::Error,
         SessionEnd::Outcome(SessionOutcome::Completed) => Level::Info,
         SessionEnd::Outcome(
@@ -146,16 +162,13 @@ fn ended(number: u32, result: &SessionReport, tools: u32) -> Line {
         SessionEnd::Outcome(SessionOutcome::ExecutionError { .. }) | SessionEnd::Failed { .. } => {
             Level::Error
         }
-    };
-    let end = shorten(&result.to_string());
-    let (time, cost) = (format_duration(result.duration), &result.cost);
-    let progress = no_progress(result).map(|text| format!(", {text}"));
-    let text = format!(
-        "Session {number} {end} ({time}, {cost}, {}{})",
-        format_tool_count(tools),
-        progress.unwrap_or_default()
-    );
-    Line::new(level, text)
+    }
+}
+
+/// Formats a count with its noun: `1 tool`, `3 tools`.
+pub fn pluralize(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }
 
 /// Returns a note for a session without progress.

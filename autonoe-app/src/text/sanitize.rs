@@ -8,12 +8,12 @@ pub fn sanitize_line(text: &str) -> String {
 }
 
 /// Maximum number of printed characters of a text.
-const LONGEST: usize = 200;
+const MAX_CHARS: usize = 200;
 
 /// Formats `text` on one line, without control characters, and truncates it if it is long.
 pub fn shorten(text: &str) -> String {
     let text = text.trim();
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", sanitize_line(&text[..end])),
         None => sanitize_line(text),
     }

@@ -1,10 +1,9 @@
 //! Options of `autonoe ask`.
 
-use autonoe_core::gate::policy::Destructive;
 use autonoe_core::run::SessionAccess;
 use clap::Args;
 
-use super::agent::{AgentArgs, PromptAgentArgs};
+use super::agent::PromptAgentArgs;
 use super::common::{OutputArgs, ProjectArgs};
 
 /// Describes the chat and the exit codes, for the help.
@@ -46,7 +45,7 @@ pub(crate) struct AskArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
     #[command(flatten)]
-    agent: PromptAgentArgs,
+    pub(crate) agent: PromptAgentArgs,
     /// Maximum number of model calls for one prompt
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[arg(help_heading = "Limits")]
@@ -66,19 +65,11 @@ const OUTPUT_HELP: &str =
     "The format of standard output: `text` (the answer) or `json` (one event per line)";
 
 impl AskArgs {
-    pub(crate) fn agent(&self) -> AgentArgs {
-        self.agent.agent()
-    }
-
     pub(crate) fn access(&self) -> SessionAccess {
         if self.read_only {
             SessionAccess::read_only()
         } else {
             SessionAccess::default()
         }
-    }
-
-    pub(crate) fn destructive(&self) -> Destructive {
-        self.agent.destructive()
     }
 }

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use autonoe_core::gate::policy::Destructive;
+use autonoe_core::OnQuota;
+use autonoe_core::run::LimitOverrides;
 use autonoe_flow::FlowName;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::agent::{AgentArgs, PromptAgentArgs};
+use super::agent::PromptAgentArgs;
 use super::common::{NotifyArgs, OutputArgs, ProjectArgs};
 
 /// Options of `autonoe flow`.
@@ -64,7 +65,7 @@ pub(crate) struct FlowRunArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
     #[command(flatten)]
-    agent: PromptAgentArgs,
+    pub(crate) agent: PromptAgentArgs,
     /// Wait for the quota to reset instead of stopping
     #[arg(long)]
     #[arg(help_heading = "Limits")]
@@ -85,15 +86,13 @@ pub(crate) struct FlowRunArgs {
 }
 
 impl FlowRunArgs {
-    /// Returns the agent options in the form that a run uses.
-    pub(crate) fn agent(&self) -> AgentArgs {
-        let mut agent = self.agent.agent();
-        agent.limits.wait_for_quota = self.wait_for_quota;
-        agent
-    }
-
-    pub(crate) fn destructive(&self) -> Destructive {
-        self.agent.destructive()
+    /// Returns the limits from the command line. Limits without an option stay `None`.
+    pub(crate) fn limits(&self) -> LimitOverrides {
+        LimitOverrides {
+            on_quota: self.wait_for_quota.then_some(OnQuota::Wait),
+            budget: self.agent.budget(),
+            ..LimitOverrides::default()
+        }
     }
 }
 

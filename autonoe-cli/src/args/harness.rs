@@ -4,14 +4,14 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use autonoe_app::AgentOptions;
 use autonoe_app::value_parsers::{cost, pause as duration, thinking, time};
 use autonoe_core::agent::ThinkingBudget;
-use autonoe_core::gate::policy::Destructive;
 use autonoe_core::{Budget, CostUsd};
 use autonoe_harness::{Allowance, MemberHandle};
 use clap::{Args, Subcommand};
 
-use super::agent::{destructive, model};
+use super::agent::model;
 use super::common::{NotifyArgs, ProjectArgs};
 use super::strategy_arg::{FleetBackend, FleetStrategy};
 
@@ -204,7 +204,7 @@ pub(crate) struct HarnessRunArgs {
     /// number: 8192]
     #[arg(long, value_name = "TOKENS", num_args = 0..=1, default_missing_value = "8192")]
     #[arg(require_equals = true, value_parser = thinking, help_heading = "Agents")]
-    pub(crate) thinking: Option<ThinkingBudget>,
+    thinking: Option<ThinkingBudget>,
     /// Maximum number of members that work at once
     #[arg(long, value_name = "N", default_value = "10", help_heading = "Limits")]
     pub(crate) max_concurrent: NonZeroUsize,
@@ -235,7 +235,7 @@ pub(crate) struct HarnessRunArgs {
     pub(crate) no_worktrees: bool,
     /// Turn off the sandbox of agents and checks, like AUTONOE_NO_SANDBOX=1
     #[arg(long, help_heading = "Safety")]
-    pub(crate) no_sandbox: bool,
+    no_sandbox: bool,
     /// Allow members `rm`, `mv` and `git` commands that discard work, such as forced pushes
     #[arg(long, short = 'D', help_heading = "Safety")]
     allow_destructive: bool,
@@ -259,8 +259,14 @@ pub(crate) struct HarnessRunArgs {
 }
 
 impl HarnessRunArgs {
-    pub(crate) fn destructive(&self) -> Destructive {
-        destructive(self.allow_destructive)
+    /// Returns the options of all agents. Each backend has its own model.
+    pub(crate) fn agent(&self) -> AgentOptions {
+        AgentOptions {
+            thinking: self.thinking,
+            is_destructive: self.allow_destructive,
+            no_sandbox: self.no_sandbox,
+            ..AgentOptions::default()
+        }
     }
 
     /// Returns the shared budget of all members.

@@ -19,10 +19,7 @@ use autonoe_core::Mode;
 use autonoe_core::gate::policy::Profile;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-#[cfg(test)]
-pub(crate) use self::agent::LimitArgs;
 use self::agent::model;
-pub(crate) use self::agent::{AgentArgs, destructive};
 pub(crate) use self::ask::AskArgs;
 pub(crate) use self::common::{NotifyArgs, OutputArgs, OutputFormat, ProjectArgs};
 pub(crate) use self::flow::{
@@ -34,7 +31,7 @@ pub(crate) use self::harness::{
     HarnessMemberArgs, HarnessRunArgs, HarnessSendArgs, HarnessServeArgs, HarnessStatusArgs,
     HarnessStopArgs, HarnessWorkArgs,
 };
-pub(crate) use self::run::{RunArgs, RunRequest, SyncArgs};
+pub(crate) use self::run::RunArgs;
 pub(crate) use self::strategy_arg::{FleetBackend, FleetStrategy};
 
 /// Runs coding agents unattended until the work is done.
@@ -67,7 +64,9 @@ pub(crate) enum Command {
     /// Work on the deliverables of SPEC.md until every achievable one has passed
     Run(RunArgs),
     /// Update the ledger from SPEC.md and verify the code, without changing it
-    Sync(SyncArgs),
+    // Accepted, so that the command can reject it with a reason.
+    #[command(mut_arg("allow_destructive", |arg| arg.hide(true)))]
+    Sync(RunArgs),
     /// Ask an agent about the project, give it a task, or chat with it
     Ask(Box<AskArgs>),
     /// Show the deliverables and their progress

@@ -28,11 +28,10 @@ pub(crate) fn init(args: &InitArgs, env: &CliEnv) -> Result<ExitCode, CliError> 
     ];
     let mut rows = Vec::new();
     for (path, text) in &files {
-        let done = match write_new(path, text)? {
-            Written::New => "wrote",
-            Written::NotTouched => "kept",
-        };
-        rows.push([done.to_owned(), display_path(path, &project)]);
+        rows.push([
+            write_new(path, text)?.to_owned(),
+            display_path(path, &project),
+        ]);
     }
     env.print(&format!(
         "{}\nDescribe what to build in SPEC.md. `autonoe doctor` checks whether a run can start, \
@@ -42,17 +41,11 @@ pub(crate) fn init(args: &InitArgs, env: &CliEnv) -> Result<ExitCode, CliError> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Result of writing a file.
-enum Written {
-    New,
-    NotTouched,
-}
-
-/// Writes a file unless the path exists, even as a dangling symlink.
-fn write_new(path: &Path, text: &str) -> Result<Written, CliError> {
+/// Writes a file unless the path exists, even as a dangling symlink. Returns what was done.
+fn write_new(path: &Path, text: &str) -> Result<&'static str, CliError> {
     match write_new_file(path, text.as_bytes()) {
-        Ok(()) => Ok(Written::New),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Written::NotTouched),
+        Ok(()) => Ok("wrote"),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok("kept"),
         Err(error) => Err(CliError::failure(format!(
             "{} cannot be written: {error}",
             path.display()

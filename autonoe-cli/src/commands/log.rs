@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-use autonoe_app::text::EntryFormatter;
+use autonoe_app::text::{EntryFormatter, pluralize};
 use autonoe_core::project::{
     JournalEntry, JournalIndex, JournalTail, RunHistory, RunLock, RunStopReason,
 };
@@ -24,22 +24,23 @@ pub(crate) fn log(args: &LogArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     if args.follow {
         return follow(&project, args.json, env);
     }
-    let selection = Selection::from_args(args);
-    let mut journal = match selection {
-        Selection::Last => JournalIndex::read(&project.journal_path())?,
-        Selection::Run(_) | Selection::All => JournalIndex::read_all(&project)?,
+    let is_last = args.run.is_none() && !args.all;
+    let mut journal = if is_last {
+        JournalIndex::read(&project.journal_path())?
+    } else {
+        JournalIndex::read_all(&project)?
     };
     let runs = journal.runs().to_vec();
-    let selected: Vec<&RunId> = match &selection {
-        Selection::All => runs.iter().collect(),
-        Selection::Last => runs.last().into_iter().collect(),
-        Selection::Run(id) => vec![find_run(&runs, id)?],
+    let selected: Vec<&RunId> = match &args.run {
+        Some(id) => vec![find_run(&runs, id)?],
+        None if args.all => runs.iter().collect(),
+        None => runs.last().into_iter().collect(),
     };
     let mut output = Output::default();
     if args.json {
-        let entries = match (&selection, selected.first()) {
-            (Selection::All, _) | (_, None) => journal.all_entries(),
-            (_, Some(run)) => journal.entries(run),
+        let entries = match selected.first() {
+            Some(run) if !args.all => journal.entries(run),
+            _ => journal.all_entries(),
         };
         for entry in entries {
             if output.add(&as_json(&entry?)?)? == ReaderState::Closed {
@@ -69,13 +70,13 @@ pub(crate) fn log(args: &LogArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
                 return Ok(ExitCode::SUCCESS);
             }
         }
-        let is_last = runs.last() == Some(*run);
-        output.add(&unfinished_note(&run_history, is_in_progress && is_last))?;
+        let is_newest = runs.last() == Some(*run);
+        output.add(&unfinished_note(&run_history, is_in_progress && is_newest))?;
     }
-    if let (Selection::Last, earlier @ 1..) = (&selection, runs.len() - 1) {
-        let plural = if earlier == 1 { "" } else { "s" };
+    if let (true, earlier @ 1..) = (is_last, runs.len() - 1) {
+        let earlier = pluralize(earlier as u64, "earlier run");
         output.add(&format!(
-            "\n{earlier} earlier run{plural}: `autonoe log --all` shows all runs.\n"
+            "\n{earlier}: `autonoe log --all` shows all runs.\n"
         ))?;
     }
     output.finish()?;
@@ -136,27 +137,6 @@ impl Output {
         let written = write_result(&self.buffer);
         self.buffer.clear();
         written
-    }
-}
-
-/// Runs to print.
-#[derive(Debug, PartialEq, Eq)]
-enum Selection {
-    /// The last run.
-    Last,
-    /// The run whose ID starts with this prefix.
-    Run(String),
-    /// All runs.
-    All,
-}
-
-impl Selection {
-    fn from_args(args: &LogArgs) -> Self {
-        match (&args.run, args.all) {
-            (Some(id), _) => Self::Run(id.clone()),
-            (None, true) => Self::All,
-            (None, false) => Self::Last,
-        }
     }
 }
 
@@ -231,10 +211,10 @@ fn write(
 /// Finds the run with the ID `id`, or the only one whose ID starts with it.
 pub(super) fn find_run<'r>(runs: &'r [RunId], id: &str) -> Result<&'r RunId, CliError> {
     if id.trim().is_empty() {
-        return Err(CliError::usage(
-            "--run is empty: pass the ID of a run, or the beginning of it",
-        )
-        .with_hint(known_runs_hint(runs)));
+        return Err(
+            CliError::usage("--run is empty: pass the ID of a run, or a prefix of it")
+                .with_hint(known_runs_hint(runs)),
+        );
     }
     if let Some(exact) = runs.iter().find(|run| run.as_str() == id) {
         return Ok(exact);
@@ -251,8 +231,8 @@ pub(super) fn find_run<'r>(runs: &'r [RunId], id: &str) -> Result<&'r RunId, Cli
         }
         _ => {
             let ids: Vec<_> = matching.iter().map(|run| run.as_str()).collect();
-            let message = format!("several runs begin with `{id}`: {}", ids.join(", "));
-            Err(CliError::usage(message).with_hint("pass more of the ID"))
+            let message = format!("several run IDs start with `{id}`: {}", ids.join(", "));
+            Err(CliError::usage(message).with_hint("pass a longer prefix"))
         }
     }
 }

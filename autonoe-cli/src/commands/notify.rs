@@ -85,19 +85,17 @@ pub(super) async fn finish(
     notifications.finish(FINISH_LIMIT - NOTIFY_TIMEOUT).await
 }
 
-/// Returns the result of `work`. Sends its error as an alert, unless a run has ended before.
-pub(super) fn reporting_errors<T>(
+/// Sends the error of a command as an alert, unless a run has ended before.
+pub(super) fn report_error<T>(
+    result: &Result<T, CliError>,
     alerts: Option<&Arc<RunAlerts>>,
     env: &CliEnv,
-    work: impl FnOnce() -> Result<T, CliError>,
-) -> Result<T, CliError> {
-    let result = work();
-    if let (Err(error), Some(alerts)) = (&result, alerts)
+) {
+    if let (Err(error), Some(alerts)) = (result, alerts)
         && alerts.report_error(error, Timestamp::now())
     {
         deliver_now(alerts.notifications(), env);
     }
-    result
 }
 
 /// Delivers the queued alerts, without a run in progress.

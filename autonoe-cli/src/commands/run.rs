@@ -6,81 +6,76 @@ use std::sync::Arc;
 
 use autonoe_app::text::{exit_hint, report_text, sanitize_line};
 use autonoe_app::{
-    AlertSource, BackendChoice, ChosenBackend, ModelsFile, RunAlerts, exit_code, load_config,
-    sandbox_switch, without_keys,
+    AgentOptions, AlertSource, BackendChoice, ModelsFile, RunAlerts, exit_code, without_keys,
 };
-use autonoe_core::project::{Journal, OpenProjectOptions, ProjectError, RunLock, Specification};
-use autonoe_core::run::RecordedRun;
+use autonoe_core::project::{Journal, ProjectError, RunLock, Specification};
+use autonoe_core::run::{LimitOverrides, RecordedRun};
 use autonoe_core::session::RecordedFlow;
 use autonoe_core::{Mode, Project, ProjectRun, RunControl};
 use autonoe_harness::progress::ProjectFiles;
 
 use super::dry_run::{dry_run, overridden_limits};
-use super::notify::{reporting_errors, run_alerts};
+use super::notify::{report_error, run_alerts};
 use super::run_ui::RunUi;
-use crate::args::{AgentArgs, RunRequest, SyncArgs};
+use crate::args::RunArgs;
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
-/// Updates the deliverables to match the specification, and verifies the code.
-pub(crate) fn sync(args: &SyncArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
-    if args.allow_destructive {
+/// Runs agents on the deliverables in this mode, until there is nothing left to do.
+pub(crate) fn run(mode: Mode, args: &RunArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
+    if mode == Mode::Sync && args.agent.allow_destructive {
         return Err(CliError::usage(
             "a sync changes no files: --allow-destructive is for `autonoe run`",
         ));
     }
-    run(&args.request(), env)
-}
-
-/// Runs agents on the deliverables, in the mode of the request, until there is nothing left to do.
-pub(crate) fn run(work: &RunRequest<'_>, env: &CliEnv) -> Result<ExitCode, CliError> {
-    let project = work.project.find(env)?;
+    let project = args.project.find(env)?;
     // Checked before the backend, so that a missing specification is reported first.
     let specification = project.specification()?;
-    if work.dry_run {
-        return dry_run(work, &project, env);
+    if args.dry_run {
+        return dry_run(mode, args, &project, env);
     }
     // A run in progress is reported before anything else is loaded, and without alerts.
     if let Some(held) = RunLock::held(&project)? {
         return Err(ProjectError::Locked(held).into());
     }
     let models = ModelsFile::load(&project)?.unwrap_or_default();
-    let alerts = run_alerts(work.notify, AlertSource::Run, &project, &models, env)?;
+    let alerts = run_alerts(&args.notify, AlertSource::Run, &project, &models, env)?;
     // The rest of the command does not need the signing keys of webhooks.
     let env = &env.with_env(without_keys(env));
-    reporting_errors(alerts.as_ref(), env, || {
-        run_project(work, project, specification, &models, alerts.clone(), env)
-    })
+    let done = run_project(
+        mode,
+        args,
+        project,
+        specification,
+        &models,
+        alerts.clone(),
+        env,
+    );
+    report_error(&done, alerts.as_ref(), env);
+    done
 }
 
 fn run_project(
-    work: &RunRequest<'_>,
+    mode: Mode,
+    args: &RunArgs,
     project: Project,
     specification: Specification,
     models: &ModelsFile,
     alerts: Option<Arc<RunAlerts>>,
     env: &CliEnv,
 ) -> Result<ExitCode, CliError> {
-    let config = load_config(&project)?;
-    let backend = ChosenBackend::select(work.agent.backend.as_ref(), &project, &config)?;
-    let requested = work.agent.requirements(env);
-    let built = backend.build(&project, &config, work.mode, requested, models, env)?;
-    let mut run_ui = RunUi::open(work.agent, work.output, &project, models, env);
+    let (agent, limits) = (args.agent.options(), args.agent.limits.overrides());
+    let composed = agent.compose(project.clone(), mode, models, env)?;
+    let mut run_ui = RunUi::open(&agent, &args.output, &project, models, env);
     run_ui.connect(&project);
     run_ui.notify(alerts);
-    run_ui.print_warnings(work.destructive, &built.warnings);
-    let (presenter, mode) = (run_ui.presenter(), work.mode);
-    let lines = configuration_lines(project.root(), &backend.choice, work.agent);
+    run_ui.print_warnings(agent.destructive(), &composed.warnings);
+    let presenter = run_ui.presenter();
+    let lines = configuration_lines(project.root(), &composed.backend, &agent, &limits);
     let control = RunControl::new();
     let files = ProjectFiles::new(project.root());
-    let journal = project.journal_path();
-    let options = OpenProjectOptions::from(project)
-        .mode(mode)
-        .sandbox(sandbox_switch(work.agent.no_sandbox, env))
-        .destructive(work.destructive)
-        .config(config);
-    let project_run = ProjectRun::new(options, built.agents)
-        .limits(work.agent.limits.overrides())
+    let project_run = ProjectRun::new(composed.project, composed.agents)
+        .limits(limits)
         .specification(specification)
         .on_open(move |open| {
             if let Some(warning) = interrupted_run_warning(open.journal(), mode) {
@@ -90,7 +85,7 @@ fn run_project(
                 presenter.print(line);
             }
         })
-        .configure(run_ui.configuration(work.agent, built.outer_sandbox, built.missing_server, env))
+        .configure(run_ui.configuration(composed.setup))
         .configure(move |runner| runner.workspace(Arc::new(files)));
 
     let report = run_ui.run_interruptible(&control, project_run.run(&control))??;
@@ -99,7 +94,7 @@ fn run_project(
     if let Some(hint) = exit_hint(&report.exit) {
         env.print_note(&format!("  hint: {}", sanitize_line(&hint)));
     }
-    run_ui.print_denials(&journal, &report.run, env);
+    run_ui.print_denials(&project.journal_path(), &report.run, env);
     Ok(exit_code::for_run(&report.exit).into())
 }
 
@@ -126,7 +121,8 @@ fn interrupted_run_warning(journal: &Journal, mode: Mode) -> Option<String> {
 pub(crate) fn configuration_lines(
     directory: &Path,
     backend: &BackendChoice,
-    agent: &AgentArgs,
+    agent: &AgentOptions,
+    limits: &LimitOverrides,
 ) -> Vec<String> {
     let own = "the backend's default";
     let model = agent.model.as_deref().unwrap_or(own);
@@ -142,7 +138,7 @@ pub(crate) fn configuration_lines(
     if let Some(thinking) = agent.thinking {
         lines.push(format!("Thinking: {} tokens", thinking.tokens()));
     }
-    let limits: Vec<String> = overridden_limits(&agent.limits.overrides())
+    let limits: Vec<String> = overridden_limits(limits)
         .into_iter()
         .map(|(key, value)| format!("{key} {value}"))
         .collect();
@@ -219,13 +215,15 @@ mod tests {
     #[derive(Parser)]
     struct Flags {
         #[command(flatten)]
-        agent: AgentArgs,
+        run: RunArgs,
     }
 
     fn lines(flags: &[&str]) -> Vec<String> {
         let flags = ["autonoe"].iter().chain(flags);
-        let Flags { agent } = Flags::try_parse_from(flags).expect("flags");
-        configuration_lines(Path::new("/srv/shop"), &BackendChoice::default(), &agent)
+        let agent = Flags::try_parse_from(flags).expect("flags").run.agent;
+        let (options, limits) = (agent.options(), agent.limits.overrides());
+        let directory = Path::new("/srv/shop");
+        configuration_lines(directory, &BackendChoice::default(), &options, &limits)
     }
 
     #[test]

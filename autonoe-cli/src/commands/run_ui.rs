@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use autonoe_app::telemetry::{Telemetry, parent_trace};
 use autonoe_app::{
-    LiveStatusWriter, ModelsFile, RunAlerts, SessionSetup, destructive_warning,
-    invalid_sandbox_warning, sandbox_switch,
+    AgentOptions, LiveStatusWriter, ModelsFile, RunAlerts, SessionSetup, destructive_warning,
+    invalid_sandbox_warning,
 };
-use autonoe_core::agent::OuterSandbox;
 use autonoe_core::event::TraceContext;
 use autonoe_core::gate::policy::Destructive;
 use autonoe_core::project::{Journal, RequestForwarder, RunTimeline};
@@ -19,7 +18,7 @@ use autonoe_core::{Project, RunControl, RunId, RunObserver};
 
 use super::runtime::runtime;
 use super::{notify, signals};
-use crate::args::{AgentArgs, OutputArgs, OutputFormat};
+use crate::args::{OutputArgs, OutputFormat};
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
 use crate::present::{
@@ -51,7 +50,7 @@ pub(super) struct RunUi {
 impl RunUi {
     /// Opens the screen and the telemetry, and prints warnings about the sandbox.
     pub(super) fn open(
-        agent: &AgentArgs,
+        agent: &AgentOptions,
         output: &OutputArgs,
         project: &Project,
         models: &ModelsFile,
@@ -67,7 +66,7 @@ impl RunUi {
                 Telemetry::default()
             });
         start_logging(&screen, detail, telemetry.spans());
-        if let Some(warning) = sandbox_switch(agent.no_sandbox, env).warning() {
+        if let Some(warning) = agent.sandbox(env).warning() {
             presenter.warn(warning);
         }
         if let Some(warning) = invalid_sandbox_warning(agent.no_sandbox, env) {
@@ -101,15 +100,14 @@ impl RunUi {
     /// Returns the observers that print events, send notifications, and connect the run with other
     /// processes.
     pub(super) fn observers(&self) -> Vec<Arc<dyn RunObserver>> {
+        let optional: [Option<Arc<dyn RunObserver>>; 4] = [
+            self.events.clone().map(|events| events as _),
+            self.alerts.clone().map(|alerts| alerts as _),
+            self.requests.clone().map(|requests| requests as _),
+            self.live.clone().map(|live| live as _),
+        ];
         let mut observers: Vec<Arc<dyn RunObserver>> = vec![self.presenter.clone()];
-        let events = self.events.clone();
-        observers.extend(events.map(|events| events as Arc<dyn RunObserver>));
-        let alerts = self.alerts.clone();
-        observers.extend(alerts.map(|alerts| alerts as Arc<dyn RunObserver>));
-        let requests = self.requests.clone();
-        observers.extend(requests.map(|requests| requests as Arc<dyn RunObserver>));
-        let live = self.live.clone();
-        observers.extend(live.map(|live| live as Arc<dyn RunObserver>));
+        observers.extend(optional.into_iter().flatten());
         observers
     }
 
@@ -153,23 +151,15 @@ impl RunUi {
         Arc::new(FlowLines::new(self.presenter.clone()))
     }
 
-    /// Returns a function that configures sessions with the command line, the observers and the
-    /// telemetry.
+    /// Returns a function that configures sessions with `setup`, the observers and the telemetry.
     pub(super) fn configuration(
         &self,
-        agent: &AgentArgs,
-        outer_sandbox: Option<OuterSandbox>,
-        missing_server: Option<String>,
-        env: &CliEnv,
+        setup: SessionSetup,
     ) -> impl Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync + 'static {
         let observers = self.observers();
-        let models = agent.models();
         let (trace, telemetry) = (self.trace.clone(), self.telemetry.sessions());
-        let session_setup =
-            SessionSetup::new(outer_sandbox, agent.thinking, env).without_server(missing_server);
         move |runner| {
-            let runner = session_setup.apply(runner).models(models.clone());
-            let runner = telemetry.apply(runner, trace.clone());
+            let runner = telemetry.apply(setup.apply(runner), trace.clone());
             observers
                 .iter()
                 .cloned()

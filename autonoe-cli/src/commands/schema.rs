@@ -73,10 +73,7 @@ fn outputs() -> [(&'static str, Schema); 13] {
             "output.check-line",
             plain_output_schema::<LineAnswer<'static>>(),
         ),
-        (
-            "output.doctor",
-            plain_output_schema::<DoctorReport<'static>>(),
-        ),
+        ("output.doctor", plain_output_schema::<DoctorReport>()),
         ("output.dry-run", plain_output_schema::<Plan>()),
         ("output.flow-dry-run", plain_output_schema::<FlowPlan>()),
         (

@@ -41,21 +41,19 @@ pub(super) async fn wait_for_stop() {
 
 /// Starts listening immediately, and returns a future that waits for a stop signal.
 pub(super) fn listen_for_stop() -> impl Future<Output = ()> {
-    let signals = Signals::listen();
-    async {
-        match signals {
-            Some(mut signals) => signals.next().await,
-            None => std::future::pending().await,
-        }
-    }
+    listen(async |signals| signals.next().await)
 }
 
 /// Starts listening immediately, and returns a future that waits for `SIGTERM` or `SIGHUP`.
 pub(super) fn listen_for_termination() -> impl Future<Output = ()> {
+    listen(async |signals| signals.next_except_interrupt().await)
+}
+
+fn listen(wait: impl AsyncFnOnce(&mut Signals)) -> impl Future<Output = ()> {
     let signals = Signals::listen();
     async {
         match signals {
-            Some(mut signals) => signals.next_except_interrupt().await,
+            Some(mut signals) => wait(&mut signals).await,
             None => std::future::pending().await,
         }
     }

@@ -1,6 +1,8 @@
 //! Summary of denied calls that the operator can allow.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use autonoe_app::text::shorten;
 use autonoe_core::project::DeniedEntry;
@@ -25,48 +27,41 @@ impl From<&DeniedEntry> for DeniedCall {
     }
 }
 
-/// Denied calls that the same change of settings allows.
-#[derive(Debug)]
-pub(crate) struct RemedyGroup<'d> {
-    /// The change.
-    pub(crate) remedy: &'d str,
-    /// The first of the calls.
-    pub(crate) first: &'d DeniedCall,
-    /// The number of calls.
-    pub(crate) count: usize,
+impl DeniedCall {
+    /// Formats the tool and the target.
+    pub(crate) fn label(&self) -> String {
+        match &self.target {
+            Some(target) => format!("{}: {}", shorten(&self.tool), shorten(target)),
+            None => shorten(&self.tool),
+        }
+    }
 }
 
-/// Groups `denied` by remedy, most frequent first. Calls without a remedy are left out.
-pub(crate) fn group_by_remedy(denied: &[DeniedCall]) -> Vec<RemedyGroup<'_>> {
-    let mut all: Vec<RemedyGroup<'_>> = Vec::new();
+/// Groups items by key, in the order of their first occurrence. Returns the first item and the size
+/// of each group. Items without a key are left out.
+pub(crate) fn group_by<'t, T, K: Hash + Eq>(
+    items: &'t [T],
+    key: impl Fn(&'t T) -> Option<K>,
+) -> Vec<(&'t T, usize)> {
+    let mut groups: Vec<(&T, usize)> = Vec::new();
     let mut places = HashMap::new();
-    for entry in denied {
-        let Some(remedy) = entry.remedy.as_deref() else {
-            continue;
-        };
-        let place = *places.entry(remedy).or_insert(all.len());
-        match all.get_mut(place) {
-            Some(known) => known.count += 1,
-            None => all.push(RemedyGroup {
-                remedy,
-                first: entry,
-                count: 1,
-            }),
+    for item in items {
+        let Some(key) = key(item) else { continue };
+        let place = *places.entry(key).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some((_, count)) => *count += 1,
+            None => groups.push((item, 1)),
         }
     }
-    // The sort is stable: groups of the same size keep the order of their first calls.
-    all.sort_by_key(|group| std::cmp::Reverse(group.count));
-    all
+    groups
 }
 
-impl RemedyGroup<'_> {
-    /// Formats the tool and the target of the first call.
-    pub(crate) fn call(&self) -> String {
-        match &self.first.target {
-            Some(target) => format!("{}: {}", shorten(&self.first.tool), shorten(target)),
-            None => shorten(&self.first.tool),
-        }
-    }
+/// Returns the first call and the number of calls for each remedy, most frequent first.
+pub(crate) fn group_by_remedy(denied: &[DeniedCall]) -> Vec<(&DeniedCall, usize)> {
+    let mut groups = group_by(denied, |call| call.remedy.as_deref());
+    // The sort is stable: groups of the same size keep the order of their first calls.
+    groups.sort_by_key(|(_, count)| Reverse(*count));
+    groups
 }
 
 /// Lists the most frequent denied calls with their remedies, at most `limit`; `None` if there are
@@ -77,8 +72,9 @@ pub(crate) fn denial_summary(denied: &[DeniedCall], limit: usize) -> Option<Stri
         return None;
     }
     let mut text = "Denied calls that you can allow:".to_owned();
-    for group in all.iter().take(limit) {
-        let (count, call, remedy) = (group.count, group.call(), shorten(group.remedy));
+    for (first, count) in all.iter().take(limit) {
+        let call = first.label();
+        let remedy = first.remedy.as_deref().map(shorten).unwrap_or_default();
         text.push_str(&format!("\n  {count}x {call}\n     to allow it: {remedy}"));
     }
     let more = all.len().saturating_sub(limit);

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use autonoe_app::text::{Level, Line, shorten};
+use autonoe_app::text::{Level, Line, pluralize, shorten};
 use autonoe_dashboard::{AlertLine, AlertSeverity};
 use autonoe_harness::strategy::MemberReport;
 use autonoe_harness::{FleetEvent, FleetEventKind, FleetObserver};
@@ -100,8 +100,7 @@ impl FleetObserver for FleetLines {
         self.line(match &event.kind {
             FleetEventKind::FleetStarted { strategy, members } => {
                 let fleet = &event.fleet;
-                let plural = if members.len() == 1 { "" } else { "s" };
-                let members = format!("{} member{plural}", members.len());
+                let members = pluralize(members.len() as u64, "member");
                 info(format!("Fleet {fleet} is running ({strategy}, {members})"))
             }
             FleetEventKind::Started { member, .. } => info(format!("{member} started")),

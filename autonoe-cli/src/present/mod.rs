@@ -10,7 +10,7 @@ mod presenter;
 mod readme;
 mod screen;
 
-pub(crate) use denial_summary::{DeniedCall, denial_summary, group_by_remedy};
+pub(crate) use denial_summary::{DeniedCall, denial_summary, group_by, group_by_remedy};
 pub(crate) use fleet_lines::FleetLines;
 pub(crate) use json_lines::JsonLines;
 pub(crate) use logging::{start_log_file, start_logging, start_span_export};

@@ -133,10 +133,7 @@ impl RunObserver for Presenter {
             conversation,
         } = &mut *self.state();
         match &event.kind {
-            RunEventKind::SessionStarted { .. } => {
-                *activity = Activity::default();
-                self.screen.reset_clock();
-            }
+            RunEventKind::SessionStarted { .. } => self.screen.reset_clock(),
             RunEventKind::SessionEnded { .. }
             | RunEventKind::WaitEnded { .. }
             | RunEventKind::RunEnded { .. }
@@ -221,10 +218,10 @@ enum TransientChange {
 
 /// Updates the activity, and returns the effect of the event on the transient line.
 fn transient_change(event: &RunEventKind<'_>, activity: &mut Activity) -> TransientChange {
+    activity.observe(event);
     match event {
-        RunEventKind::Agent { stream } => activity.observe(stream),
-        // The agent continues its previous activity.
-        RunEventKind::ProgressEnded => {}
+        // After a progress, the agent continues its previous activity.
+        RunEventKind::Agent { .. } | RunEventKind::ProgressEnded => {}
         RunEventKind::ProgressStarted { message } => {
             return TransientChange::Show(Transient::Work, (*message).to_owned());
         }

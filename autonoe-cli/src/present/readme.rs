@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use autonoe_app::BackendChoice;
 use autonoe_app::text::{Activity, lines, summary};
+use autonoe_app::{AgentOptions, BackendChoice};
 use autonoe_core::project::{Journal, OpenProject, RunTimeline};
+use autonoe_core::run::LimitOverrides;
 use autonoe_core::time::SeededIds;
-use autonoe_core::{CostUsd, OnQuota, ProjectRun, RunControl, RunEvent, RunEventKind, RunObserver};
+use autonoe_core::{CostUsd, OnQuota, ProjectRun, RunControl, RunEvent, RunObserver};
 use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
 use serde_json::{Value, json};
 
 use super::{DeniedCall, denial_summary};
-use crate::args::{AgentArgs, LimitArgs};
 use crate::commands::configuration_lines;
 
 /// Collects the permanent lines of a run.
@@ -24,11 +24,7 @@ impl RunObserver for PermanentLines {
     fn on_event(&self, event: &RunEvent<'_>) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (activity, texts) = &mut *state;
-        match &event.kind {
-            RunEventKind::SessionStarted { .. } => *activity = Activity::default(),
-            RunEventKind::Agent { stream } => activity.observe(stream),
-            _ => {}
-        }
+        activity.observe(&event.kind);
         let new = lines(event, activity.tools());
         texts.extend(new.into_iter().map(|line| line.text));
     }
@@ -94,16 +90,14 @@ async fn readme_sample_matches_terminal_output() {
     let journal = Journal::read(&folder.project().journal_path()).expect("readable");
     let timeline = RunTimeline::from_journal(&journal, &report.run).expect("it is there");
     let collected = collected.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let agent = AgentArgs {
-        limits: LimitArgs {
-            wait_for_quota: true,
-            ..LimitArgs::default()
-        },
-        ..AgentArgs::default()
+    let agent = AgentOptions::default();
+    let limits = LimitOverrides {
+        on_quota: Some(OnQuota::Wait),
+        ..LimitOverrides::default()
     };
     let directory = Path::new("/home/me/shop");
     let denied: Vec<_> = timeline.denied.iter().map(DeniedCall::from).collect();
-    let lines: String = configuration_lines(directory, &BackendChoice::default(), &agent)
+    let lines: String = configuration_lines(directory, &BackendChoice::default(), &agent, &limits)
         .iter()
         .chain(&collected.1)
         .chain(&summary(&report))

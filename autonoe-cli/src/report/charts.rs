@@ -27,13 +27,7 @@ pub(super) fn cost(facts: &Facts) -> Markup {
     let marks = value_steps(max_value);
     let decimals = if marks[1] < 0.01 { 4 } else { 2 };
     let top = marks.last().copied().unwrap_or(1.0);
-    let values: Vec<Tick> = marks
-        .iter()
-        .map(|value| Tick {
-            at: value / top,
-            label: format!("${value:.decimals$}"),
-        })
-        .collect();
+    let values = ticks(&marks, |value| format!("${value:.decimals$}"));
     let spent = timeline
         .cost
         .last()
@@ -82,13 +76,7 @@ pub(super) fn deliverables(facts: &Facts) -> Markup {
         max_value => value_steps(max_value as f64),
     };
     let top = marks.last().copied().unwrap_or(1.0);
-    let values: Vec<Tick> = marks
-        .iter()
-        .map(|value| Tick {
-            at: value / top,
-            label: thousands(*value as u64),
-        })
-        .collect();
+    let values = ticks(&marks, |value| thousands(value as u64));
     let last = timeline
         .progress
         .last()
@@ -96,74 +84,61 @@ pub(super) fn deliverables(facts: &Facts) -> Markup {
         .unwrap_or_default();
     let counts = last.counts;
     // From back to front: each band covers a part of the previous one.
-    let (bands, keys, summary) = if is_sync {
-        (
-            vec![
-                Band {
-                    class: "pending",
-                    upper: curve(|ledger| ledger.counts.total),
-                },
-                Band {
-                    class: "passed",
-                    upper: curve(|ledger| ledger.verified),
-                },
-            ],
-            vec![
-                Key {
-                    class: "passed",
-                    label: "verified",
-                },
-                Key {
-                    class: "pending",
-                    label: "to be verified",
-                },
-            ],
-            format!(
-                "At the end: {} of {} deliverables verified.",
-                last.verified, counts.total
-            ),
+    let layers: &[Layer] = if is_sync {
+        &[
+            ("pending", "to be verified", |ledger| ledger.counts.total),
+            ("passed", "verified", |ledger| ledger.verified),
+        ]
+    } else {
+        &[
+            ("pending", "open", |ledger| ledger.counts.total),
+            ("blocked", "blocked", |ledger| {
+                ledger.counts.passed + ledger.counts.blocked
+            }),
+            ("passed", "passed", |ledger| ledger.counts.passed),
+        ]
+    };
+    let bands: Vec<_> = layers
+        .iter()
+        .map(|&(class, _, value)| Band {
+            class,
+            upper: curve(value),
+        })
+        .collect();
+    let keys: Vec<_> = layers
+        .iter()
+        .rev()
+        .map(|&(class, label, _)| Key { class, label })
+        .collect();
+    let summary = if is_sync {
+        format!(
+            "At the end: {} of {} deliverables verified.",
+            last.verified, counts.total
         )
     } else {
-        (
-            vec![
-                Band {
-                    class: "pending",
-                    upper: curve(|ledger| ledger.counts.total),
-                },
-                Band {
-                    class: "blocked",
-                    upper: curve(|ledger| ledger.counts.passed + ledger.counts.blocked),
-                },
-                Band {
-                    class: "passed",
-                    upper: curve(|ledger| ledger.counts.passed),
-                },
-            ],
-            vec![
-                Key {
-                    class: "passed",
-                    label: "passed",
-                },
-                Key {
-                    class: "blocked",
-                    label: "blocked",
-                },
-                Key {
-                    class: "pending",
-                    label: "open",
-                },
-            ],
-            format!(
-                "At the end: {} of {} deliverables passed, {} blocked, {} open.",
-                counts.passed,
-                counts.total,
-                counts.blocked,
-                counts.pending()
-            ),
+        format!(
+            "At the end: {} of {} deliverables passed, {} blocked, {} open.",
+            counts.passed,
+            counts.total,
+            counts.blocked,
+            counts.pending()
         )
     };
     let name = ("progress", "Deliverables");
     chart(facts, name, &summary, &values, top, &bands, &keys)
+}
+
+/// Class, label and value of a band in the chart of deliverables.
+type Layer = (&'static str, &'static str, fn(&LedgerView) -> usize);
+
+/// Returns the ticks of an axis at these values, which end at its top.
+fn ticks(values: &[f64], label: impl Fn(f64) -> String) -> Vec<Tick> {
+    let top = values.last().copied().unwrap_or(1.0);
+    let ticks = values.iter().map(|value| Tick {
+        at: value / top,
+        label: label(*value),
+    });
+    ticks.collect()
 }
 
 /// Area between zero and a curve.

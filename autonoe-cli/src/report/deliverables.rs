@@ -8,9 +8,16 @@ use maud::{Markup, html};
 
 use super::facts::{Deliverables, Facts, Line};
 use super::format::{machine_time, offset, pluralize};
+use super::panel::{Column, panel, table};
 use super::untrusted_text::{foreign, inline};
 
 pub(super) fn section(facts: &Facts) -> Markup {
+    const COLUMNS: [Column; 4] = [
+        Column::Text("Deliverable"),
+        Column::Text("Status"),
+        Column::Text("Description"),
+        Column::Text("Changed in"),
+    ];
     let (lines, note) = match &facts.deliverables {
         Deliverables::Ledger(lines) => (lines, None),
         Deliverables::Journal { lines, reason } => (lines, Some(reason)),
@@ -21,31 +28,16 @@ pub(super) fn section(facts: &Facts) -> Markup {
         .iter()
         .map(|entry| (entry.change.id.as_str(), entry))
         .collect();
-    html! {
-        section.panel aria-labelledby="deliverables" {
-            h2 #deliverables { "Deliverables" }
-            @if let Some(note) = note { p.muted { (foreign(note)) } }
-            @if lines.is_empty() {
-                p.muted { "There are no deliverables." }
-            } @else {
-                div.scroll role="region" aria-labelledby="deliverables" tabindex="0" {
-                    table {
-                        thead {
-                            tr {
-                                th scope="col" { "Deliverable" }
-                                th scope="col" { "Status" }
-                                th scope="col" { "Description" }
-                                th scope="col" { "Changed in" }
-                            }
-                        }
-                        tbody {
-                            @for line in lines { (row(line, last.get(line.id.as_str()), facts)) }
-                        }
-                    }
-                }
-            }
+    let rows = html! { @for line in lines { (row(line, last.get(line.id.as_str()), facts)) } };
+    let content = html! {
+        @if let Some(note) = note { p.muted { (foreign(note)) } }
+        @if lines.is_empty() {
+            p.muted { "There are no deliverables." }
+        } @else {
+            (table("deliverables", &COLUMNS, &rows))
         }
-    }
+    };
+    panel("deliverables", "Deliverables", &content)
 }
 
 fn row(line: &Line, change: Option<&&ChangeEntry>, facts: &Facts) -> Markup {

@@ -6,41 +6,34 @@ use maud::{Markup, html};
 
 use super::facts::Facts;
 use super::format::{capitalize, machine_time, offset};
+use super::panel::{Column, panel, table};
 use super::untrusted_text::foreign;
 
 /// Renders the table, or nothing without changes, as in most runs.
 pub(super) fn section(facts: &Facts) -> Markup {
+    const COLUMNS: [Column; 3] = [
+        Column::Text("When"),
+        Column::Text("Session"),
+        Column::Text("What happened"),
+    ];
     let (restored, edited) = (
         &facts.timeline.ledger_restored,
         facts.timeline.ledger_edited,
     );
-    html! {
-        @if edited.is_some() || !restored.is_empty() {
-            section.panel aria-labelledby="ledger" {
-                h2 #ledger { "Changes of the ledger outside of runs" }
-                @if let Some(at) = edited {
-                    p {
-                        time datetime=(machine_time(at)) { (offset(facts.timeline.from, at)) }
-                        " " (capitalize(LEDGER_EDITED)) "."
-                    }
-                }
-                @if !restored.is_empty() {
-                    div.scroll role="region" aria-labelledby="ledger" tabindex="0" {
-                        table {
-                            thead {
-                                tr {
-                                    th scope="col" { "When" }
-                                    th scope="col" { "Session" }
-                                    th scope="col" { "What happened" }
-                                }
-                            }
-                            tbody { @for entry in restored { (row(entry, facts)) } }
-                        }
-                    }
-                }
+    if edited.is_none() && restored.is_empty() {
+        return Markup::default();
+    }
+    let rows = html! { @for entry in restored { (row(entry, facts)) } };
+    let content = html! {
+        @if let Some(at) = edited {
+            p {
+                time datetime=(machine_time(at)) { (offset(facts.timeline.from, at)) }
+                " " (capitalize(LEDGER_EDITED)) "."
             }
         }
-    }
+        @if !restored.is_empty() { (table("ledger", &COLUMNS, &rows)) }
+    };
+    panel("ledger", "Changes of the ledger outside of runs", &content)
 }
 
 fn row(entry: &RestoredEntry, facts: &Facts) -> Markup {

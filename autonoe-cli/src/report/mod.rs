@@ -11,6 +11,7 @@ mod facts;
 mod format;
 mod head;
 mod ledger_changes;
+mod panel;
 mod scale;
 mod sessions;
 mod time_line;
@@ -21,6 +22,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 pub(crate) use self::budget::SpentBudget;
 pub(crate) use self::facts::{Facts, project_name};
 pub(crate) use self::format::thousands;
+use self::panel::panel;
 use self::untrusted_text::{foreign, inline};
 
 /// Style sheet of reports and of the documents of live views.
@@ -112,12 +114,10 @@ pub(crate) fn live_document<'l>(
 }
 
 fn log_section<'l>(log: impl Iterator<Item = &'l String>) -> Markup {
-    html! {
-        section.panel aria-labelledby="log" {
-            h2 #log { "Log" }
-            pre role="region" aria-labelledby="log" tabindex="0" {
-                @for line in log { (foreign(line)) "\n" }
-            }
+    let lines = html! {
+        pre role="region" aria-labelledby="log" tabindex="0" {
+            @for line in log { (foreign(line)) "\n" }
         }
-    }
+    };
+    panel("log", "Log", &lines)
 }

@@ -1,44 +1,35 @@
 //! Table of the sessions.
 
-use autonoe_app::text::no_progress;
-use autonoe_core::agent::{SessionEnd, SessionOutcome};
+use autonoe_app::text::{Level, no_progress, session_level};
 use autonoe_core::project::SessionSpan;
 use autonoe_core::time::format_duration;
 use maud::{Markup, html};
 
 use super::facts::{Facts, RunState};
 use super::format::{capitalize, machine_time, offset, total};
+use super::panel::{Column, panel, table};
 use super::scale::since;
 use super::untrusted_text::{foreign, inline};
 
 pub(super) fn section(facts: &Facts) -> Markup {
+    const COLUMNS: [Column; 8] = [
+        Column::Text("Session"),
+        Column::Text("Instruction"),
+        Column::Text("Start"),
+        Column::Number("Duration"),
+        Column::Number("Cost"),
+        Column::Number("Changes"),
+        Column::Number("Denied"),
+        Column::Text("End"),
+    ];
     let sessions = &facts.timeline.sessions;
-    html! {
-        section.panel aria-labelledby="sessions" {
-            h2 #sessions { "Sessions" }
-            @if sessions.is_empty() {
-                p.muted { "No session was started." }
-            } @else {
-                div.scroll role="region" aria-labelledby="sessions" tabindex="0" {
-                    table {
-                        thead {
-                            tr {
-                                th scope="col" { "Session" }
-                                th scope="col" { "Instruction" }
-                                th scope="col" { "Start" }
-                                th.number scope="col" { "Duration" }
-                                th.number scope="col" { "Cost" }
-                                th.number scope="col" { "Changes" }
-                                th.number scope="col" { "Denied" }
-                                th scope="col" { "End" }
-                            }
-                        }
-                        tbody { @for session in sessions { (row(session, facts)) } }
-                    }
-                }
-            }
-        }
-    }
+    let content = if sessions.is_empty() {
+        html! { p.muted { "No session was started." } }
+    } else {
+        let rows = html! { @for session in sessions { (row(session, facts)) } };
+        table("sessions", &COLUMNS, &rows)
+    };
+    panel("sessions", "Sessions", &content)
 }
 
 fn row(session: &SessionSpan, facts: &Facts) -> Markup {
@@ -68,19 +59,10 @@ fn row(session: &SessionSpan, facts: &Facts) -> Markup {
 fn end(session: &SessionSpan, facts: &Facts) -> Markup {
     let (class, sign, text) = match &session.result {
         Some(result) => {
-            let (class, sign) = match &result.end {
-                _ if result.flaw.is_some() => ("bad", "✕"),
-                SessionEnd::Outcome(SessionOutcome::Completed) => ("good", "✓"),
-                SessionEnd::Failed { .. }
-                | SessionEnd::Outcome(SessionOutcome::ExecutionError { .. }) => ("bad", "✕"),
-                SessionEnd::BudgetSpent { .. }
-                | SessionEnd::Cancelled
-                | SessionEnd::Outcome(
-                    SessionOutcome::MaxTurns
-                    | SessionOutcome::BudgetExceeded
-                    | SessionOutcome::QuotaExceeded { .. }
-                    | SessionOutcome::Interrupted,
-                ) => ("warn", "■"),
+            let (class, sign) = match session_level(result) {
+                Level::Debug | Level::Info | Level::Good => ("good", "✓"),
+                Level::Warning => ("warn", "■"),
+                Level::Error => ("bad", "✕"),
             };
             (class, sign, result.to_string())
         }

@@ -1,14 +1,15 @@
 //! Figure of the sessions, waits and denied calls on one time axis.
 
-use autonoe_core::agent::{SessionEnd, SessionOutcome};
+use autonoe_app::text::{Level, session_level};
 use autonoe_core::event::WaitReason;
 use autonoe_core::project::{IdleReason, SessionSpan};
 use autonoe_core::time::format_duration;
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use super::facts::Facts;
+use super::facts::{Facts, RunState};
 use super::format::{pluralize, total};
+use super::panel::panel;
 use super::scale::{Key, TimeScale, WIDTH, coordinate, grid, legend, since, time_axis};
 use super::untrusted_text::inline;
 
@@ -30,27 +31,25 @@ pub(super) fn section(facts: &Facts) -> Markup {
     let timeline = &facts.timeline;
     let scale = TimeScale::new(timeline.from, timeline.until);
     let lanes = lanes(facts);
-    html! {
-        section.panel aria-labelledby="time-line" {
-            h2 #time-line { "Time line" }
-            @if timeline.sessions.is_empty() {
-                p.muted { "No session was started." }
-            } @else {
-                figure {
-                    div.lanes role="img" aria-label=(description(facts)) {
-                        @for (name, bars) in &lanes {
-                            div.lane {
-                                span.lane-name { (name) }
-                                (render_lane(&scale, bars))
-                            }
+    let content = html! {
+        @if timeline.sessions.is_empty() {
+            p.muted { "No session was started." }
+        } @else {
+            figure {
+                div.lanes role="img" aria-label=(description(facts)) {
+                    @for (name, bars) in &lanes {
+                        div.lane {
+                            span.lane-name { (name) }
+                            (render_lane(&scale, bars))
                         }
-                        div.lane { span.lane-name {} (time_axis(&scale)) }
                     }
-                    figcaption { (legend(&keys(&lanes))) }
+                    div.lane { span.lane-name {} (time_axis(&scale)) }
                 }
+                figcaption { (legend(&keys(&lanes))) }
             }
         }
-    }
+    };
+    panel("time-line", "Time line", &content)
 }
 
 fn render_lane(scale: &TimeScale, bars: &[Bar]) -> Markup {
@@ -136,17 +135,11 @@ fn lanes(facts: &Facts) -> Vec<(String, Vec<Bar>)> {
 }
 
 fn class_of(session: &SessionSpan, facts: &Facts) -> &'static str {
-    match session.result.as_ref().map(|result| &result.end) {
-        Some(SessionEnd::Outcome(SessionOutcome::Completed)) => "completed",
-        Some(
-            SessionEnd::Outcome(SessionOutcome::ExecutionError { .. }) | SessionEnd::Failed { .. },
-        ) => "failed",
-        Some(_) => "cut-short",
-        None if facts.run_state == super::facts::RunState::InProgress
-            && session.until.is_none() =>
-        {
-            "under-way"
-        }
+    match session.result.as_ref().map(session_level) {
+        Some(Level::Debug | Level::Info | Level::Good) => "completed",
+        Some(Level::Warning) => "cut-short",
+        Some(Level::Error) => "failed",
+        None if facts.run_state == RunState::InProgress && session.until.is_none() => "under-way",
         None => "lost",
     }
 }
@@ -170,42 +163,24 @@ fn session_label(session: &SessionSpan, now: Timestamp) -> String {
 
 /// Returns the legend for the colours in use.
 fn keys(lanes: &[(String, Vec<Bar>)]) -> Vec<Key> {
-    const ALL: [Key; 7] = [
-        Key {
-            class: "completed",
-            label: "completed",
-        },
-        Key {
-            class: "cut-short",
-            label: "ended early",
-        },
-        Key {
-            class: "failed",
-            label: "failed",
-        },
-        Key {
-            class: "lost",
-            label: "lost because its process ended",
-        },
-        Key {
-            class: "under-way",
-            label: "in progress",
-        },
-        Key {
-            class: "wait",
-            label: "waiting",
-        },
-        Key {
-            class: "denied",
-            label: "denied call",
-        },
+    const ALL: [(&str, &str); 7] = [
+        ("completed", "completed"),
+        ("cut-short", "ended early"),
+        ("failed", "failed"),
+        ("lost", "lost because its process ended"),
+        ("under-way", "in progress"),
+        ("wait", "waiting"),
+        ("denied", "denied call"),
     ];
     let is_there = |class| {
         lanes
             .iter()
             .any(|(_, bars)| bars.iter().any(|bar| bar.class == class))
     };
-    ALL.into_iter().filter(|key| is_there(key.class)).collect()
+    ALL.into_iter()
+        .filter(|(class, _)| is_there(*class))
+        .map(|(class, label)| Key { class, label })
+        .collect()
 }
 
 /// Describes the figure as text. The table of sessions has the details.

@@ -4,9 +4,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
+use autonoe_testkit::program::chromium::Chromium;
 use serde_json::Value;
 
-use crate::harness::chromium::Chromium;
 use crate::harness::fixture::{Fixture, RunningCommand, eventually};
 
 /// A server that a test started. Dropping it kills the process.

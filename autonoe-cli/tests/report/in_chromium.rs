@@ -4,9 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use autonoe_testkit::SessionScript;
+use autonoe_testkit::program::chromium::{Chromium, Scheme};
+use base64::Engine as _;
 use serde_json::{Value, json};
 
-use crate::report::chromium::{Chromium, Scheme};
 use crate::report::sample::{Sample, create, deliverable, sets};
 use crate::report::scale::large;
 
@@ -22,22 +23,18 @@ fn pictures() -> PathBuf {
 
 /// Checks a page in all windows and colour schemes.
 fn assert_renders(name: &str, sample: &Sample, texts: &[&str]) {
-    let file = sample.page_file();
-    let mut browser = Chromium::start();
-    let mut page = browser.page();
+    let url = format!("file://{}", sample.page_file().display());
+    let mut page = Chromium::start();
     for (scheme, width) in [Scheme::Light, Scheme::Dark]
         .into_iter()
         .flat_map(|scheme| WIDTHS.map(|width| (scheme, width)))
     {
         let case = format!("{name}-{scheme:?}-{width}").to_lowercase();
 
-        page.open(&file, width, scheme);
+        page.set_window(width, scheme);
+        page.open(&url);
 
-        assert_eq!(
-            page.requests(),
-            [format!("file://{}", file.display())],
-            "{case}"
-        );
+        assert_eq!(page.requests(), [&url], "{case}");
         assert_eq!(page.logged_errors(), Vec::<&Value>::new(), "{case}");
         let visible_text = page.evaluate("document.body.innerText");
         let visible_text = visible_text.as_str().expect("it is text");
@@ -48,58 +45,49 @@ fn assert_renders(name: &str, sample: &Sample, texts: &[&str]) {
             );
         }
         assert_eq!(
-            page.evaluate(OVERFLOW),
+            page.overflowing(".scroll *, .skip, .visually-hidden"),
             json!([]),
             "{case}: wider than its window"
         );
-        assert_eq!(page.evaluate(PALE), json!([]), "{case}: hard to read");
+        assert_eq!(page.pale_texts("svg"), json!([]), "{case}: hard to read");
         let dark = page.evaluate("getComputedStyle(document.body).backgroundColor");
         let expected = match scheme {
             Scheme::Light => "rgb(246, 245, 242)",
             Scheme::Dark => "rgb(18, 20, 23)",
         };
         assert_eq!(dark, expected, "{case}");
-        fs::write(pictures().join(format!("{case}.png")), page.screenshot()).expect("writable");
+        fs::write(
+            pictures().join(format!("{case}.png")),
+            screenshot(&mut page),
+        )
+        .expect("writable");
     }
 }
 
-/// Finds elements that overflow the window and cannot be scrolled into view.
-const OVERFLOW: &str = r#"
-(() => {
-    const width = document.documentElement.clientWidth;
-    const out = [...document.body.querySelectorAll("*")].filter(element =>
-        !element.closest(".scroll *, .skip, .visually-hidden")
-        && element.getBoundingClientRect().right > width + 0.5);
-    const page = document.documentElement.scrollWidth > width ? ["the page"] : [];
-    return page.concat(out.map(element => element.outerHTML.slice(0, 100)));
-})()"#;
+/// Opens the page of a report in a window of this width.
+fn open(sample: &Sample, width: u32, scheme: Scheme) -> Chromium {
+    let mut browser = Chromium::start();
+    browser.set_window(width, scheme);
+    browser.open(&format!("file://{}", sample.page_file().display()));
+    browser
+}
 
-/// Finds texts with a contrast below 4.5 to 1.
-const PALE: &str = r#"
-(() => {
-    const parse = color => color.match(/[\d.]+/g).map(Number);
-    const light = ([r, g, b]) => {
-        const [x, y, z] = [r, g, b].map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-        return 0.2126 * x + 0.7152 * y + 0.0722 * z;
-    };
-    const behind = element => {
-        for (let e = element; e; e = e.parentElement) {
-            const color = parse(getComputedStyle(e).backgroundColor);
-            if (color.length < 4 || color[3] > 0) return color;
-        }
-        return [255, 255, 255];
-    };
-    const found = new Set();
-    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    for (let node; (node = texts.nextNode());) {
-        const element = node.parentElement;
-        if (!node.textContent.trim() || element.closest("svg")) continue;
-        const [a, b] = [light(parse(getComputedStyle(element).color)), light(behind(element))];
-        const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-        if (contrast < 4.5) found.add(`${contrast.toFixed(2)} ${element.outerHTML.slice(0, 80)}`);
-    }
-    return [...found];
-})()"#;
+/// Calls a method of the browser that returns a file.
+fn file(browser: &mut Chromium, method: &str, params: &Value) -> Vec<u8> {
+    let data = &browser.call(method, params)["data"];
+    let data = data.as_str().expect("it is text");
+    let bytes = base64::engine::general_purpose::STANDARD.decode(data);
+    bytes.expect("it is base64")
+}
+
+/// Returns a screenshot of the page as PNG, limited in height.
+fn screenshot(browser: &mut Chromium) -> Vec<u8> {
+    let size = browser.call("Page.getLayoutMetrics", &json!({}))["cssContentSize"].clone();
+    let height = size["height"].as_f64().unwrap_or_default().min(3000.0);
+    let clip = json!({"x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1});
+    let params = json!({"format": "png", "captureBeyondViewport": true, "clip": clip});
+    file(browser, "Page.captureScreenshot", &params)
+}
 
 #[tokio::test(start_paused = true)]
 async fn report_is_readable_on_mobile_and_desktop_in_light_and_dark_mode() {
@@ -169,9 +157,7 @@ async fn nothing_that_an_agent_wrote_runs_in_the_browser() {
 
     assert_renders("evil", &sample, &[evil]);
 
-    let mut browser = Chromium::start();
-    let mut page = browser.page();
-    page.open(&sample.page_file(), 1280, Scheme::Light);
+    let mut page = open(&sample, 1280, Scheme::Light);
     assert_eq!(page.evaluate("document.title"), "shop: done · Autonoe");
     assert_eq!(
         page.evaluate("document.querySelectorAll('img, script').length"),
@@ -182,9 +168,7 @@ async fn nothing_that_an_agent_wrote_runs_in_the_browser() {
 #[tokio::test(start_paused = true)]
 async fn a_screen_reader_has_headings_tables_and_words_for_the_figures() {
     let sample = Sample::shop().await;
-    let mut browser = Chromium::start();
-    let mut page = browser.page();
-    page.open(&sample.page_file(), 1280, Scheme::Light);
+    let mut page = open(&sample, 1280, Scheme::Light);
 
     let nodes = page.accessibility_tree();
 
@@ -218,11 +202,10 @@ async fn a_screen_reader_has_headings_tables_and_words_for_the_figures() {
 #[tokio::test(start_paused = true)]
 async fn report_prints_on_at_most_five_pages() {
     let sample = Sample::shop().await;
-    let mut browser = Chromium::start();
-    let mut page = browser.page();
-    page.open(&sample.page_file(), 1280, Scheme::Dark);
+    let mut page = open(&sample, 1280, Scheme::Dark);
 
-    let printed = page.pdf();
+    let params = json!({"printBackground": true});
+    let printed = file(&mut page, "Page.printToPDF", &params);
 
     assert!(printed.starts_with(b"%PDF-"));
     let text = String::from_utf8_lossy(&printed);

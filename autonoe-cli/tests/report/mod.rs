@@ -1,6 +1,5 @@
 //! Tests of `autonoe report`: its output, untrusted text, and the rendering in a real browser.
 
-mod chromium;
 mod command;
 mod html;
 mod in_chromium;

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use autonoe_core::RunId;
 use autonoe_core::project::{OperatorRequest, RequestFolder, RunLock};
+use autonoe_testkit::program::chromium::Chromium;
 use base64::Engine as _;
 use serde_json::json;
 
 use super::support::autonoe::RunningCommand;
-use crate::harness::chromium::Chromium;
 use crate::runs::support::autonoe::{autonoe, scripted_command};
 use crate::runs::support::project::Project;
 use crate::runs::support::script::{Script, creates, ends, hangs, sets, text_step, waits_for_file};
@@ -136,7 +136,7 @@ fn a_browser_follows_a_run_through_a_pause_a_kill_and_a_resume() {
         1,
         "it was not loaded again"
     );
-    assert_eq!(browser.complaints(), Vec::<&serde_json::Value>::new());
+    assert_eq!(browser.logged_errors(), Vec::<&serde_json::Value>::new());
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn text_of_agents_stays_text() {
 
     assert_eq!(browser.evaluate("document.images.length"), 0);
     assert_eq!(browser.evaluate("document.scripts.length"), 1);
-    assert_eq!(browser.complaints(), Vec::<&serde_json::Value>::new());
+    assert_eq!(browser.logged_errors(), Vec::<&serde_json::Value>::new());
     run.kill();
 }
 

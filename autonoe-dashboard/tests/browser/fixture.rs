@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use autonoe_dashboard::web::{DashboardServer, ViewToken, serve};
 use autonoe_dashboard::{Dashboard, DashboardFeed, FleetIntent};
+use autonoe_testkit::program::chromium::Chromium;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
-
-use crate::browser::chromium::Chromium;
 
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 

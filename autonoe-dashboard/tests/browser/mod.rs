@@ -2,7 +2,6 @@
 
 mod accessibility;
 mod actions;
-mod chromium;
 mod fixture;
 #[path = "../shared/sample.rs"]
 mod sample;

@@ -60,7 +60,7 @@ async fn markup_from_agents_is_not_executed() {
             .is_some_and(|title| title.starts_with("running: ")),
         "{title}"
     );
-    assert_eq!(fixture.browser.complaints(), Vec::<&Value>::new());
+    assert_eq!(fixture.browser.logged_errors(), Vec::<&Value>::new());
 }
 
 #[tokio::test(flavor = "multi_thread")]

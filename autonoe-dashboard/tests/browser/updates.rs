@@ -65,7 +65,7 @@ async fn the_page_shows_the_fleet_and_updates_without_a_reload() {
         true
     );
     assert_eq!(
-        fixture.browser.complaints(),
+        fixture.browser.logged_errors(),
         Vec::<&serde_json::Value>::new()
     );
 }

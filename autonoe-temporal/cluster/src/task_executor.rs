@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use autonoe_app::{
-    AppError, ChosenBackend, ModelsFile, RequestedOptions, SessionSetup, criteria_commands,
-    error_chain, sandbox_switch,
+    AgentOptions, AppError, ChosenBackend, ModelsFile, SessionSetup, criteria_commands, error_chain,
 };
 use autonoe_core::event::TraceContext;
 use autonoe_core::gate::ProjectPaths;
@@ -26,7 +25,7 @@ pub(crate) fn task_executor(
     let (agent, env) = (&projects.agent, &projects.env);
     let project = Project::find(folder, None)?;
     let models = ModelsFile::load(&project)?.unwrap_or_default();
-    let switch = sandbox_switch(agent.no_sandbox, env);
+    let switch = agent.sandbox(env);
     let config = AgentConfig::load(project.config_path())?;
     let config = EffectiveConfig::merge(config, Mode::Run, switch)?;
     let config = config.destructive(Destructive::Forbidden);
@@ -38,15 +37,12 @@ pub(crate) fn task_executor(
     applied.map_err(|error| AppError::failure(error_chain(&error)))?;
     let agent_config = config.agent_config();
     let backend = ChosenBackend::select(agent.backend.as_ref(), &project, agent_config)?;
-    let options = RequestedOptions {
-        model: agent.model.as_deref(),
+    let options = AgentOptions {
         plan_model: None,
-        thinking: agent.thinking,
-        sandbox: switch,
+        ..agent.clone()
     };
-    let built = backend.build(&project, agent_config, Mode::Run, options, &models, env)?;
-    let setup = SessionSetup::new(built.outer_sandbox, agent.thinking, env)
-        .without_server(built.missing_server);
+    let built = backend.build(&project, agent_config, Mode::Run, &options, &models, env)?;
+    let setup = SessionSetup::new(&options, env).backend(&built);
     let (telemetry, trace) = (projects.telemetry.clone(), trace.cloned());
     let root = folder.to_owned();
     let executor = AgentExecutor::new("cluster", built.agents, folder)

@@ -11,6 +11,9 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+// Only for the pages of Autonoe itself.
+#[doc(hidden)]
+pub mod chromium;
 mod watched_run;
 
 use std::ffi::OsStr;

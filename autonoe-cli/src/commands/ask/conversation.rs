@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use autonoe_app::exit_code;
-use autonoe_app::text::{failure_hint, format_tool_count};
+use autonoe_app::text::{failure_hint, pluralize};
 use autonoe_core::agent::{Activity, BudgetUsage, CostTotal, SessionEnd, SessionReport};
 use autonoe_core::event::Retry;
 use autonoe_core::run::{FlowExit, SessionAccess};
@@ -60,7 +60,7 @@ impl Conversation {
         backend: &str,
         last: Option<LastConversation>,
     ) -> Self {
-        let budget = args.agent().limits.overrides().budget;
+        let budget = args.agent.budget();
         Self {
             sessions: sessions.caller_budget(budget),
             files,
@@ -189,7 +189,7 @@ fn cost_line(performed: &PerformedSession, total: Option<CostTotal>) -> String {
     let mut parts = vec![
         cost(&result.cost),
         format_duration(result.duration),
-        format_tool_count(u32::try_from(tools).unwrap_or(u32::MAX)),
+        pluralize(tools as u64, "tool"),
     ];
     if result.tokens.total() > 0 {
         parts.push(format!("{} tokens", thousands(result.tokens.total())));

@@ -7,8 +7,8 @@ mod last_conversation;
 use std::io::{self, Read};
 use std::process::ExitCode;
 
-use autonoe_app::{ChosenBackend, ModelsFile, load_config, sandbox_switch};
-use autonoe_core::project::{OpenProject, ProjectError, ProjectRunError, RunLock};
+use autonoe_app::{ChosenBackend, ModelsFile};
+use autonoe_core::project::{ProjectError, ProjectRunError, RunLock};
 use autonoe_core::{Mode, RunControl};
 
 use self::chat::chat;
@@ -25,13 +25,13 @@ pub(crate) fn ask_agent(args: &AskArgs, env: &CliEnv) -> Result<ExitCode, CliErr
     if let Some(held) = RunLock::held(&project)? {
         return Err(ProjectError::Locked(held).into());
     }
-    let agent = args.agent();
-    let config = load_config(&project)?;
-    let backend = ChosenBackend::select(agent.backend.as_ref(), &project, &config)?;
+    let agent = args.agent.options();
+    let backend = ChosenBackend::find(agent.backend.as_ref(), Some(&project))?;
     let files = ConversationFiles::new(&project);
+    let tag = backend.choice.tag();
     let load_last = || {
         if args.resume {
-            files.load_for(backend.choice.tag()).map(Some)
+            files.load_for(tag).map(Some)
         } else {
             Ok(None)
         }
@@ -40,24 +40,17 @@ pub(crate) fn ask_agent(args: &AskArgs, env: &CliEnv) -> Result<ExitCode, CliErr
     load_last()?;
     let prompt = prompt(args, env)?;
     let models = ModelsFile::load(&project)?.unwrap_or_default();
-    let requested = agent.requirements(env);
-    let built = backend.build(&project, &config, Mode::Run, requested, &models, env)?;
+    let composed = agent.compose(project.clone(), Mode::Run, &models, env)?;
     let mut run_ui = RunUi::open(&agent, &args.output, &project, &models, env);
-    run_ui.print_warnings(args.destructive(), &built.warnings);
+    run_ui.print_warnings(agent.destructive(), &composed.warnings);
     let presenter = run_ui.start_conversation();
-    let (lock, builder) = OpenProject::options(&project)
-        .sandbox(sandbox_switch(agent.no_sandbox, env))
-        .destructive(args.destructive())
-        .config(config)
-        .sessions(built.agents)?;
+    let (lock, builder) = composed.project.sessions(composed.agents)?;
     // Loaded again under the lock, because another command may have changed it.
     let last = load_last()?;
-    let configure = run_ui.configuration(&agent, built.outer_sandbox, built.missing_server, env);
-    let sessions = configure(builder)
+    let sessions = run_ui.configuration(composed.setup)(builder)
         .conversations(files.content())
         .build_sessions()
         .map_err(ProjectRunError::from)?;
-    let tag = backend.choice.tag();
     let mut conversation = Conversation::new(args, sessions, files, presenter, tag, last);
     let ended = match prompt {
         Some(prompt) => {

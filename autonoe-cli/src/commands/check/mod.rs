@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::{io, mem};
 
 use autonoe_app::text::sanitize_line;
-use autonoe_app::{SessionSetup, exit_code};
+use autonoe_app::{AgentOptions, SessionSetup, exit_code};
 use autonoe_core::gate::policy::{BashValidator, Denial, Explanation, Layer, Policy, Verdict};
 use autonoe_core::gate::{Gate, GateDecision, SymlinksOnDisk};
 use autonoe_core::project::{AgentConfig, EffectiveConfig, SandboxSwitch};
@@ -21,13 +21,10 @@ use tokio::runtime::Runtime;
 pub(super) use self::answer::{Answer, LineAnswer};
 use self::answer::{Unanswered, format_verdict};
 use self::input::{next_line, parse_command};
-use crate::args::{CheckArgs, destructive};
+use crate::args::CheckArgs;
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
 use crate::results::{ReaderState, write_result};
-
-/// Exit code for a denied command.
-const DENIED: u8 = 1;
 
 /// Byte order mark that some editors put before UTF-8 text.
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -50,16 +47,11 @@ fn judge(args: &CheckArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
         Some(command) => command,
     };
     let explanation = validator.explain(command);
-    if args.json {
-        env.print_json(&Answer::new(command, &explanation))?;
-    } else {
-        env.print(&format_verdict(command, &explanation))?;
-    }
-    Ok(if explanation.verdict.is_allowed() {
-        ExitCode::SUCCESS
-    } else {
-        DENIED.into()
-    })
+    let answer = Answer::new(command, &explanation);
+    env.print_as(args.json, &answer, |_| {
+        format_verdict(command, &explanation)
+    })?;
+    Ok(exit_code::success_if(explanation.verdict.is_allowed()))
 }
 
 /// Answers every line of standard input with one line of JSON.
@@ -87,12 +79,9 @@ fn judge_lines(validator: &GatedValidator) -> Result<ExitCode, CliError> {
         });
         let (answer, code) = match &explanation {
             Ok((command, explanation)) => {
-                let code = if explanation.verdict.is_allowed() {
-                    0
-                } else {
-                    DENIED
-                };
-                (LineAnswer::Answer(Answer::new(command, explanation)), code)
+                let is_denied = !explanation.verdict.is_allowed();
+                let answer = LineAnswer::Answer(Answer::new(command, explanation));
+                (answer, u8::from(is_denied) * exit_code::FAILURE)
             }
             Err(error) => {
                 let error = error.clone();
@@ -139,10 +128,13 @@ impl GatedValidator {
     fn build(args: &CheckArgs, env: &CliEnv) -> Result<Self, CliError> {
         let project = args.project.find(env)?;
         let config = AgentConfig::load(project.config_path())?;
-        let destructive = destructive(args.allow_destructive);
+        let agent = AgentOptions {
+            is_destructive: args.allow_destructive,
+            ..AgentOptions::default()
+        };
         let mode: Mode = args.mode.into();
         let effective = EffectiveConfig::merge(config, mode, SandboxSwitch::default())?
-            .destructive(destructive);
+            .destructive(agent.destructive());
         for warning in effective.warnings() {
             env.print_note(&format!("warning: {}", sanitize_line(warning)));
         }
@@ -162,7 +154,7 @@ impl GatedValidator {
             builder = builder.project_link(link);
         }
         let builder = effective.apply(builder, &SpecContext::new(project_paths.clone()))?;
-        let gate = SessionSetup::new(None, None, env)
+        let gate = SessionSetup::new(&agent, env)
             .apply(builder)
             .bash_security(validator.clone())
             .build_gate()

@@ -10,6 +10,7 @@ use autonoe_core::project::{SandboxSwitch, Source};
 use autonoe_core::spec::{BackendSpec, probe_backends};
 use serde_json::Value;
 
+use super::problem;
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
@@ -92,16 +93,7 @@ pub(super) fn unclaimed_field(
     fields: impl IntoIterator<Item = SessionField>,
 ) -> Option<ProbeFinding> {
     let error = unsupported_field(spec, fields)?;
-    Some(unusable(&CliError::from(&error)))
-}
-
-/// Reports a backend that cannot be probed.
-pub(super) fn unusable(error: &CliError) -> ProbeFinding {
-    const NAME: &str = "backend";
-    match error.hint() {
-        Some(remedy) => ProbeFinding::problem(NAME, error.to_string(), remedy),
-        None => ProbeFinding::explained_problem(NAME, error.to_string()),
-    }
+    Some(problem("backend", &CliError::from(&error)))
 }
 
 /// Returns the entry for agents on a model in the list of all backends.
@@ -112,7 +104,7 @@ pub(super) fn model_entry(findings: &[ProbeFinding]) -> BackendProbe {
 }
 
 /// Name of findings about the sandbox.
-const SANDBOX: &str = "sandbox";
+pub(super) const SANDBOX: &str = "sandbox";
 
 /// Adds `--no-sandbox` to the remedy of a problem with the sandbox.
 fn add_no_sandbox_hint(mut finding: ProbeFinding) -> ProbeFinding {
@@ -129,9 +121,4 @@ fn add_no_sandbox_hint(mut finding: ProbeFinding) -> ProbeFinding {
 fn switched_off() -> ProbeFinding {
     let remedy = "use this only on a machine that is itself a sandbox, such as a container";
     ProbeFinding::warning(SANDBOX, "switched off", remedy)
-}
-
-/// Reports an environment variable whose value is not recognised.
-pub(super) fn unrecognised_value(found: String) -> ProbeFinding {
-    ProbeFinding::explained_warning(SANDBOX, found)
 }

@@ -18,7 +18,7 @@ use autonoe_core::{Mode, Project};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::backend::ProbeContext;
+use self::backend::{ProbeContext, SANDBOX};
 use super::runtime::runtime;
 use crate::args::DoctorArgs;
 use crate::cli_env::CliEnv;
@@ -29,51 +29,26 @@ use crate::error::CliError;
 pub(crate) fn doctor(args: &DoctorArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     let runtime = runtime()?;
     let switch = sandbox_switch(args.no_sandbox, env);
-    let examination = runtime.block_on(examine(args, switch, env));
-    let can_run = !examination.findings.iter().any(ProbeFinding::is_problem);
-    if args.json {
-        env.print_json(&DoctorReport {
-            can_run,
-            backend: examination.backend,
-            findings: &examination.findings,
-            backends: &examination.backends,
-        })?;
-    } else {
-        env.print(&format_findings(
-            &examination.findings,
-            &examination.backends,
-            can_run,
-        ))?;
-    }
-    Ok(if can_run {
-        ExitCode::SUCCESS
-    } else {
-        exit_code::FAILURE.into()
-    })
+    let report = runtime.block_on(examine(args, switch, env));
+    env.print_as(args.json, &report, DoctorReport::format)?;
+    Ok(exit_code::success_if(report.can_run))
 }
 
 /// Output of `autonoe doctor --json`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct DoctorReport<'a> {
+pub(super) struct DoctorReport {
     /// Whether a run can start: no finding is a problem.
     can_run: bool,
     /// The checked backend.
     backend: String,
     /// All findings for a run on this backend.
-    findings: &'a [ProbeFinding],
-    /// All backends: the checked one, and the others without findings.
-    backends: &'a [BackendProbe],
-}
-
-/// Results of all checks.
-struct Examination {
-    backend: String,
     findings: Vec<ProbeFinding>,
+    /// All backends: the checked one, and the others without findings.
     backends: Vec<BackendProbe>,
 }
 
-async fn examine(args: &DoctorArgs, switch: SandboxSwitch, env: &CliEnv) -> Examination {
+async fn examine(args: &DoctorArgs, switch: SandboxSwitch, env: &CliEnv) -> DoctorReport {
     let project = args.project.find(env);
     let known_project = project.as_ref().ok();
     let (backend, unusable) = match ChosenBackend::find(args.backend.as_ref(), known_project) {
@@ -86,10 +61,10 @@ async fn examine(args: &DoctorArgs, switch: SandboxSwitch, env: &CliEnv) -> Exam
     let (mut findings, backends) =
         probe(&backend, on_model.as_ref(), known_project, switch, env).await;
     let misread = invalid_sandbox_warning(args.no_sandbox, env);
-    findings.extend(misread.map(backend::unrecognised_value));
+    findings.extend(misread.map(|found| ProbeFinding::explained_warning(SANDBOX, found)));
     findings.push(programs::git(env));
     match project {
-        Err(error) => findings.push(project::unusable(&error)),
+        Err(error) => findings.push(problem("project", &error)),
         Ok(project) => {
             let (of_project, effective) =
                 examine_project(&project, switch, on_model, unusable.as_ref(), env);
@@ -102,7 +77,8 @@ async fn examine(args: &DoctorArgs, switch: SandboxSwitch, env: &CliEnv) -> Exam
             findings.extend(spec.and_then(|spec| backend::unclaimed_field(&*spec, fields)));
         }
     }
-    Examination {
+    DoctorReport {
+        can_run: !findings.iter().any(ProbeFinding::is_problem),
         backend: backend.choice.to_string(),
         findings,
         backends,
@@ -138,7 +114,7 @@ async fn probe(
             }
             (None, Ok(None)) => (BackendProbe::new(tag), Vec::new()),
             (None, Err(error)) => {
-                let finding = backend::unusable(&error);
+                let finding = problem("backend", &error);
                 (
                     BackendProbe::new(tag).finding(finding.clone()),
                     vec![finding],
@@ -170,7 +146,7 @@ fn examine_project(
         Ok((found, effective)) => {
             // The command may reject parts of the file that the core accepts.
             findings.push(match unusable {
-                Some(error) => project::misconfigured(error),
+                Some(error) => ProbeFinding::explained_problem("agent.json", error.to_string()),
                 None => found,
             });
             findings.push(policy(&effective));
@@ -182,6 +158,14 @@ fn examine_project(
             });
             (findings, Some(effective))
         }
+    }
+}
+
+/// Reports an error of the command with its hint.
+fn problem(name: &str, error: &CliError) -> ProbeFinding {
+    match error.hint() {
+        Some(remedy) => ProbeFinding::problem(name, error.to_string(), remedy),
+        None => ProbeFinding::explained_problem(name, error.to_string()),
     }
 }
 
@@ -213,38 +197,40 @@ fn policy(effective: &EffectiveConfig) -> ProbeFinding {
     ProbeFinding::good("policy", parts.join("; "))
 }
 
-/// Formats the findings and the backends as text.
-fn format_findings(findings: &[ProbeFinding], backends: &[BackendProbe], can_run: bool) -> String {
-    let mut rows = Vec::new();
-    for finding in findings {
-        let mark = match finding.state {
-            ProbeState::Good => "ok",
-            ProbeState::Warning => "warning",
-            ProbeState::Problem => "problem",
+impl DoctorReport {
+    /// Formats the findings and the backends as text.
+    fn format(&self) -> String {
+        let mut rows = Vec::new();
+        for finding in &self.findings {
+            let mark = match finding.state {
+                ProbeState::Good => "ok",
+                ProbeState::Warning => "warning",
+                ProbeState::Problem => "problem",
+            };
+            rows.push([
+                mark.to_owned(),
+                shorten(&finding.name),
+                shorten(&finding.found),
+            ]);
+            let remedy = finding.remedy.as_deref();
+            rows.extend(remedy.map(|remedy| {
+                let remedy = format!("-> {}", shorten(remedy));
+                [String::new(), String::new(), remedy]
+            }));
+        }
+        let problems = self.findings.iter().filter(|finding| finding.is_problem());
+        let verdict = match (self.can_run, problems.count()) {
+            (true, _) => "A run can start.".to_owned(),
+            (false, 1) => "1 problem prevents a run.".to_owned(),
+            (false, count) => format!("{count} problems prevent a run."),
         };
-        rows.push([
-            mark.to_owned(),
-            shorten(&finding.name),
-            shorten(&finding.found),
-        ]);
-        let remedy = finding.remedy.as_deref();
-        rows.extend(remedy.map(|remedy| {
-            let remedy = format!("-> {}", shorten(remedy));
-            [String::new(), String::new(), remedy]
-        }));
+        let backends: Vec<_> = self.backends.iter().map(row).collect();
+        format!(
+            "{}\nValues of `--backend`:\n{}\n{verdict}\n",
+            columns(0, &rows),
+            columns(2, &backends)
+        )
     }
-    let problems = findings.iter().filter(|finding| finding.is_problem());
-    let verdict = match (can_run, problems.count()) {
-        (true, _) => "A run can start.".to_owned(),
-        (false, 1) => "1 problem prevents a run.".to_owned(),
-        (false, count) => format!("{count} problems prevent a run."),
-    };
-    let backends: Vec<_> = backends.iter().map(row).collect();
-    format!(
-        "{}\nValues of `--backend`:\n{}\n{verdict}\n",
-        columns(0, &rows),
-        columns(2, &backends)
-    )
 }
 
 /// Formats the availability of a backend in one row.

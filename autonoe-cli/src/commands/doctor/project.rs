@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use autonoe_app::text::pluralize;
 use autonoe_core::agent::ProbeFinding;
 use autonoe_core::project::{
     AgentConfig, EffectiveConfig, FileDeliverableRepository, Journal, ProjectError,
@@ -11,16 +12,7 @@ use autonoe_core::project::{
 };
 use autonoe_core::{Mode, Project};
 
-use crate::error::{CliError, error_chain};
-
-/// Reports a directory that is no usable project.
-pub(super) fn unusable(error: &CliError) -> ProbeFinding {
-    let found = error.to_string();
-    match error.hint() {
-        Some(remedy) => ProbeFinding::problem("project", found, remedy),
-        None => ProbeFinding::explained_problem("project", found),
-    }
-}
+use crate::error::error_chain;
 
 /// Checks the files of the project, except its configuration.
 pub(super) fn files(project: &Project) -> Vec<ProbeFinding> {
@@ -62,11 +54,6 @@ pub(super) fn config(
         warnings => ProbeFinding::explained_warning(NAME, warnings.join("; ")),
     };
     Ok((found, effective))
-}
-
-/// Reports an error in `agent.json` that only the command detects.
-pub(super) fn misconfigured(error: &CliError) -> ProbeFinding {
-    ProbeFinding::explained_problem("agent.json", error.to_string())
 }
 
 fn specification(project: &Project) -> ProbeFinding {
@@ -146,8 +133,7 @@ fn journal(project: &Project) -> ProbeFinding {
         Err(error) => ProbeFinding::explained_problem(NAME, error_chain(&error)),
         Ok(journal) => match journal.run_histories().len() {
             0 => ProbeFinding::good(NAME, "not created yet"),
-            1 => ProbeFinding::good(NAME, "1 run"),
-            runs => ProbeFinding::good(NAME, format!("{runs} runs")),
+            runs => ProbeFinding::good(NAME, pluralize(runs as u64, "run")),
         },
     }
 }

@@ -1,15 +1,15 @@
 //! First step of a run, for `--dry-run`.
 
+use autonoe_app::ChosenModel;
+use autonoe_app::text::pluralize;
 use autonoe_core::Mode;
 use autonoe_core::ledger::LedgerCounts;
 use autonoe_core::project::{InstructionOrigin, NextAction, RunPreview};
+use autonoe_core::run::Models;
 use autonoe_core::time::format_time;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use super::settings::ModelChoice;
-use crate::args::RunRequest;
 
 /// First action that a run would take.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -65,16 +65,17 @@ enum Next {
 
 impl First {
     pub(super) fn new(
-        work: &RunRequest<'_>,
+        mode: Mode,
+        models: &Models,
         preview: &RunPreview,
-        on_model: Option<&ModelChoice>,
+        on_model: Option<&ChosenModel>,
     ) -> Self {
         Self {
-            mode: work.mode,
+            mode,
             ledger: preview.ledger.map(|ledger| ledger.counts),
             lock: preview.lock_held.as_ref().map(ToString::to_string),
             resumes: preview.resumes.as_ref().map(|run| run.run.to_string()),
-            next: Next::new(work, &preview.next, on_model),
+            next: Next::new(models, &preview.next, on_model),
         }
     }
 
@@ -99,7 +100,7 @@ impl First {
 }
 
 impl Next {
-    fn new(work: &RunRequest<'_>, next: &NextAction, on_model: Option<&ModelChoice>) -> Self {
+    fn new(models: &Models, next: &NextAction, on_model: Option<&ChosenModel>) -> Self {
         match next {
             NextAction::Session {
                 number,
@@ -107,8 +108,7 @@ impl Next {
                 text,
                 tools,
             } => {
-                let models = work.agent.models();
-                let own = on_model.map(ModelChoice::model);
+                let own = on_model.map(|chosen| chosen.backend.model.as_str());
                 let model = models.for_phase(instruction.phase()).or(own);
                 Self::Session {
                     number: *number,
@@ -146,7 +146,10 @@ impl Next {
                 vec![
                     ("session", number.to_string()),
                     ("instruction", instruction.clone()),
-                    ("text", format!("{text}, {lines} lines")),
+                    (
+                        "text",
+                        format!("{text}, {}", pluralize(*lines as u64, "line")),
+                    ),
                     ("model", model.to_owned()),
                     ("tools", tools.join(", ")),
                 ]

@@ -1,17 +1,13 @@
 //! Settings of a run, each with its source, for `--dry-run`.
 
-use autonoe_app::{ChosenBackend, ChosenModel, FindModelError, Origin};
+use autonoe_app::{AgentOptions, ChosenBackend, ChosenModel, Origin};
 use autonoe_core::gate::policy::Destructive;
 use autonoe_core::project::{ConfigLine, EffectiveConfig, ResumedRun, RunPreview, Source};
 use autonoe_core::run::{LimitOverrides, RunLimits};
 use autonoe_core::time::format_duration;
-use autonoe_core::{Budget, Mode, OnQuota, Project};
+use autonoe_core::{Budget, Mode, OnQuota};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::args::{AgentArgs, RunRequest};
-use crate::cli_env::CliEnv;
-use crate::error::CliError;
 
 /// One value and its source.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -36,15 +32,17 @@ impl Setting {
 
 /// Lists the settings of the command line, then those of the project's file and the baseline.
 pub(super) fn settings(
-    work: &RunRequest<'_>,
+    agent: &AgentOptions,
+    limits: &LimitOverrides,
+    mode: Mode,
     preview: &RunPreview,
     backend: &ChosenBackend,
-    on_model: Option<&ModelChoice>,
+    on_model: Option<&ChosenModel>,
 ) -> Vec<Setting> {
-    let mut settings = run_limits(work, preview.resumes.as_ref());
+    let mut settings = run_limits(limits, mode, preview.resumes.as_ref());
     settings.push(backend_setting(backend));
-    settings.extend(on_model.map(ModelChoice::provider));
-    settings.extend(agent_settings(work.agent, work.destructive));
+    settings.extend(on_model.map(provider));
+    settings.extend(agent_settings(agent));
     let lines = preview
         .config
         .explain()
@@ -56,28 +54,15 @@ pub(super) fn settings(
 
 /// Lists the settings of a flow, whose steps have their own limits.
 pub(in crate::commands) fn flow_settings(
-    agent: &AgentArgs,
-    destructive: Destructive,
+    agent: &AgentOptions,
+    limits: &LimitOverrides,
     config: &EffectiveConfig,
     backend: &ChosenBackend,
 ) -> Vec<Setting> {
-    let overrides = agent.limits.overrides();
     // Flows have no limits for iterations, retries and stalled sessions.
-    let limits = limits(&overrides.apply_to(&RunLimits::new(Mode::Run)))
-        .into_iter()
-        .zip(override_flags(&overrides))
-        .skip(3);
-    let mut settings: Vec<_> = limits
-        .map(|((key, value), is_set)| {
-            if is_set {
-                Setting::new(key, value, &Source::Flag)
-            } else {
-                Setting::new(key, value, &Source::Default)
-            }
-        })
-        .collect();
+    let mut settings = run_limits(limits, Mode::Run, None).split_off(3);
     settings.push(backend_setting(backend));
-    settings.extend(agent_settings(agent, destructive));
+    settings.extend(agent_settings(agent));
     let is_granted = |line: &&ConfigLine| {
         // Grants of the project apply to runs only. Flows declare their own.
         let key = line.key.as_str();
@@ -102,20 +87,17 @@ fn is_backend(line: &ConfigLine) -> bool {
 }
 
 /// Lists the agent options of the command line.
-fn agent_settings(agent: &AgentArgs, destructive: Destructive) -> Vec<Setting> {
-    let models = agent.models();
+fn agent_settings(agent: &AgentOptions) -> Vec<Setting> {
     let mut settings = Vec::new();
-    for (key, model) in [
-        ("model", models.implementation),
-        ("planModel", models.planning),
-    ] {
+    for (key, model) in [("model", &agent.model), ("planModel", &agent.plan_model)] {
+        let model = model.as_deref();
         settings.extend(model.map(|model| Setting::new(key, model, &Source::Flag)));
     }
     if let Some(thinking) = agent.thinking {
         let value = format!("{} tokens", thinking.tokens());
         settings.push(Setting::new("thinking", value, &Source::Flag));
     }
-    let (destructive, source) = match destructive {
+    let (destructive, source) = match agent.destructive() {
         Destructive::Allowed => ("allowed", Source::Flag),
         Destructive::Forbidden => ("forbidden", Source::Default),
     };
@@ -131,15 +113,18 @@ impl From<&ConfigLine> for Setting {
 
 /// Lists the limits of a run. Limits that are not given have the values of the resumed run, or else
 /// the defaults of a new run.
-fn run_limits(work: &RunRequest<'_>, resumed: Option<&ResumedRun>) -> Vec<Setting> {
-    let overrides = work.agent.limits.overrides();
+fn run_limits(
+    overrides: &LimitOverrides,
+    mode: Mode,
+    resumed: Option<&ResumedRun>,
+) -> Vec<Setting> {
     let (before, otherwise) = match resumed {
-        None => (RunLimits::new(work.mode), Source::Default.to_string()),
+        None => (RunLimits::new(mode), Source::Default.to_string()),
         Some(resumed) => (resumed.limits.clone(), "journal".to_owned()),
     };
     limits(&overrides.apply_to(&before))
         .into_iter()
-        .zip(override_flags(&overrides))
+        .zip(override_flags(overrides))
         .map(|((key, value), is_set)| Setting {
             key: key.to_owned(),
             value,
@@ -199,44 +184,17 @@ fn limits(limits: &RunLimits) -> [(&'static str, String); 6] {
     ]
 }
 
-/// Provider and model of a run on a model. The API key is not read.
-pub(super) struct ModelChoice {
-    chosen: ChosenModel,
-}
-
-impl ModelChoice {
-    /// Finds the model of `backend`; `None` if the backend does not run on a model.
-    pub(super) fn find(
-        backend: &ChosenBackend,
-        work: &RunRequest<'_>,
-        project: &Project,
-        env: &CliEnv,
-    ) -> Result<Option<Self>, CliError> {
-        let model = work.agent.model.as_deref();
-        let chosen = backend
-            .on_model(model, Some(project), env)
-            .transpose()
-            .map_err(FindModelError::into_error)?;
-        Ok(chosen.map(|chosen| Self { chosen }))
-    }
-
-    /// Returns the model of sessions without an explicit model.
-    pub(super) fn model(&self) -> &str {
-        &self.chosen.backend.model
-    }
-
-    /// Returns the provider of the model as a setting.
-    fn provider(&self) -> Setting {
-        let backend = &self.chosen.backend;
-        let name = backend.provider_name();
-        Setting {
-            key: "provider".to_owned(),
-            value: format!("{name} (type {})", backend.provider.typetag_name()),
-            source: match &self.chosen.origin {
-                Origin::BuiltIn => Source::BuiltIn.to_string(),
-                Origin::CommandLine => Source::Flag.to_string(),
-                Origin::File(path) => path.display().to_string(),
-            },
-        }
+/// Returns the provider of a model as a setting. The API key is not read.
+fn provider(chosen: &ChosenModel) -> Setting {
+    let backend = &chosen.backend;
+    let name = backend.provider_name();
+    Setting {
+        key: "provider".to_owned(),
+        value: format!("{name} (type {})", backend.provider.typetag_name()),
+        source: match &chosen.origin {
+            Origin::BuiltIn => Source::BuiltIn.to_string(),
+            Origin::CommandLine => Source::Flag.to_string(),
+            Origin::File(path) => path.display().to_string(),
+        },
     }
 }

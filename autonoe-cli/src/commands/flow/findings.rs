@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use autonoe_app::text::sanitize_line;
+use autonoe_app::text::{pluralize, sanitize_line};
 use autonoe_flow::{DefinitionFinding, FlowDefinition, load, validate};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,15 +14,15 @@ use super::folders::FlowFolder;
 #[serde(rename_all = "camelCase")]
 pub(super) struct FlowFindings {
     /// The name or path that selected the flow.
-    name: String,
+    pub(super) name: String,
     /// The folder of the flow.
     folder: String,
     /// Whether the flow has no errors.
-    valid: bool,
+    pub(super) valid: bool,
     /// Errors, which prevent the flow from starting.
-    errors: Vec<DefinitionFinding>,
+    pub(super) errors: Vec<DefinitionFinding>,
     /// Warnings: unusual settings that may be intended.
-    warnings: Vec<DefinitionFinding>,
+    pub(super) warnings: Vec<DefinitionFinding>,
 }
 
 /// Loads and validates a flow. A flow that cannot be loaded yields an error and no definition.
@@ -40,39 +40,22 @@ pub(super) fn load_and_validate(folder: &FlowFolder) -> (FlowFindings, Option<Fl
         finding.file = folder.path.join(&finding.file);
         finding
     };
-    let examined = FlowFindings {
+    let findings = FlowFindings {
         name: folder.name.clone(),
         folder: folder.path.display().to_string(),
         valid: errors.is_empty(),
         errors: errors.into_iter().map(with_full_path).collect(),
         warnings: warnings.into_iter().map(with_full_path).collect(),
     };
-    (examined, definition)
+    (findings, definition)
 }
 
 impl FlowFindings {
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(super) fn is_valid(&self) -> bool {
-        self.valid
-    }
-
-    pub(super) fn errors(&self) -> &[DefinitionFinding] {
-        &self.errors
-    }
-
-    pub(super) fn warnings(&self) -> &[DefinitionFinding] {
-        &self.warnings
-    }
-
     /// Summarises the findings: `valid`, or `2 errors, 1 warning`.
     pub(super) fn verdict(&self) -> String {
-        let counted = |found: &[DefinitionFinding], severity: &str| match found.len() {
-            0 => None,
-            1 => Some(format!("1 {severity}")),
-            number => Some(format!("{number} {severity}s")),
+        let counted = |found: &[DefinitionFinding], severity: &str| {
+            let count = found.len() as u64;
+            (count > 0).then(|| pluralize(count, severity))
         };
         let errors = counted(&self.errors, "error").unwrap_or_else(|| "valid".to_owned());
         let warnings = counted(&self.warnings, "warning");

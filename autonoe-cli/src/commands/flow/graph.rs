@@ -17,10 +17,10 @@ pub(super) fn graph(args: &FlowGraphArgs, env: &CliEnv) -> Result<ExitCode, CliE
     let format = args.format.map_or_else(|| format_for(&args.output), Ok)?;
     let project = args.project.find(env)?;
     let folder = find(&args.flow, &project, env)?;
-    let (examined, definition) = load_and_validate(&folder);
+    let (findings, definition) = load_and_validate(&folder);
     let Some(definition) = definition else {
-        let error = examined
-            .errors()
+        let error = findings
+            .errors
             .first()
             .map(|finding| format_finding("error", finding, &env.working_dir));
         return Err(CliError::failure(format!(
@@ -29,8 +29,8 @@ pub(super) fn graph(args: &FlowGraphArgs, env: &CliEnv) -> Result<ExitCode, CliE
             error.unwrap_or_default().trim_end()
         )));
     };
-    if !examined.is_valid() {
-        let (name, verdict) = (&args.flow, examined.verdict());
+    if !findings.valid {
+        let (name, verdict) = (&args.flow, findings.verdict());
         env.print_note(&format!(
             "warning: {name} has {verdict}: run `autonoe flow validate {name}` to see the problems"
         ));

@@ -48,19 +48,15 @@ pub(super) fn import(args: &FlowImportArgs, env: &CliEnv) -> Result<ExitCode, Cl
     }
     write(&imported, &flows).map_err(unwritable)?;
     let mut text: String = imported.notes.iter().map(note).collect();
-    let (examined, _) = load_and_validate(&FlowFolder {
+    let (findings, _) = load_and_validate(&FlowFolder {
         name,
         path: path.clone(),
     });
-    text.push_str(&examined.format(here));
+    text.push_str(&findings.format(here));
     let place = path.strip_prefix(here).unwrap_or(&path);
     text.push_str(&format!("imported into {}\n", place.display()));
     env.print(&text)?;
-    Ok(if examined.is_valid() {
-        ExitCode::SUCCESS
-    } else {
-        exit_code::FAILURE.into()
-    })
+    Ok(exit_code::success_if(findings.valid))
 }
 
 /// Restores the flow that an interrupted import was replacing.

@@ -83,30 +83,26 @@ struct Flag {
 pub(super) fn list(args: &FlowListArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     let project = args.project.find(env)?;
     let rows = find_all(&project)?.into_iter().map(|folder| {
-        let (examined, definition) = load_and_validate(&folder);
-        Row::new(&examined, definition.as_ref())
+        let (findings, definition) = load_and_validate(&folder);
+        Row::new(&findings, definition.as_ref())
     });
     let flows = Flows {
         folder: flows_dir(&project).display().to_string(),
         flows: rows.collect(),
     };
-    if args.json {
-        env.print_json(&flows)?;
-    } else {
-        env.print(&format_list(&flows, env.columns))?;
-    }
+    env.print_as(args.json, &flows, |flows| format_list(flows, env.columns))?;
     Ok(ExitCode::SUCCESS)
 }
 
 impl Row {
-    fn new(examined: &FlowFindings, definition: Option<&FlowDefinition>) -> Self {
+    fn new(findings: &FlowFindings, definition: Option<&FlowDefinition>) -> Self {
         Self {
-            name: examined.name().to_owned(),
-            valid: examined.is_valid(),
-            errors: examined.errors().len(),
-            warnings: examined.warnings().len(),
+            name: findings.name.clone(),
+            valid: findings.valid,
+            errors: findings.errors.len(),
+            warnings: findings.warnings.len(),
             definition: definition.map(Definition::new),
-            verdict: examined.verdict(),
+            verdict: findings.verdict(),
         }
     }
 }

@@ -50,19 +50,11 @@ fn validate_flows(args: &FlowValidateArgs, env: &CliEnv) -> Result<ExitCode, Cli
         .map(|folder| load_and_validate(folder).0)
         .collect();
     let validation = Validation {
-        valid: flows.iter().all(FlowFindings::is_valid),
+        valid: flows.iter().all(|flow| flow.valid),
         flows,
     };
-    if args.json {
-        env.print_json(&validation)?;
-    } else {
-        env.print(&format_validation(&validation, env))?;
-    }
-    Ok(if validation.valid {
-        ExitCode::SUCCESS
-    } else {
-        exit_code::FAILURE.into()
-    })
+    env.print_as(args.json, &validation, |it| format_validation(it, env))?;
+    Ok(exit_code::success_if(validation.valid))
 }
 
 fn format_validation(validation: &Validation, env: &CliEnv) -> String {
@@ -73,7 +65,7 @@ fn format_validation(validation: &Validation, env: &CliEnv) -> String {
         .map(|flow| flow.format(here))
         .collect();
     if let [_, _, ..] = texts.as_slice() {
-        let valid = validation.flows.iter().filter(|flow| flow.is_valid());
+        let valid = validation.flows.iter().filter(|flow| flow.valid);
         texts.push(format!(
             "{} of {} flows valid\n",
             valid.count(),

@@ -2,15 +2,18 @@
 
 use std::process::ExitCode;
 
+use autonoe_harness::folder::FolderError;
+use autonoe_harness::handle::HandleError;
 use autonoe_harness::strategy::MemberId;
+use autonoe_harness::{FleetHome, MemberHandle};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::fleet_selection::{FleetSelection, control_error, select_fleet, state_error};
+use super::fleet_selection::{FleetSelection, control_error, select_fleet};
 use crate::args::{HarnessKillArgs, HarnessMemberArgs, HarnessSendArgs, HarnessStopArgs};
 use crate::cli_env::CliEnv;
 use crate::commands::runtime::block_on;
-use crate::error::CliError;
+use crate::error::{CliError, OrFailure};
 
 /// Sends a message to the agent of a member.
 pub(super) fn send(args: &HarnessSendArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
@@ -30,7 +33,7 @@ pub(super) fn send(args: &HarnessSendArgs, env: &CliEnv) -> Result<ExitCode, Cli
             instruction: Some(number),
             ..new_request(&chosen, "send", Some(member))
         };
-        request.print(args.json, &message, env)?;
+        env.print_as(args.json, &request, |_| format!("{message}\n"))?;
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -38,24 +41,14 @@ pub(super) fn send(args: &HarnessSendArgs, env: &CliEnv) -> Result<ExitCode, Cli
 /// Pauses a member or the fleet: no new work starts until it is resumed.
 pub(super) fn pause(args: &HarnessMemberArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     block_on(async {
-        let chosen = running_fleet(args, env).await?;
-        let member = requested_member(&chosen, args)?;
-        match &member {
-            Some(member) => {
-                let paused = chosen.handle(member)?.pause().await;
-                paused.map_err(|error| control_error(&error, member))?;
-            }
-            None => {
-                let paused = chosen.home.request_pause(chosen.name());
-                paused.map_err(|error| state_error(&error))?;
-            }
-        }
-        let message = format!(
-            "{} starts no new work until it is resumed",
-            target(&chosen, member.as_ref())
-        );
-        let request = new_request(&chosen, "pause", member);
-        request.print(args.json, &message, env)?;
+        let state = "starts no new work until it is resumed";
+        perform(
+            (args, "pause", state),
+            async |member| member.pause().await,
+            |home, fleet| home.request_pause(fleet),
+            env,
+        )
+        .await?;
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -63,51 +56,51 @@ pub(super) fn pause(args: &HarnessMemberArgs, env: &CliEnv) -> Result<ExitCode, 
 /// Resumes a member or the fleet.
 pub(super) fn resume(args: &HarnessMemberArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     block_on(async {
-        let chosen = running_fleet(args, env).await?;
-        let member = requested_member(&chosen, args)?;
-        match &member {
-            Some(member) => {
-                let resumed = chosen.handle(member)?.resume().await;
-                resumed.map_err(|error| control_error(&error, member))?;
-            }
-            None => {
-                let resumed = chosen.home.request_resume(chosen.name());
-                resumed.map_err(|error| state_error(&error))?;
-            }
-        }
-        let message = format!("{} is resumed", target(&chosen, member.as_ref()));
-        let request = new_request(&chosen, "resume", member);
-        request.print(args.json, &message, env)?;
-        hint_without_coordinator(&chosen, "resumes it", env)?;
-        Ok(ExitCode::SUCCESS)
+        let chosen = perform(
+            (args, "resume", "is resumed"),
+            async |member| member.resume().await,
+            |home, fleet| home.request_resume(fleet),
+            env,
+        )
+        .await?;
+        hint_without_coordinator(&chosen, "resumes it", env)
     })
 }
 
 /// Stops a member or the fleet gracefully.
 pub(super) fn stop(args: &HarnessStopArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
-    let HarnessStopArgs {
-        target: args,
-        reason,
-    } = args;
+    let reason = &args.reason;
     block_on(async {
-        let chosen = running_fleet(args, env).await?;
-        let member = requested_member(&chosen, args)?;
-        match &member {
-            Some(member) => {
-                let stopped = chosen.handle(member)?.stop(reason).await;
-                stopped.map_err(|error| control_error(&error, member))?;
-            }
-            None => {
-                let stopped = chosen.home.request_stop(chosen.name(), reason);
-                stopped.map_err(|error| state_error(&error))?;
-            }
-        }
-        let message = format!("{} is stopping", target(&chosen, member.as_ref()));
-        let request = new_request(&chosen, "stop", member);
-        request.print(args.json, &message, env)?;
-        hint_without_coordinator(&chosen, "ends it", env)?;
-        Ok(ExitCode::SUCCESS)
+        let chosen = perform(
+            (&args.target, "stop", "is stopping"),
+            async |member| member.stop(reason).await,
+            |home, fleet| home.request_stop(fleet, reason),
+            env,
+        )
+        .await?;
+        hint_without_coordinator(&chosen, "ends it", env)
     })
+}
+
+/// Performs an action on a member or on the whole fleet, and prints the request with the new state.
+async fn perform(
+    (args, action, state): (&HarnessMemberArgs, &'static str, &str),
+    on_member: impl AsyncFnOnce(&MemberHandle) -> Result<(), HandleError>,
+    on_fleet: impl FnOnce(&FleetHome, &str) -> Result<(), FolderError>,
+    env: &CliEnv,
+) -> Result<FleetSelection, CliError> {
+    let chosen = running_fleet(args, env).await?;
+    let member = requested_member(&chosen, args)?;
+    match &member {
+        Some(member) => on_member(&chosen.handle(member)?)
+            .await
+            .map_err(|error| control_error(&error, member))?,
+        None => on_fleet(&chosen.home, chosen.name()).or_failure()?,
+    }
+    let message = format!("{} {state}", target(&chosen, member.as_ref()));
+    let request = new_request(&chosen, action, member);
+    env.print_as(args.json, &request, |_| format!("{message}\n"))?;
+    Ok(chosen)
 }
 
 /// Kills a member or the fleet with all processes that it started, and waits until they have ended.
@@ -123,8 +116,10 @@ pub(super) fn kill(args: &HarnessKillArgs, env: &CliEnv) -> Result<ExitCode, Cli
             Some(member) => vec![member.clone()],
             None => {
                 // Stops the fleet first, so that no member replaces a killed one.
-                let stopped = chosen.home.request_stop(chosen.name(), "killed");
-                stopped.map_err(|error| state_error(&error))?;
+                chosen
+                    .home
+                    .request_stop(chosen.name(), "killed")
+                    .or_failure()?;
                 chosen.started()?
             }
         };
@@ -144,9 +139,8 @@ pub(super) fn kill(args: &HarnessKillArgs, env: &CliEnv) -> Result<ExitCode, Cli
             members: all,
             ..new_request(&chosen, "kill", member)
         };
-        request.print(args.json, &message, env)?;
-        hint_without_coordinator(&chosen, "ends it", env)?;
-        Ok(ExitCode::SUCCESS)
+        env.print_as(args.json, &request, |_| format!("{message}\n"))?;
+        hint_without_coordinator(&chosen, "ends it", env)
     })
 }
 
@@ -198,15 +192,15 @@ fn hint_without_coordinator(
     chosen: &FleetSelection,
     does: &str,
     env: &CliEnv,
-) -> Result<(), CliError> {
+) -> Result<ExitCode, CliError> {
     let coordinator = chosen.home.coordinator(chosen.name());
-    if coordinator.map_err(|error| state_error(&error))?.is_none() {
+    if coordinator.or_failure()?.is_none() {
         env.print_note(&format!(
             "  hint: this fleet has no coordinator now; the `autonoe harness run` command that \
              started it {does}"
         ));
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Output of `autonoe harness send`, `pause`, `resume`, `stop` and `kill` with `--json`.
@@ -223,15 +217,4 @@ pub(in crate::commands) struct HarnessRequest {
     members: Vec<MemberId>,
     /// The number of the instruction, for `send`.
     instruction: Option<u64>,
-}
-
-impl HarnessRequest {
-    /// Prints the request as JSON, or `message` as text.
-    fn print(&self, json: bool, message: &str, env: &CliEnv) -> Result<(), CliError> {
-        if json {
-            env.print_json(self)
-        } else {
-            env.print(&format!("{message}\n"))
-        }
-    }
 }

@@ -4,12 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use autonoe_app::telemetry::SessionTelemetry;
-use autonoe_app::{ChosenBackend, ModelsFile, RequestedOptions, SessionSetup, criteria_commands};
-use autonoe_core::agent::ThinkingBudget;
+use autonoe_app::{AgentOptions, ChosenBackend, ModelsFile, SessionSetup, criteria_commands};
 use autonoe_core::event::TraceContext;
 use autonoe_core::gate::ProjectPaths;
-use autonoe_core::gate::policy::Destructive;
-use autonoe_core::project::{AgentConfig, EffectiveConfig, SandboxSwitch};
+use autonoe_core::project::{AgentConfig, EffectiveConfig};
 use autonoe_core::run::SessionRunnerBuilder;
 use autonoe_core::spec::SpecContext;
 use autonoe_core::{AgentClientFactory, Mode, Project, RunObserver, SessionRunner};
@@ -25,7 +23,7 @@ pub(super) struct ExecutorFactory {
     backends: Vec<ReadyBackend>,
     default_backend: String,
     models: Arc<ModelsFile>,
-    rules: Rules,
+    agent: AgentOptions,
     observers: Vec<Arc<dyn RunObserver>>,
     telemetry: SessionTelemetry,
     env: CliEnv,
@@ -40,25 +38,17 @@ struct ReadyBackend {
     session_setup: SessionSetup,
 }
 
-/// Options that apply to all agents of a fleet.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rules {
-    pub(super) switch: SandboxSwitch,
-    pub(super) destructive: Destructive,
-    pub(super) thinking: Option<ThinkingBudget>,
-}
-
 impl ExecutorFactory {
-    /// Loads the settings of `project`.
+    /// Loads the settings of `project`. `agent` has the options of all agents of the fleet.
     pub(super) fn load(
         project: &Project,
         models: ModelsFile,
-        rules: Rules,
+        agent: AgentOptions,
         env: &CliEnv,
     ) -> Result<Self, CliError> {
         let config = AgentConfig::load(project.config_path())?;
-        let config =
-            EffectiveConfig::merge(config, Mode::Run, rules.switch)?.destructive(rules.destructive);
+        let config = EffectiveConfig::merge(config, Mode::Run, agent.sandbox(env))?
+            .destructive(agent.destructive());
         // Validated here, because later there is no way to report an error.
         apply_config(
             &config,
@@ -70,7 +60,7 @@ impl ExecutorFactory {
             backends: Vec::new(),
             default_backend: String::new(),
             models: Arc::new(models),
-            rules,
+            agent,
             observers: Vec::new(),
             telemetry: SessionTelemetry::default(),
             env: env.clone(),
@@ -85,22 +75,18 @@ impl ExecutorFactory {
         model: Option<&str>,
         project: &Project,
     ) -> Result<Vec<String>, CliError> {
-        let rules = self.rules;
-        let requested = RequestedOptions {
-            model,
-            plan_model: None,
-            thinking: rules.thinking,
-            sandbox: rules.switch,
+        let options = AgentOptions {
+            model: model.map(str::to_owned),
+            ..self.agent.clone()
         };
         let (models, env) = (&self.models, &self.env);
         let config = self.config.agent_config();
-        let built = chosen.build(project, config, Mode::Run, requested, models, env)?;
+        let built = chosen.build(project, config, Mode::Run, &options, models, env)?;
         self.backends.push(ReadyBackend {
             name: name.to_owned(),
-            model: model.map(str::to_owned),
+            session_setup: SessionSetup::new(&options, env).backend(&built),
+            model: options.model,
             agents: built.agents,
-            session_setup: SessionSetup::new(built.outer_sandbox, rules.thinking, env)
-                .without_server(built.missing_server),
         });
         Ok(built.warnings)
     }
@@ -127,7 +113,7 @@ impl ExecutorFactory {
 
     /// Builds the executors of a folder. The parent of their sessions is `parent`.
     pub(super) fn executors(&self, folder: &Path, parent: Option<&TraceContext>) -> Executors {
-        let (models, switch) = (&self.models, self.rules.switch);
+        let (models, switch) = (&self.models, self.agent.sandbox(&self.env));
         let commands = criteria_commands(folder, models, switch, &self.env);
         let executors = self
             .backends

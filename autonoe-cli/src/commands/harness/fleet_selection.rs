@@ -10,7 +10,7 @@ use autonoe_process::ProcessRunner;
 
 use crate::args::FleetSelectionArgs;
 use crate::cli_env::CliEnv;
-use crate::error::{CliError, error_chain};
+use crate::error::{CliError, OrFailure, error_chain};
 
 /// Environment variables that git inherits.
 const INHERITED: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
@@ -47,14 +47,12 @@ pub(super) async fn find_fleet(
     home: &FleetHome,
     name: Option<&str>,
 ) -> Result<FleetRecord, CliError> {
-    let mut all = home.fleets().await.map_err(|error| state_error(&error))?;
+    let mut all = home.fleets().await.or_failure()?;
     let names: Vec<_> = all.iter().map(|fleet| fleet.id.clone()).collect();
     let Some(name) = name else {
         let mut running = None;
         for (index, fleet) in names.iter().enumerate() {
-            let coordinator = home
-                .coordinator(fleet)
-                .map_err(|error| state_error(&error))?;
+            let coordinator = home.coordinator(fleet).or_failure()?;
             running = coordinator.map(|_| index).or(running);
         }
         return match (running, all.pop()) {
@@ -84,7 +82,7 @@ fn no_fleets(home: &FleetHome) -> Result<CliError, CliError> {
 
 /// Returns an error if there are member folders but no fleets.
 pub(super) fn orphaned_members_error(home: &FleetHome) -> Result<Option<CliError>, CliError> {
-    let folders = MemberFolder::list(home.path()).map_err(|error| state_error(&error))?;
+    let folders = MemberFolder::list(home.path()).or_failure()?;
     if folders.is_empty() {
         return Ok(None);
     }
@@ -114,8 +112,7 @@ impl FleetSelection {
 
     /// Returns the folder of a member, which may not exist.
     pub(super) fn folder(&self, member: &MemberId) -> Result<MemberFolder, CliError> {
-        let folder = self.home.member_folder(self.name(), member);
-        folder.map_err(|error| state_error(&error))
+        self.home.member_folder(self.name(), member).or_failure()
     }
 
     /// Opens a handle to a started member.
@@ -131,7 +128,7 @@ impl FleetSelection {
             match self.folder(id)?.order() {
                 Ok(_) => started.push(id.clone()),
                 Err(FolderError::NoOrder { .. }) => {}
-                Err(error) => return Err(state_error(&error)),
+                Err(error) => return Err(error).or_failure(),
             }
         }
         Ok(started)
@@ -160,11 +157,6 @@ pub(super) fn control_error(error: &HandleError, member: &MemberId) -> CliError 
         }
         HandleError::Ended(_) => CliError::failure(format!("{member} has ended"))
             .with_hint("run `autonoe harness status` to see the result"),
-        error => state_error(error),
+        error => CliError::failure(error_chain(error)),
     }
-}
-
-/// Converts an error about the state of a fleet. The error names the file, which is left unchanged.
-pub(super) fn state_error(error: &dyn std::error::Error) -> CliError {
-    CliError::failure(error_chain(error))
 }

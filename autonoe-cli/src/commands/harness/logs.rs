@@ -9,11 +9,11 @@ use autonoe_harness::strategy::MemberId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::fleet_selection::{FleetSelection, select_fleet, state_error};
+use super::fleet_selection::{FleetSelection, select_fleet};
 use crate::args::HarnessLogsArgs;
 use crate::cli_env::CliEnv;
 use crate::commands::runtime::block_on;
-use crate::error::CliError;
+use crate::error::{CliError, OrFailure};
 use crate::results::{ReaderState, write_result};
 
 /// Poll interval of `--follow`.
@@ -79,11 +79,11 @@ fn read(
     writer: Option<&MemberId>,
     most: usize,
 ) -> Result<Vec<String>, CliError> {
-    let lines = match writer {
+    match writer {
         Some(member) => chosen.folder(member)?.log(most),
         None => chosen.home.log(chosen.name(), most),
-    };
-    lines.map_err(|error| state_error(&error))
+    }
+    .or_failure()
 }
 
 /// Returns whether no more lines will be written.
@@ -92,14 +92,14 @@ fn is_over(chosen: &FleetSelection, args: &HarnessLogsArgs) -> Result<bool, CliE
         return Ok(true);
     }
     let coordinator = chosen.home.coordinator(chosen.name());
-    if coordinator.map_err(|error| state_error(&error))?.is_none() {
+    if coordinator.or_failure()?.is_none() {
         return Ok(true);
     }
     let Some(name) = &args.member else {
         return Ok(false);
     };
     let outcome = chosen.folder(&chosen.member(name)?)?.outcome();
-    Ok(outcome.map_err(|error| state_error(&error))?.is_some())
+    Ok(outcome.or_failure()?.is_some())
 }
 
 /// Returns the index of the first new line. Both slices are the end of the same log.
@@ -124,7 +124,7 @@ fn format_lines(
                 member: writer.map(MemberId::as_str),
                 line,
             };
-            let json = serde_json::to_string(&line).map_err(|error| state_error(&error))?;
+            let json = serde_json::to_string(&line).or_failure()?;
             text.push_str(&json);
         } else {
             // With a single member, the prefix is unnecessary.

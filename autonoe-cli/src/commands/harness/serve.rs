@@ -11,16 +11,16 @@ use autonoe_dashboard::web::{ViewToken, serve as serve_page};
 use autonoe_dashboard::{DashboardFeed, FleetAction, FleetIntent};
 use autonoe_harness::{FleetHome, MemberHandle};
 use jiff::Timestamp;
-use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
-use super::fleet_selection::{FleetSelection, find_fleet, fleet_home, select_fleet, state_error};
+use super::fleet_selection::{FleetSelection, control_error, find_fleet, fleet_home, select_fleet};
 use super::snapshot::Watcher;
 use crate::args::HarnessServeArgs;
 use crate::cli_env::CliEnv;
 use crate::commands::runtime::block_on;
+use crate::commands::serve::listen;
 use crate::commands::signals;
-use crate::error::CliError;
+use crate::error::{CliError, OrFailure};
 
 /// Serves the view of a fleet on loopback until it is interrupted.
 pub(super) fn serve(args: &HarnessServeArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
@@ -30,15 +30,10 @@ pub(super) fn serve(args: &HarnessServeArgs, env: &CliEnv) -> Result<ExitCode, C
         let first = watcher.build_snapshot(&chosen.fleet, Timestamp::now())?;
         let feed = DashboardFeed::new(first);
         let (intents, intent_receiver) = mpsc::channel(QUEUE_LEN);
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))
-            .await
-            .map_err(|error| {
-                let message = format!("port {} cannot be used: {error}", args.port);
-                CliError::failure(message).with_hint("omit --port to use a free port")
-            })?;
-        let token = ViewToken::random().map_err(|error| state_error(&error))?;
+        let listener = listen(Ipv4Addr::LOCALHOST.into(), args.port).await?;
+        let token = ViewToken::random().or_failure()?;
         let served = serve_page(listener, token, Arc::new(feed.clone()), intents);
-        let server = served.map_err(|error| state_error(&error))?;
+        let server = served.or_failure()?;
         env.print(&format!("{}\n", server.url()))?;
         env.print_note(&format!(
             "anyone with this address can watch and control the fleet {}; press Ctrl-C to stop \
@@ -190,5 +185,5 @@ async fn act(home: &FleetHome, fleet: &str, intent: FleetIntent) -> Result<(), C
         }
         FleetAction::Instruct { text } => handle.send_instruction(text).await.map(|_| ()),
     };
-    done.map_err(|error| super::fleet_selection::control_error(&error, &member))
+    done.map_err(|error| control_error(&error, &member))
 }

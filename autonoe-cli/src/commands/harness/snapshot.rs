@@ -14,8 +14,7 @@ use autonoe_harness::{FleetHome, folder};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::fleet_selection::state_error;
-use crate::error::CliError;
+use crate::error::{CliError, OrFailure};
 
 /// Poll interval.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
@@ -69,15 +68,12 @@ impl Watcher {
     async fn snapshot(&mut self, now: Timestamp) -> Result<Option<Dashboard>, CliError> {
         if self.meta.is_none() && self.home.path().join("meta_state.db").exists() {
             let meta = self.home.meta().await;
-            self.meta = Some(meta.map_err(|error| state_error(&error))?);
+            self.meta = Some(meta.or_failure()?);
         }
         let Some(meta) = &self.meta else {
             return Ok(None);
         };
-        let record = meta
-            .fleet(&self.fleet)
-            .await
-            .map_err(|error| state_error(&error))?;
+        let record = meta.fleet(&self.fleet).await.or_failure()?;
         record
             .map(|record| self.build_snapshot(&record, now))
             .transpose()
@@ -117,21 +113,14 @@ impl Watcher {
     }
 
     fn phase(&self, record: &FleetRecord) -> Result<FleetPhase, CliError> {
-        let state_error = |error: autonoe_harness::folder::FolderError| state_error(&error);
-        let stop = self.home.stop_requested(&self.fleet).map_err(state_error)?;
+        let stop = self.home.stop_requested(&self.fleet).or_failure()?;
         Ok(match &record.result {
             Some(result) if result.success => FleetPhase::Succeeded,
             Some(_) if stop.is_some() => FleetPhase::Stopped,
             Some(_) => FleetPhase::Failed,
             None if stop.is_some() => FleetPhase::Stopping,
-            None if self
-                .home
-                .is_pause_requested(&self.fleet)
-                .map_err(state_error)? =>
-            {
-                FleetPhase::Paused
-            }
-            None => match self.home.coordinator(&self.fleet).map_err(state_error)? {
+            None if self.home.is_pause_requested(&self.fleet).or_failure()? => FleetPhase::Paused,
+            None => match self.home.coordinator(&self.fleet).or_failure()? {
                 Some(_) => FleetPhase::Running,
                 None => FleetPhase::Waiting,
             },
@@ -149,13 +138,10 @@ impl Watcher {
         let backend = task["cli"].as_str().or(work["backend"].as_str());
         let mut member = MemberRow::new(id.as_str(), backend.unwrap_or("-"));
         member.model = field("model").map(str::to_owned);
-        let folder = self
-            .home
-            .member_folder(&self.fleet, id)
-            .map_err(|error| state_error(&error))?;
+        let folder = self.home.member_folder(&self.fleet, id).or_failure()?;
         // Most members are not started yet at the first snapshot.
         if folder.path().join("order.json").exists() {
-            let view = folder.view().map_err(|error| state_error(&error))?;
+            let view = folder.view().or_failure()?;
             let spent = view
                 .outcome
                 .as_ref()
@@ -178,9 +164,7 @@ impl Watcher {
             ) {
                 member.question.clone_from(&view.progress.question);
             }
-            member.log = folder
-                .log(MAX_LOG_LINES)
-                .map_err(|error| state_error(&error))?;
+            member.log = folder.log(MAX_LOG_LINES).or_failure()?;
         } else {
             member.unreachable = Some("it was not started yet".to_owned());
         }
@@ -244,7 +228,7 @@ impl AlertReader {
     pub(super) fn read(&mut self) -> Result<&[Alert], CliError> {
         let length = fs::metadata(self.log.path()).map_or(0, |file| file.len());
         if length != self.length {
-            let history = self.log.read().map_err(|error| state_error(&error))?;
+            let history = self.log.read().or_failure()?;
             self.alerts = history.alerts;
             self.length = length;
         }

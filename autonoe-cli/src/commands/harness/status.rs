@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use autonoe_app::text::{sanitize_line, shorten};
+use autonoe_app::text::{pluralize, sanitize_line, shorten};
 use autonoe_core::time::format_duration;
 use autonoe_dashboard::{AlertLine, AlertSeverity, Dashboard, FleetPhase, MemberRow, format_cost};
 use autonoe_harness::state::FleetRecord;
@@ -12,13 +12,13 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::fleet_selection::{find_fleet, fleet_home, orphaned_members_error, state_error};
+use super::fleet_selection::{find_fleet, fleet_home, orphaned_members_error};
 use super::snapshot::Watcher;
 use crate::args::HarnessStatusArgs;
 use crate::cli_env::CliEnv;
 use crate::columns::columns_within;
 use crate::commands::runtime::block_on;
-use crate::error::CliError;
+use crate::error::{CliError, OrFailure};
 
 /// Number of most recent alerts that are always shown.
 const MAX_RECENT: usize = 3;
@@ -84,7 +84,7 @@ pub(super) fn status(args: &HarnessStatusArgs, env: &CliEnv) -> Result<ExitCode,
     let fleets = block_on(async {
         Ok(match &args.fleet {
             Some(name) => vec![find_fleet(&home, Some(name)).await?],
-            None => home.fleets().await.map_err(|error| state_error(&error))?,
+            None => home.fleets().await.or_failure()?,
         })
     })?;
     if let (true, Some(error)) = (fleets.is_empty(), orphaned_members_error(&home)?) {
@@ -96,11 +96,7 @@ pub(super) fn status(args: &HarnessStatusArgs, env: &CliEnv) -> Result<ExitCode,
     let fleets = HarnessFleets {
         fleets: fleets.collect::<Result<_, _>>()?,
     };
-    if args.json {
-        env.print_json(&fleets)?;
-    } else {
-        env.print(&fleets.format(env.columns))?;
-    }
+    env.print_as(args.json, &fleets, |fleets| fleets.format(env.columns))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -108,9 +104,7 @@ impl FleetStatus {
     fn new(home: &FleetHome, fleet: FleetRecord) -> Result<Self, CliError> {
         let name = fleet.id.clone();
         let now = Watcher::new(home, &name).build_snapshot(&fleet, Timestamp::now())?;
-        let coordinator = home
-            .coordinator(&name)
-            .map_err(|error| state_error(&error))?;
+        let coordinator = home.coordinator(&name).or_failure()?;
         Ok(Self {
             name,
             coordinator,
@@ -183,8 +177,7 @@ impl HarnessFleets {
 
 /// Formats the number of finished members: `1 of 1 member done`, `2 of 3 members done`.
 pub(super) fn format_members_done(done: u32, all: u32) -> String {
-    let plural = if all == 1 { "" } else { "s" };
-    format!("{done} of {all} member{plural} done")
+    format!("{done} of {} done", pluralize(all.into(), "member"))
 }
 
 /// Formats members as a table.

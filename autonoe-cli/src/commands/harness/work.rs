@@ -10,10 +10,9 @@ use std::time::Duration;
 
 use autonoe_app::telemetry::{Telemetry, parent_trace};
 use autonoe_app::text::{Activity, lines, sanitize_line};
-use autonoe_app::{ChosenBackend, ModelsFile, sandbox_switch};
+use autonoe_app::{AgentOptions, ChosenBackend, ModelsFile};
 use autonoe_core::agent::ThinkingBudget;
 use autonoe_core::event::TraceContext;
-use autonoe_core::gate::policy::Destructive;
 use autonoe_core::{Project, RunEvent, RunEventKind, RunObserver};
 use autonoe_harness::folder::{MemberFolder, MemberLog};
 use autonoe_harness::serve::ServeOutcome;
@@ -21,13 +20,13 @@ use autonoe_harness::{FleetHome, MemberServer, MemberWork};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::executor_factory::{ExecutorFactory, Rules};
-use super::fleet_selection::{git, state_error};
-use crate::args::{HarnessWorkArgs, destructive};
+use super::executor_factory::ExecutorFactory;
+use super::fleet_selection::git;
+use crate::args::HarnessWorkArgs;
 use crate::cli_env::CliEnv;
 use crate::commands::runtime::block_on;
 use crate::commands::signals;
-use crate::error::CliError;
+use crate::error::{CliError, OrFailure};
 use crate::present::start_log_file;
 
 /// Time limit for an agent to end when this process is stopped: shorter than the wait of the
@@ -45,8 +44,8 @@ const EXPORT_LIMIT: Duration = Duration::from_secs(10);
 pub(super) fn work(args: &HarnessWorkArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     let settings = WorkSettings::from_env(env)?;
     let path = env.working_dir.join(&args.folder);
-    let folder = MemberFolder::from_path(&path).map_err(|error| state_error(&error))?;
-    let home = FleetHome::from_member_folder(&folder).map_err(|error| state_error(&error))?;
+    let folder = MemberFolder::from_path(&path).or_failure()?;
+    let home = FleetHome::from_member_folder(&folder).or_failure()?;
     let project = Project::find(home.project(), None)?;
     let models = ModelsFile::load(&project)?.unwrap_or_default();
     let trace = parent_trace(env);
@@ -61,7 +60,7 @@ pub(super) fn work(args: &HarnessWorkArgs, env: &CliEnv) -> Result<ExitCode, Cli
     let served = block_on(async {
         let serving = MemberServer::new(folder, Arc::new(member))
             .shutdown_signal(signals::wait_for_stop(), AGENT_TIMEOUT);
-        serving.run().await.map_err(|error| state_error(&error))
+        serving.run().await.or_failure()
     });
     let limit = match &served {
         Ok(ServeOutcome::Ended(_)) => EXPORT_LIMIT,
@@ -83,12 +82,7 @@ fn build_executor_factory(
     settings: &WorkSettings,
     env: &CliEnv,
 ) -> Result<ExecutorFactory, CliError> {
-    let rules = Rules {
-        switch: sandbox_switch(settings.no_sandbox, env),
-        destructive: settings.destructive(),
-        thinking: settings.thinking(),
-    };
-    let mut executor_factory = ExecutorFactory::load(project, models, rules, env)?;
+    let mut executor_factory = ExecutorFactory::load(project, models, settings.agent(), env)?;
     for (name, setting) in &settings.backends {
         let chosen = match &setting.backend {
             Some(setting) => ChosenBackend::from_flag(&setting.parse().map_err(CliError::failure)?),
@@ -97,8 +91,8 @@ fn build_executor_factory(
         executor_factory.add(name, &chosen, setting.model.as_deref(), project)?;
     }
     executor_factory.set_default_backend(&settings.default_backend);
-    let log = MemberLog::open(folder).map_err(|error| state_error(&error))?;
-    executor_factory.add_observer(Arc::new(LogLines::new(log)));
+    let log = MemberLog::open(folder).or_failure()?;
+    executor_factory.add_observer(Arc::new(LogLines(Mutex::new((log, Activity::default())))));
     Ok(executor_factory)
 }
 
@@ -137,7 +131,7 @@ fn start_telemetry(
         Ok(telemetry) => (telemetry, None),
         Err(error) => (Telemetry::default(), Some(error)),
     };
-    let log = MemberLog::open(folder).map_err(|error| state_error(&error))?;
+    let log = MemberLog::open(folder).or_failure()?;
     start_log_file(log, telemetry.spans());
     if let Some(error) = error {
         tracing::warn!("telemetry is off: {error}");
@@ -147,29 +141,19 @@ fn start_telemetry(
 
 /// Writes events of sessions to the log of a member, as the lines that a run prints.
 #[derive(Debug)]
-struct LogLines {
-    log: Mutex<MemberLog>,
-    formatter: Mutex<LineFormatter>,
-}
-
-impl LogLines {
-    fn new(log: MemberLog) -> Self {
-        Self {
-            log: Mutex::new(log),
-            formatter: Mutex::default(),
-        }
-    }
-}
+struct LogLines(Mutex<(MemberLog, Activity)>);
 
 impl RunObserver for LogLines {
     fn on_event(&self, event: &RunEvent<'_>) {
-        let mut formatter = self
-            .formatter
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        for line in formatter.format(event) {
-            let line = format!("{} {}\n", Timestamp::now(), sanitize_line(&line));
-            let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (log, activity) = &mut *state;
+        activity.observe(&event.kind);
+        // Each turn of a task is a flow with one session, so its start is noise.
+        if matches!(event.kind, RunEventKind::FlowStarted { .. }) {
+            return;
+        }
+        for line in lines(event, activity.tools()) {
+            let line = format!("{} {}\n", Timestamp::now(), sanitize_line(&line.text));
             // A log that cannot be written does not interrupt the work.
             let _ = log.write_all(line.as_bytes());
         }
@@ -224,33 +208,15 @@ impl WorkSettings {
         serde_json::from_str(text).map_err(|_| invalid("it has another format"))
     }
 
-    fn destructive(&self) -> Destructive {
-        destructive(self.destructive)
-    }
-
-    fn thinking(&self) -> Option<ThinkingBudget> {
-        self.thinking
-            .and_then(|tokens| ThinkingBudget::new(tokens).ok())
-    }
-}
-
-/// Formats the events of a run as lines.
-#[derive(Debug, Default)]
-struct LineFormatter {
-    activity: Activity,
-}
-
-impl LineFormatter {
-    /// Returns the lines of an event.
-    fn format(&mut self, event: &RunEvent<'_>) -> Vec<String> {
-        match &event.kind {
-            RunEventKind::SessionStarted { .. } => self.activity = Activity::default(),
-            RunEventKind::Agent { stream } => self.activity.observe(stream),
-            // Each turn of a task is a flow with one session, so its start is noise.
-            RunEventKind::FlowStarted { .. } => return Vec::new(),
-            _ => {}
+    /// Returns the options of all agents. Each backend has its own model.
+    fn agent(&self) -> AgentOptions {
+        AgentOptions {
+            thinking: self
+                .thinking
+                .and_then(|tokens| ThinkingBudget::new(tokens).ok()),
+            is_destructive: self.destructive,
+            no_sandbox: self.no_sandbox,
+            ..AgentOptions::default()
         }
-        let lines = lines(event, self.activity.tools());
-        lines.into_iter().map(|line| line.text).collect()
     }
 }

@@ -16,7 +16,7 @@ use autonoe_core::{Project, RunId};
 use autonoe_dashboard::{RunPage, RunPageAction, RunPagePhase};
 use jiff::Timestamp;
 
-use crate::error::{CliError, error_chain};
+use crate::error::{CliError, OrFailure};
 use crate::report::{Facts, SpentBudget, live_document, project_name};
 
 /// Maximum number of lines of the log on the page.
@@ -97,10 +97,7 @@ impl LiveRun {
         }
         let pid = self.own_process();
         let live = pid.and_then(|pid| LiveStatus::read(&self.project, pid));
-        let pending = self
-            .requests
-            .pending()
-            .map_err(|error| CliError::failure(error_chain(&error)))?;
+        let pending = self.requests.pending().or_failure()?;
         let Some(run) = &self.run else {
             self.view = RunPage {
                 version: self.view.version,

@@ -2,6 +2,7 @@
 
 mod live_run;
 
+use std::net::IpAddr;
 use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
@@ -40,15 +41,7 @@ pub(crate) fn serve(args: &ServeArgs, env: &CliEnv) -> Result<ExitCode, CliError
         let fleet = DashboardFeed::new(Dashboard::new("", ""));
         let (run_intents, run_intent_receiver) = mpsc::channel(QUEUE_LEN);
         let (fleet_intents, fleet_intent_receiver) = mpsc::channel(QUEUE_LEN);
-        let listener = TcpListener::bind((args.listen, args.port))
-            .await
-            .map_err(|error| {
-                let message = format!(
-                    "port {} of {} cannot be used: {error}",
-                    args.port, args.listen
-                );
-                CliError::failure(message).with_hint("omit --port to use a free port")
-            })?;
+        let listener = listen(args.listen, args.port).await?;
         let exposure = if args.listen.is_loopback() {
             Exposure::Loopback
         } else {
@@ -85,6 +78,15 @@ pub(crate) fn serve(args: &ServeArgs, env: &CliEnv) -> Result<ExitCode, CliError
         }
         server.shutdown().await;
         Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Opens the port of a server; 0 is a free one.
+pub(super) async fn listen(address: IpAddr, port: u16) -> Result<TcpListener, CliError> {
+    let listener = TcpListener::bind((address, port)).await;
+    listener.map_err(|error| {
+        let message = format!("port {port} of {address} cannot be used: {error}");
+        CliError::failure(message).with_hint("omit --port to use a free port")
     })
 }
 

@@ -11,9 +11,10 @@ use std::sync::Arc;
 use autonoe_app::text::sanitize_line;
 use autonoe_app::{
     AlertSource, ChosenBackend, ModelsFile, RunAlerts, flow_commands, flow_notifiers, load_config,
-    missing_keys, sandbox_switch, without_keys,
+    missing_keys, without_keys,
 };
-use autonoe_core::project::{EffectiveConfig, OpenProjectOptions, ProjectError, RunLock};
+use autonoe_core::project::{EffectiveConfig, ProjectError, RunLock};
+use autonoe_core::run::LimitOverrides;
 use autonoe_core::session::RecordedFlow;
 use autonoe_core::{Budget, Mode, Project, RunControl};
 use autonoe_flow::run::OnInterrupted;
@@ -28,9 +29,9 @@ use self::parameters::parse_values;
 pub(in crate::commands) use self::plan::FlowPlan;
 use super::findings::load_and_validate;
 use super::folders::find;
-use crate::args::{AgentArgs, FlowRunArgs, OutputFormat};
+use crate::args::{FlowRunArgs, OutputFormat};
 use crate::cli_env::CliEnv;
-use crate::commands::notify::{reporting_errors, run_alerts};
+use crate::commands::notify::{report_error, run_alerts};
 use crate::commands::run::InterruptedRun;
 use crate::commands::run_ui::RunUi;
 use crate::error::{CliError, error_chain};
@@ -50,9 +51,9 @@ pub(super) fn run(args: &FlowRunArgs, env: &CliEnv) -> Result<ExitCode, CliError
     }
     let models = ModelsFile::load(&project)?.unwrap_or_default();
     let alerts = run_alerts(&args.notify, AlertSource::Flow, &project, &models, env)?;
-    reporting_errors(alerts.as_ref(), env, || {
-        run_flow(args, project, flow, values, &models, alerts.clone(), env)
-    })
+    let done = run_flow(args, project, flow, values, &models, alerts.clone(), env);
+    report_error(&done, alerts.as_ref(), env);
+    done
 }
 
 fn run_flow(
@@ -64,22 +65,19 @@ fn run_flow(
     alerts: Option<Arc<RunAlerts>>,
     env: &CliEnv,
 ) -> Result<ExitCode, CliError> {
-    let agent = args.agent();
-    let switch = sandbox_switch(agent.no_sandbox, env);
+    let agent = args.agent.options();
     let registry = flow.definition().registry();
     let notifiers = flow_notifiers(registry, &project, models, env)?;
     let missing_keys = missing_keys(registry, env);
     // The rest of the command does not need the signing keys of webhooks.
     let env = &env.with_env(without_keys(env));
+    let switch = agent.sandbox(env);
     let commands = flow_commands(flow.definition(), &project, models, switch, env)?;
-    let config = load_config(&project)?;
-    let backend = ChosenBackend::select(agent.backend.as_ref(), &project, &config)?;
-    let requested = agent.requirements(env);
-    let built = backend.build(&project, &config, Mode::Run, requested, models, env)?;
+    let composed = agent.compose(project.clone(), Mode::Run, models, env)?;
     let mut run_ui = RunUi::open(&agent, &args.output, &project, models, env);
     run_ui.connect(&project);
     run_ui.notify(alerts.clone());
-    run_ui.print_warnings(args.destructive(), &built.warnings);
+    run_ui.print_warnings(agent.destructive(), &composed.warnings);
     for finding in flow.warnings() {
         run_ui.warn(&finding.to_string());
     }
@@ -101,15 +99,10 @@ fn run_flow(
         )),
         (None, None) => {}
     }
-    let limits = limits(&agent, resumed);
+    let limits = limits(&args.limits(), resumed);
     let control = RunControl::new();
-    let journal = project.journal_path();
-    let options = OpenProjectOptions::from(project)
-        .sandbox(switch)
-        .destructive(args.destructive())
-        .config(config);
     let flow_lines = run_ui.flow_lines();
-    let run = FlowRun::new(options, flow, built.agents)
+    let run = FlowRun::new(composed.project, flow, composed.agents)
         .parameters(values)
         .on_interrupted(if args.restart {
             OnInterrupted::StartNew
@@ -129,7 +122,7 @@ fn run_flow(
                 None => options,
             }
         })
-        .configure(run_ui.configuration(&agent, built.outer_sandbox, built.missing_server, env));
+        .configure(run_ui.configuration(composed.setup));
 
     let result = run_ui
         .run_interruptible(&control, run.run(&control))?
@@ -141,7 +134,7 @@ fn run_flow(
     };
     printed
         .map_err(|error| error.with_hint("the flow is recorded: run `autonoe log` to see it"))?;
-    run_ui.print_denials(&journal, &result.run, env);
+    run_ui.print_denials(&project.journal_path(), &result.run, env);
     Ok(flow_exit_code(&result).into())
 }
 
@@ -175,10 +168,10 @@ fn load_valid(
     env: &CliEnv,
 ) -> Result<ValidatedFlow, CliError> {
     let folder = find(&args.flow, project, env)?;
-    let (examined, definition) = load_and_validate(&folder);
+    let (findings, definition) = load_and_validate(&folder);
     let valid = definition.and_then(|definition| definition.validated().ok());
     valid.ok_or_else(|| {
-        let findings = examined.format(&env.working_dir);
+        let findings = findings.format(&env.working_dir);
         CliError::failure(format!("the flow cannot be run\n{}", findings.trim_end()))
     })
 }
@@ -191,26 +184,22 @@ fn dry_run(
     values: &ParameterValues,
     env: &CliEnv,
 ) -> Result<ExitCode, CliError> {
+    let agent = args.agent.options();
     let config = load_config(project)?;
-    let switch = sandbox_switch(args.agent().no_sandbox, env);
-    let backend = ChosenBackend::select(args.agent().backend.as_ref(), project, &config)?;
-    let config = EffectiveConfig::merge(Some(config), Mode::Run, switch)?;
-    backend.check(args.agent().requirements(env))?;
+    let backend = ChosenBackend::select(agent.backend.as_ref(), project, &config)?;
+    let config = EffectiveConfig::merge(Some(config), Mode::Run, agent.sandbox(env))?;
+    backend.check(&agent, env)?;
     for line in backend.warnings.iter().chain(config.warnings()) {
         env.print_note(&format!("warning: {}", sanitize_line(line)));
     }
     let plan = FlowPlan::new(args, project, flow, values, &config, &backend)?;
-    if args.json || args.output.output == OutputFormat::Json {
-        env.print_json(&plan)?;
-    } else {
-        env.print(&plan.format())?;
-    }
+    let is_json = args.json || args.output.output == OutputFormat::Json;
+    env.print_as(is_json, &plan, FlowPlan::format)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Returns the limits to set; `None` if no limit is given, so that `recorded` keeps its own.
-fn limits(agent: &AgentArgs, recorded: Option<&RecordedFlow>) -> Option<FlowLimits> {
-    let overrides = agent.limits.overrides();
+fn limits(overrides: &LimitOverrides, recorded: Option<&RecordedFlow>) -> Option<FlowLimits> {
     let has_overrides = overrides.on_quota.is_some() || overrides.budget != Budget::default();
     let recorded_limits = recorded.and_then(last_limits).unwrap_or_default();
     has_overrides.then(|| FlowLimits {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use autonoe_app::exit_code;
-use autonoe_app::text::{format_flow_end, sanitize_line};
+use autonoe_app::text::{format_flow_end, pluralize, sanitize_line};
 use autonoe_core::agent::{CostTotal, TokenUsage};
 use autonoe_core::run::ExitClass;
 use autonoe_core::time::format_duration;
@@ -178,15 +178,11 @@ fn resume_hint(end: &FlowEnd) -> Option<&'static str> {
 pub(super) fn format_outcome(result: &FlowResult) -> String {
     let (flow, run) = (&result.flow, &result.run);
     let end = format_flow_end(&result.end);
-    let counted = |number: u64, unit: &str| match number {
-        1 => format!("1 {unit}"),
-        number => format!("{number} {unit}s"),
-    };
     format!(
         "{}\n{}, {}, {}, {}\n{}",
         sanitize_line(&format!("Flow {flow} ({run}) {end}")),
-        counted(result.iterations(), "iteration"),
-        counted(result.checks, "check"),
+        pluralize(result.iterations(), "iteration"),
+        pluralize(result.checks, "check"),
         format_duration(result.elapsed),
         result.spent.cost,
         resume_hint(&result.end).unwrap_or_default()

@@ -1,7 +1,7 @@
 //! Plan of a flow, for `autonoe flow run --dry-run`.
 
 use autonoe_app::ChosenBackend;
-use autonoe_app::text::{FlowMismatch, FlowReplay, shorten};
+use autonoe_app::text::{FlowMismatch, FlowReplay, pluralize, shorten};
 use autonoe_core::Project;
 use autonoe_core::project::{EffectiveConfig, Journal, RunLock};
 use autonoe_core::session::RecordedFlow;
@@ -15,8 +15,8 @@ use serde_json::Value;
 use super::parameters::{ParameterSetting, Source, parameter_settings};
 use crate::args::FlowRunArgs;
 use crate::columns::columns;
-use crate::commands::dry_run::{Setting, flow_settings};
-use crate::error::{CliError, error_chain};
+use crate::commands::dry_run::{Setting, flow_settings, render_plan};
+use crate::error::{CliError, OrFailure};
 
 /// Output of `autonoe flow run --dry-run --json`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -108,7 +108,7 @@ impl FlowPlan {
                 PermissionMode::AcceptEdits => "acceptEdits",
                 PermissionMode::Plan => "plan",
             },
-            settings: flow_settings(&args.agent(), args.destructive(), config, backend),
+            settings: flow_settings(&args.agent.options(), &args.limits(), config, backend),
         })
     }
 
@@ -119,8 +119,7 @@ impl FlowPlan {
             value.map(|value| (key, value))
         };
         let prompt = match &self.first.prompt {
-            Some(file) if self.first.lines == 1 => format!("{file}, 1 line"),
-            Some(file) => format!("{file}, {} lines", self.first.lines),
+            Some(file) => format!("{file}, {}", pluralize(self.first.lines as u64, "line")),
             None => "none: its sub-steps have their own prompts".to_owned(),
         };
         let first = match &self.first.name {
@@ -143,22 +142,7 @@ impl FlowPlan {
         rows.push(("completion", self.completion.to_owned()));
         rows.push(("tools", tools(&self.allowed_tools)));
         rows.push(("permission mode", self.permission_mode.to_owned()));
-        let rows: Vec<_> = rows
-            .into_iter()
-            .map(|(key, value)| [key.to_owned(), shorten(&value)])
-            .collect();
-        let settings: Vec<_> = self
-            .settings
-            .iter()
-            .map(|Setting { key, value, source }| [key, value, source].map(|cell| shorten(cell)))
-            .collect();
-        format!(
-            "Next step:\n{}{}\nSettings and their sources:\n{}\n\
-             Nothing was started and nothing was written.\n",
-            columns(2, &rows),
-            parameters(&self.parameters),
-            columns(2, &settings)
-        )
+        render_plan(rows, &parameters(&self.parameters), &self.settings)
     }
 }
 
@@ -219,7 +203,7 @@ impl FirstStep {
         if let Some(reference) = work.and_then(|work| work.prompt.as_ref()) {
             let resolved = PromptResolver::new(definition)
                 .resolve(reference, variables)
-                .map_err(|error| CliError::failure(error_chain(&error)))?;
+                .or_failure()?;
             first.prompt = Some(resolved.file.display().to_string());
             first.lines = resolved.text.lines().count();
         }

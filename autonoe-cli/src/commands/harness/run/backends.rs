@@ -4,10 +4,9 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
-use autonoe_app::{ChosenBackend, ModelsFile, telemetry_keys};
+use autonoe_app::{AgentOptions, ChosenBackend, ModelsFile, telemetry_keys};
 use autonoe_core::Project;
 use autonoe_core::engine::RunSpec;
-use autonoe_core::gate::policy::Destructive;
 use autonoe_harness::{Candidate, Roadmap};
 use serde_json::Value;
 
@@ -128,8 +127,8 @@ impl Backends {
         &self.default_backend
     }
 
-    /// Adds all backends to the executor_factory, and returns their warnings. A backend that cannot be used
-    /// is an error.
+    /// Adds all backends to the factory, and returns their warnings. A backend that cannot be used is
+    /// an error.
     pub(super) fn add_to(
         &self,
         executor_factory: &mut ExecutorFactory,
@@ -180,13 +179,13 @@ impl Backends {
     }
 
     /// Returns the settings that all members share, without the backends.
-    pub(super) fn settings(&self, args: &HarnessRunArgs) -> WorkSettings {
+    pub(super) fn settings(&self, agent: &AgentOptions) -> WorkSettings {
         WorkSettings {
             backends: BTreeMap::new(),
             default_backend: self.default_backend.clone(),
-            thinking: args.thinking.map(|budget| budget.tokens()),
-            no_sandbox: args.no_sandbox,
-            destructive: args.destructive() == Destructive::Allowed,
+            thinking: agent.thinking.map(|budget| budget.tokens()),
+            no_sandbox: agent.no_sandbox,
+            destructive: agent.is_destructive,
             telemetry_keys: Vec::new(),
         }
     }

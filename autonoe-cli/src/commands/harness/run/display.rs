@@ -123,7 +123,7 @@ impl FleetDisplay {
         let (intents, intent_receiver) = mpsc::channel::<FleetIntent>(QUEUE_LEN);
         let watcher = Watcher::new(&self.home, &self.fleet).push_to(feed.clone());
         let lines = self.lines.clone();
-        let carried_out = perform_intents(
+        let performed = perform_intents(
             self.home.clone(),
             || Some(self.fleet.clone()),
             intent_receiver,
@@ -157,7 +157,7 @@ impl FleetDisplay {
         let ended = tokio::select! {
             ended = view => ended,
             () = watcher => Ok(ViewEnd::InputEnded),
-            () = carried_out => Ok(ViewEnd::InputEnded),
+            () = performed => Ok(ViewEnd::InputEnded),
         };
         drop(screen);
         self.lines.resume();

@@ -15,8 +15,7 @@ use std::time::Duration;
 
 use autonoe_app::telemetry::{Telemetry, parent_trace};
 use autonoe_app::{
-    AlertSource, ModelsFile, Notifications, criteria_sandbox, exit_code, sandbox_switch,
-    this_program, without_keys,
+    AlertSource, ModelsFile, Notifications, criteria_sandbox, exit_code, this_program, without_keys,
 };
 use autonoe_core::engine::RunSpec;
 use autonoe_core::project::{ProjectError, RunLock};
@@ -35,14 +34,14 @@ use self::backends::Backends;
 use self::display::FleetDisplay;
 pub(in crate::commands) use self::outcome::HarnessOutcome;
 use self::outcome::{fleet_exit_code, format_outcome};
-use super::executor_factory::{ExecutorFactory, Rules};
-use super::fleet_selection::{fleet_home, git, state_error};
+use super::executor_factory::ExecutorFactory;
+use super::fleet_selection::{fleet_home, git};
 use crate::args::HarnessRunArgs;
 use crate::cli_env::CliEnv;
 use crate::commands::notify::{deliver_now, notifications};
 use crate::commands::runtime::runtime;
 use crate::commands::signals;
-use crate::error::{CliError, error_chain};
+use crate::error::{CliError, OrFailure, error_chain};
 
 /// Poll interval while processes of members shut down.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -130,16 +129,13 @@ fn run_fleet(
     warnings.extend(order::rename_warnings(&order));
     warnings.extend(order::candidate_warnings(&*order.strategy, &roadmap));
     warnings.extend(order::vote_warning(&args.strategy, &roadmap));
-    let rules = Rules {
-        switch: sandbox_switch(args.no_sandbox, env),
-        destructive: args.destructive(),
-        thinking: args.thinking,
-    };
-    let mut executor_factory = ExecutorFactory::load(&project, models, rules, env)?;
+    let agent = args.agent();
+    let switch = agent.sandbox(env);
+    let mut executor_factory = ExecutorFactory::load(&project, models, agent.clone(), env)?;
     warnings.extend(backends.add_to(&mut executor_factory, &project)?);
     let models = executor_factory.models();
     if has_commands(&order) {
-        criteria_sandbox(project.root(), &models, rules.switch, env)?;
+        criteria_sandbox(project.root(), &models, switch, env)?;
     }
     let _lock = lock_project(args, &project)?;
     let home = fleet_home(&project);
@@ -152,28 +148,28 @@ fn run_fleet(
         });
     warnings.extend_from_slice(telemetry.warnings());
     executor_factory.set_telemetry(telemetry.sessions());
-    let ids = RandomIds::new().map_err(|error| CliError::failure(error_chain(&error)))?;
+    let ids = RandomIds::new().or_failure()?;
     let spans = Arc::new(FleetSpans::new(ids, trace));
-    let settings = backends.settings(args);
-    let (member_surroundings, member_spans) = (env.clone(), spans.clone());
+    let settings = backends.settings(&agent);
+    let (member_env, member_spans) = (env.clone(), spans.clone());
     let program =
         this_program().ok_or_else(|| CliError::failure("the path of this program is unknown"))?;
     let program = MemberCommand::new(program)
         .args(["harness", "work"])
         .env_for(move |order| {
             let mut environment =
-                backends.member_environment(order, &settings, &models, &member_surroundings);
+                backends.member_environment(order, &settings, &models, &member_env);
             trace_member(&mut environment, order, &member_spans);
             environment
         });
 
-    let mut showing = FleetDisplay::open(args, &home, &fleet, telemetry.spans(), env);
-    showing.print_warnings(rules.switch, rules.destructive, &warnings);
+    let mut display = FleetDisplay::open(args, &home, &fleet, telemetry.spans(), env);
+    display.print_warnings(switch, agent.destructive(), &warnings);
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
         let manager = Arc::new(MemberManager::new(home.path(), program));
         let mut run = FleetRun::new(home.clone(), order, manager)
-            .observer(showing.lines())
+            .observer(display.lines())
             .spans(spans.clone())
             .verification_executors(move |folder| {
                 executor_factory.executors(folder, Some(&spans.fleet()))
@@ -185,12 +181,12 @@ fn run_fleet(
             let trees = home.worktrees(&fleet, git(&home, env)).await;
             run = run.worktrees(trees.map_err(|error| isolation_error(&error))?);
         }
-        let mut following = AlertFollower::start(&home, &fleet, notifications, showing.lines())?;
+        let mut following = AlertFollower::start(&home, &fleet, notifications, display.lines())?;
         let control = RunControl::new();
         let ended = tokio::select! {
             biased;
             ended = run.run(&control) => Some(ended),
-            () = showing.show() => None,
+            () = display.show() => None,
             () = following.follow() => None,
         };
         if ended.is_some() {
@@ -204,9 +200,9 @@ fn run_fleet(
     });
     // Dropping the runtime drops the supervisors of members, which ends their processes.
     drop(runtime);
-    showing.close();
+    display.close();
     if let Some(warning) = telemetry.finish() {
-        showing.warn(&warning);
+        display.warn(&warning);
     }
     let Some(ended) = ended? else {
         return Ok(FleetEnd::Detached { fleet });
@@ -270,11 +266,10 @@ fn print_outcome(
     outcome: &FleetReport,
     env: &CliEnv,
 ) -> Result<ExitCode, CliError> {
-    let printed = if args.json {
-        env.print_json(&HarnessOutcome::new(fleet, outcome))
-    } else {
-        env.print(&format_outcome(home, fleet, outcome, env.columns))
-    };
+    let result = HarnessOutcome::new(fleet, outcome);
+    let printed = env.print_as(args.json, &result, |_| {
+        format_outcome(home, fleet, outcome, env.columns)
+    });
     printed.map_err(|error| {
         error.with_hint("the result is recorded: run `autonoe harness status` to see it")
     })?;
@@ -325,7 +320,7 @@ fn isolation_error(error: &autonoe_harness::isolation::IsolationError) -> CliErr
 
 /// Converts the error of a fleet that could not run.
 fn run_error(error: &FleetRunError) -> CliError {
-    let cli_error = state_error(error);
+    let cli_error = CliError::failure(error_chain(error));
     match error {
         FleetRunError::Isolation(error) => isolation_error(error),
         FleetRunError::AlreadyLed { fleet, .. } => cli_error.with_hint(format!(

@@ -13,7 +13,8 @@ use tempfile::TempDir;
 const STEP_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Headless browser with one page. Dropping it ends the browser.
-pub(crate) struct Chromium {
+#[derive(Debug)]
+pub struct Chromium {
     process: Child,
     input: Option<ChildStdin>,
     messages: Receiver<Value>,
@@ -22,6 +23,15 @@ pub(crate) struct Chromium {
     /// Events that arrived while waiting for something else.
     received: Vec<Value>,
     _profile: TempDir,
+}
+
+/// Preferred colour scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// Dark text on a light background.
+    Light,
+    /// Light text on a dark background.
+    Dark,
 }
 
 /// Returns Debian's Chromium, or fails the test if it is not installed.
@@ -35,7 +45,12 @@ fn program() -> PathBuf {
 }
 
 impl Chromium {
-    pub(crate) fn start() -> Self {
+    /// Starts the browser with an empty page.
+    ///
+    /// # Panics
+    ///
+    /// Chromium is not installed.
+    pub fn start() -> Self {
         let profile = tempfile::tempdir().expect("a directory can be made");
         // The protocol uses the file descriptors 3 and 4, which only a shell can pass without
         // unsafe code. Name resolution is off, so that nothing can be fetched.
@@ -90,7 +105,12 @@ impl Chromium {
         }
     }
 
-    pub(crate) fn call(&mut self, method: &str, params: &Value) -> Value {
+    /// Calls a method of the DevTools protocol, and returns its result.
+    ///
+    /// # Panics
+    ///
+    /// The browser has ended, or reports an error.
+    pub fn call(&mut self, method: &str, params: &Value) -> Value {
         self.sent += 1;
         let id = self.sent;
         let mut request = json!({"id": id, "method": method, "params": params});
@@ -124,8 +144,25 @@ impl Chromium {
         }
     }
 
+    /// Sets the width of the window and the colour scheme.
+    pub fn set_window(&mut self, width: u32, scheme: Scheme) {
+        let scheme = match scheme {
+            Scheme::Light => "light",
+            Scheme::Dark => "dark",
+        };
+        let window =
+            json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+        self.call("Emulation.setDeviceMetricsOverride", &window);
+        let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        self.call("Emulation.setEmulatedMedia", &media);
+    }
+
     /// Opens a URL and waits until it is loaded.
-    pub(crate) fn open(&mut self, address: &str) {
+    ///
+    /// # Panics
+    ///
+    /// The page cannot be loaded.
+    pub fn open(&mut self, address: &str) {
         self.received.clear();
         let opened = self.call("Page.navigate", &json!({ "url": address }));
         assert!(opened["errorText"].is_null(), "{opened}");
@@ -133,7 +170,11 @@ impl Chromium {
     }
 
     /// Returns the value of a JavaScript expression; of a promise, its result.
-    pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
+    ///
+    /// # Panics
+    ///
+    /// The expression throws.
+    pub fn evaluate(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let answer = self.call("Runtime.evaluate", &params);
         assert!(answer["exceptionDetails"].is_null(), "{answer}");
@@ -141,7 +182,11 @@ impl Chromium {
     }
 
     /// Waits until an expression is true.
-    pub(crate) fn wait_until(&mut self, expression: &str) {
+    ///
+    /// # Panics
+    ///
+    /// It stays false for too long.
+    pub fn wait_until(&mut self, expression: &str) {
         let deadline = Instant::now() + STEP_TIMEOUT;
         while self.evaluate(expression) != true {
             if Instant::now() > deadline {
@@ -153,19 +198,23 @@ impl Chromium {
     }
 
     /// Waits until the page shows a text.
-    pub(crate) fn wait_for_text(&mut self, text: &str) {
+    pub fn wait_for_text(&mut self, text: &str) {
         let text = Value::from(text);
         self.wait_until(&format!("document.body.innerText.includes({text})"));
     }
 
     /// Returns the visible text of the page.
-    pub(crate) fn text(&mut self) -> String {
+    pub fn text(&mut self) -> String {
         let text = self.evaluate("document.body.innerText");
         text.as_str().unwrap_or_default().to_owned()
     }
 
     /// Clicks on the element of a selector.
-    pub(crate) fn click(&mut self, selector: &str) {
+    ///
+    /// # Panics
+    ///
+    /// The element is missing or invisible.
+    pub fn click(&mut self, selector: &str) {
         let selector = Value::from(selector);
         let place = self.evaluate(&format!(
             "(() => {{ const it = document.querySelector({selector}); \
@@ -183,7 +232,7 @@ impl Chromium {
     }
 
     /// Returns the browser's errors and warnings since the page was opened.
-    pub(crate) fn complaints(&self) -> Vec<&Value> {
+    pub fn logged_errors(&self) -> Vec<&Value> {
         const COMPLAINTS: [&str; 3] = [
             "Log.entryAdded",
             "Runtime.exceptionThrown",
@@ -196,7 +245,7 @@ impl Chromium {
     }
 
     /// Returns the events of one method since the page was opened.
-    pub(crate) fn events(&self, method: &str) -> Vec<&Value> {
+    pub fn events(&self, method: &str) -> Vec<&Value> {
         let received = self.received.iter();
         received
             .filter(|message| message["method"] == method)
@@ -206,12 +255,7 @@ impl Chromium {
 
     /// Waits until there are `count` events of one method that `matches` accepts, or for too long.
     /// The browser sends events about a request independently of the response to the page.
-    pub(crate) fn until_events(
-        &mut self,
-        method: &str,
-        count: usize,
-        matches: impl Fn(&Value) -> bool,
-    ) {
+    pub fn until_events(&mut self, method: &str, count: usize, matches: impl Fn(&Value) -> bool) {
         let deadline = Instant::now() + STEP_TIMEOUT;
         let found = |browser: &Self| {
             let events = browser.events(method).into_iter();
@@ -223,8 +267,30 @@ impl Chromium {
         }
     }
 
+    /// Returns elements that overflow the window and cannot be scrolled into view, except those
+    /// that the selector matches.
+    pub fn overflowing(&mut self, except: &str) -> Value {
+        self.evaluate(&format!("({OVERFLOW})({})", Value::from(except)))
+    }
+
+    /// Returns texts with a contrast below 4.5 to 1, except those in elements of the selector.
+    pub fn pale_texts(&mut self, except: &str) -> Value {
+        self.evaluate(&format!("({PALE})({})", Value::from(except)))
+    }
+
+    /// Returns the accessibility tree: roles and names in the order of the page.
+    pub fn accessibility_tree(&mut self) -> Vec<(String, String)> {
+        let tree = self.call("Accessibility.getFullAXTree", &json!({}));
+        let nodes = tree["nodes"].as_array().cloned().unwrap_or_default();
+        let text = |value: &Value| value["value"].as_str().unwrap_or_default().to_owned();
+        let visible = nodes.iter().filter(|node| node["ignored"] == false);
+        visible
+            .map(|node| (text(&node["role"]), text(&node["name"])))
+            .collect()
+    }
+
     /// Returns the requested URLs since the page was opened.
-    pub(crate) fn requests(&self) -> Vec<&str> {
+    pub fn requests(&self) -> Vec<&str> {
         let requests = self.events("Network.requestWillBeSent").into_iter();
         requests
             .map(|request| request["request"]["url"].as_str().unwrap_or("?"))
@@ -247,3 +313,40 @@ impl Drop for Chromium {
         let _ = self.process.wait();
     }
 }
+
+/// Finds elements that overflow the window and cannot be scrolled into view.
+const OVERFLOW: &str = r#"
+except => {
+    const width = document.documentElement.clientWidth;
+    const out = [...document.body.querySelectorAll("*")].filter(element =>
+        !element.closest(except) && element.getBoundingClientRect().right > width + 0.5);
+    const page = document.documentElement.scrollWidth > width ? ["the page"] : [];
+    return page.concat(out.map(element => element.outerHTML.slice(0, 100)));
+}"#;
+
+/// Finds texts with a contrast below 4.5 to 1.
+const PALE: &str = r#"
+except => {
+    const parse = color => color.match(/[\d.]+/g).map(Number);
+    const light = ([r, g, b]) => {
+        const [x, y, z] = [r, g, b].map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+    };
+    const behind = element => {
+        for (let e = element; e; e = e.parentElement) {
+            const color = parse(getComputedStyle(e).backgroundColor);
+            if (color.length < 4 || color[3] > 0) return color;
+        }
+        return [255, 255, 255];
+    };
+    const found = new Set();
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node; (node = texts.nextNode());) {
+        const element = node.parentElement;
+        if (!node.textContent.trim() || element.closest(except)) continue;
+        const [a, b] = [light(parse(getComputedStyle(element).color)), light(behind(element))];
+        const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        if (contrast < 4.5) found.add(`${contrast.toFixed(2)} ${element.outerHTML.slice(0, 80)}`);
+    }
+    return [...found];
+}"#;
