@@ -6,7 +6,7 @@
 mod listing;
 mod rustdoc;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ pub(crate) fn run(cargo: &Cargo, mode: ApiMode, packages: &[String]) -> Result<(
         ApiMode::Update => write(&folder, &listings, is_complete)?,
         ApiMode::Check => compare(&folder, &listings, is_complete)?,
     }
-    limit_root_names(&listings)
+    check_names(&listings)
 }
 
 /// Makes `doctests`, a call of `cargo test --doc`, build the documentation of the tested libraries,
@@ -88,7 +88,7 @@ pub(crate) fn check(cargo: &Cargo) -> Result<(), Failure> {
     let libraries = libraries(&metadata::workspace_packages(cargo)?);
     let listings = read_listings(cargo, libraries)?;
     compare(&cargo.root().join(FOLDER), &listings, true)?;
-    limit_root_names(&listings)
+    check_names(&listings)
 }
 
 /// Returns a sentence about the installed Rust release if the listings are of another one.
@@ -218,6 +218,31 @@ fn compare(
     )
 }
 
+/// Checks the names of all listings.
+fn check_names(listings: &[(Library, Listing)]) -> Result<(), Failure> {
+    limit_root_names(listings)?;
+    refuse_ambiguous_types(listings)
+}
+
+/// Fails if two libraries define types of the same name: users import both.
+fn refuse_ambiguous_types(listings: &[(Library, Listing)]) -> Result<(), Failure> {
+    let mut definitions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (library, listing) in listings {
+        for name in listing.type_names(&library.name) {
+            definitions.entry(name).or_default().push(&library.package);
+        }
+    }
+    let ambiguous: Vec<_> = definitions
+        .into_iter()
+        .filter(|(_, packages)| packages.len() > 1)
+        .map(|(name, packages)| format!("`{name}`: {}", packages.join(", ")))
+        .collect();
+    Failure::unless_empty(
+        "several crates define a type of the same name; rename one, or share it",
+        &ambiguous,
+    )
+}
+
 /// Fails if a library has more names at its root than [`ROOT_NAMES`] allows.
 fn limit_root_names(listings: &[(Library, Listing)]) -> Result<(), Failure> {
     let exceeded = listings.iter().filter_map(|(library, listing)| {
@@ -279,6 +304,12 @@ mod tests {
 
     fn listed(package: &str, text: &str) -> (Library, Listing) {
         (library(package), Listing::parse(text))
+    }
+
+    fn committed_listings() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("..")
+            .join(FOLDER)
     }
 
     #[test]
@@ -353,9 +384,7 @@ mod tests {
 
     #[test]
     fn committed_listings_keep_the_limits_of_root_names() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("..")
-            .join(FOLDER);
+        let folder = committed_listings();
         let committed = ROOT_NAMES.map(|(package, _)| {
             let text = fs::read_to_string(folder.join(format!("{package}.txt")));
             listed(package, &text.unwrap())
@@ -372,6 +401,36 @@ mod tests {
             "{text}"
         );
         assert_eq!(limit_root_names(&[listed("autonoe-acp", &items)]), Ok(()));
+    }
+
+    #[test]
+    fn a_type_name_has_one_meaning() {
+        let core = listed("autonoe-core", "pub trait autonoe_core::Judge\n");
+        let uses = listed("autonoe-flow", "pub use autonoe_flow::Judge\n");
+        let defines = listed("autonoe-harness", "pub struct autonoe_harness::Judge\n");
+
+        assert_eq!(refuse_ambiguous_types(&[core.clone(), uses]), Ok(()));
+        let failure = refuse_ambiguous_types(&[core, defines]).unwrap_err();
+        let text = failure.to_string();
+        assert!(
+            text.contains("`Judge`: autonoe-core, autonoe-harness"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn committed_listings_define_each_type_once() {
+        let committed: Vec<_> = fs::read_dir(committed_listings())
+            .unwrap()
+            .map(|entry| {
+                let path = entry.unwrap().path();
+                let package = path.file_stem().unwrap().to_str().unwrap().to_owned();
+                listed(&package, &fs::read_to_string(&path).unwrap())
+            })
+            .collect();
+
+        assert!(committed.len() > ROOT_NAMES.len());
+        assert_eq!(refuse_ambiguous_types(&committed), Ok(()));
     }
 
     #[test]

@@ -24,6 +24,16 @@ const CRATES: &[&str] = &[
     "typetag",
 ];
 
+/// The beginnings of the lines of types and traits.
+const TYPE_KINDS: [&str; 6] = [
+    "pub enum ",
+    "pub struct ",
+    "pub trait ",
+    "pub type ",
+    "pub union ",
+    "pub unsafe trait ",
+];
+
 /// The public items of a library, one per line, an item with its fields, variants and functions.
 ///
 /// Without blanket and auto-trait implementations, and without the functions of trait
@@ -71,6 +81,14 @@ impl Listing {
         names.filter(|name| !CRATES.contains(name)).collect()
     }
 
+    /// Returns the names of the types and traits that `library` itself defines.
+    ///
+    /// A name counts once, however many paths lead to it. Re-exported items are lines with `pub use`.
+    pub(super) fn type_names(&self, library: &str) -> BTreeSet<&str> {
+        let names = self.0.iter().filter_map(|line| type_name(line, library));
+        names.collect()
+    }
+
     /// Returns removed lines after `- ` and added ones after `+ `, in the order of the listings.
     pub(super) fn changes(&self, new: &Self) -> Vec<String> {
         let [before, after] = [self, new].map(|listing| listing.0.iter().collect::<BTreeSet<_>>());
@@ -102,6 +120,21 @@ fn root_name<'a>(line: &'a str, library: &str) -> Option<&'a str> {
     (is_item && has_only_words && !rest.starts_with("::")).then_some(name)
 }
 
+/// Returns the name of the type or trait of a line, without associated types.
+fn type_name<'a>(line: &'a str, library: &str) -> Option<&'a str> {
+    let (kind, path) = line.split_once(&format!("{library}::"))?;
+    let kind = kind.rsplit_once("] ").map_or(kind, |(_, kind)| kind);
+    if !TYPE_KINDS.contains(&kind) {
+        return None;
+    }
+    let end = path.find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':');
+    let path = path[..end.unwrap_or(path.len())].trim_end_matches(':');
+    let mut parents = path.split("::");
+    let name = parents.next_back()?;
+    let is_associated = parents.any(|parent| parent.starts_with(char::is_uppercase));
+    (!is_associated).then_some(name)
+}
+
 /// Says whether a line is `impl Trait for Type`. A bound such as `for<'a>` has no space there.
 fn is_trait_impl(line: &str) -> bool {
     let is_impl = line.starts_with("impl") || line.starts_with("unsafe impl");
@@ -131,6 +164,28 @@ mod tests {
             ["- pub fn a::b()", "+ pub fn a::b(u8)", "+ pub fn a::c()"]
         );
         assert!(after.changes(&after).is_empty());
+    }
+
+    #[test]
+    fn type_names_are_those_of_defined_types() {
+        let listing = Listing::parse(
+            "pub mod a\n\
+             pub use a::Reexported\n\
+             pub trait a::Judge: core::marker::Send\n\
+             pub trait a::executor::Judge: core::marker::Send\n\
+             #[non_exhaustive] pub struct a::run::Report<'a, T>\n\
+             pub struct a::Id(_)\n\
+             pub enum a::Exit\n\
+             pub a::Exit::Done\n\
+             pub type a::Id::Err = a::InvalidId\n\
+             pub fn a::Exit::new() -> a::Exit\n\
+             impl a::Judge for a::Id\n",
+        );
+
+        assert_eq!(
+            listing.type_names("a"),
+            BTreeSet::from(["Exit", "Id", "Judge", "Report"])
+        );
     }
 
     #[test]
