@@ -69,8 +69,10 @@ async fn the_model_is_the_one_that_is_named_nearest() {
         fixture.executor = fixture.executor.model("usual");
         let mut task = task("Do it.");
         task.model = of_task.map(str::to_owned);
-        let mut execution = Execution::default();
-        execution.model = of_execution.map(str::to_owned);
+        let execution = Execution {
+            model: of_execution.map(str::to_owned),
+            ..Execution::default()
+        };
 
         let result = fixture.executor.run(&task, &execution).await;
 

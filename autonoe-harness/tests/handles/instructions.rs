@@ -24,8 +24,7 @@ impl JobRunner for Tasks {
     async fn run(&self, _: &RunSpec, context: &JobContext) -> RunOutcome {
         for (number, executor) in (1..).zip(&self.0) {
             let task = Task::new(&format!("T-{number}"), "Do it.").expect("an id");
-            let mut execution = Execution::default();
-            execution.control = context.control().clone();
+            let execution = Execution::new(context.control());
             executor
                 .run(&task, &execution)
                 .await
