@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use autonoe_core::agent::{SessionField, ThinkingBudget};
 use autonoe_core::gate::policy::Destructive;
-use autonoe_core::project::{OpenProjectOptions, SandboxSwitch};
+use autonoe_core::project::{OpenProject, OpenProjectOptions, SandboxSwitch};
 use autonoe_core::run::Models;
 use autonoe_core::{AgentClientFactory, Mode, Project};
 
@@ -78,19 +78,19 @@ impl AgentOptions {
     /// The configuration is invalid, or the backend cannot run with these options.
     pub fn compose(
         &self,
-        project: Project,
+        project: &Project,
         mode: Mode,
         models: &ModelsFile,
         env: &Env,
     ) -> Result<ComposedAgent, AppError> {
-        let config = load_config(&project)?;
-        let backend = ChosenBackend::select(self.backend.as_ref(), &project, &config)?;
-        let built = backend.build(&project, &config, mode, self, models, env)?;
+        let config = load_config(project)?;
+        let backend = ChosenBackend::select(self.backend.as_ref(), project, &config)?;
+        let built = backend.build(project, &config, mode, self, models, env)?;
         Ok(ComposedAgent {
             backend: backend.choice,
             setup: SessionSetup::new(self, env).backend(&built),
             agents: built.agents,
-            project: OpenProjectOptions::from(project)
+            project: OpenProject::options(project)
                 .mode(mode)
                 .sandbox(self.sandbox(env))
                 .destructive(self.destructive())

@@ -57,7 +57,7 @@ impl ComposedSessionHost {
         project.specification()?;
         let files = Arc::new(ProjectFiles::new(project.root()));
         let models = ModelsFile::load(&project)?.unwrap_or_default();
-        let composed = agent.compose(project, self.mode, &models, env)?;
+        let composed = agent.compose(&project, self.mode, &models, env)?;
         let mut warnings = composed.warnings;
         warnings.extend(agent.sandbox(env).warning().map(str::to_owned));
         warnings.extend(invalid_sandbox_warning(agent.no_sandbox, env));

@@ -45,7 +45,7 @@ pub(crate) fn run(mode: Mode, args: &RunArgs, env: &CliEnv) -> Result<ExitCode, 
     let done = run_project(
         mode,
         args,
-        project,
+        &project,
         specification,
         &models,
         alerts.clone(),
@@ -58,16 +58,16 @@ pub(crate) fn run(mode: Mode, args: &RunArgs, env: &CliEnv) -> Result<ExitCode, 
 fn run_project(
     mode: Mode,
     args: &RunArgs,
-    project: Project,
+    project: &Project,
     specification: Specification,
     models: &ModelsFile,
     alerts: Option<Arc<RunAlerts>>,
     env: &CliEnv,
 ) -> Result<ExitCode, CliError> {
     let (agent, limits) = (args.agent.options(), args.agent.limits.overrides());
-    let composed = agent.compose(project.clone(), mode, models, env)?;
-    let mut run_ui = RunUi::open(&agent, &args.output, &project, models, env);
-    run_ui.connect(&project);
+    let composed = agent.compose(project, mode, models, env)?;
+    let mut run_ui = RunUi::open(&agent, &args.output, project, models, env);
+    run_ui.connect(project);
     run_ui.notify(alerts);
     run_ui.print_warnings(agent.destructive(), &composed.warnings);
     let presenter = run_ui.presenter();

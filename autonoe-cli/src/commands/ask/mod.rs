@@ -40,7 +40,7 @@ pub(crate) fn ask_agent(args: &AskArgs, env: &CliEnv) -> Result<ExitCode, CliErr
     load_last()?;
     let prompt = prompt(args, env)?;
     let models = ModelsFile::load(&project)?.unwrap_or_default();
-    let composed = agent.compose(project.clone(), Mode::Run, &models, env)?;
+    let composed = agent.compose(&project, Mode::Run, &models, env)?;
     let mut run_ui = RunUi::open(&agent, &args.output, &project, &models, env);
     run_ui.print_warnings(agent.destructive(), &composed.warnings);
     let presenter = run_ui.start_conversation();

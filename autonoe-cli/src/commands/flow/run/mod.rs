@@ -51,14 +51,14 @@ pub(super) fn run(args: &FlowRunArgs, env: &CliEnv) -> Result<ExitCode, CliError
     }
     let models = ModelsFile::load(&project)?.unwrap_or_default();
     let alerts = run_alerts(&args.notify, AlertSource::Flow, &project, &models, env)?;
-    let done = run_flow(args, project, flow, values, &models, alerts.clone(), env);
+    let done = run_flow(args, &project, flow, values, &models, alerts.clone(), env);
     report_error(&done, alerts.as_ref(), env);
     done
 }
 
 fn run_flow(
     args: &FlowRunArgs,
-    project: Project,
+    project: &Project,
     flow: ValidatedFlow,
     values: ParameterValues,
     models: &ModelsFile,
@@ -67,21 +67,21 @@ fn run_flow(
 ) -> Result<ExitCode, CliError> {
     let agent = args.agent.options();
     let registry = flow.definition().registry();
-    let notifiers = flow_notifiers(registry, &project, models, env)?;
+    let notifiers = flow_notifiers(registry, project, models, env)?;
     let missing_keys = missing_keys(registry, env);
     // The rest of the command does not need the signing keys of webhooks.
     let env = &env.with_env(without_keys(env));
     let switch = agent.sandbox(env);
-    let commands = flow_commands(flow.definition(), &project, models, switch, env)?;
-    let composed = agent.compose(project.clone(), Mode::Run, models, env)?;
-    let mut run_ui = RunUi::open(&agent, &args.output, &project, models, env);
-    run_ui.connect(&project);
+    let commands = flow_commands(flow.definition(), project, models, switch, env)?;
+    let composed = agent.compose(project, Mode::Run, models, env)?;
+    let mut run_ui = RunUi::open(&agent, &args.output, project, models, env);
+    run_ui.connect(project);
     run_ui.notify(alerts.clone());
     run_ui.print_warnings(agent.destructive(), &composed.warnings);
     for finding in flow.warnings() {
         run_ui.warn(&finding.to_string());
     }
-    let interrupted = InterruptedRun::find(&project);
+    let interrupted = InterruptedRun::find(project);
     let name = flow.definition().agent().name.as_str();
     let resumed = interrupted
         .as_ref()
