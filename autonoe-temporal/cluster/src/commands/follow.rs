@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use crate::args::ServerArgs;
 
-    /// What following a run showed.
+    /// The results of following a run.
     struct Followed {
         view: Result<Option<RunView>, AppError>,
         elapsed: Duration,

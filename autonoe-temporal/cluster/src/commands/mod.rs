@@ -26,7 +26,7 @@ use autonoe_temporal::Cluster;
 use crate::args::{Cli, Command, ServerArgs};
 use crate::output::Output;
 
-/// What every command needs.
+/// The cluster, the output and the options that every command needs.
 struct CommandContext<'a> {
     cluster: &'a dyn Cluster,
     /// The options that located the cluster, for hints.

@@ -30,7 +30,7 @@ pub(super) struct RemoteJournal<'c> {
 pub(super) struct JournalUpdate {
     pub(super) view: RunView,
     pub(super) entries: Vec<JournalEntry>,
-    /// Why the lines after `entries` cannot be read.
+    /// The reason why the lines after `entries` cannot be read.
     pub(super) error: Option<FetchError>,
 }
 

@@ -95,8 +95,8 @@ impl Fixture {
             "--format=%(objectname)",
             "refs/git-sync/kept/",
         ];
-        let kept = git(&self.path(host).join("sync.git"), &list);
-        kept.lines().map(ToOwned::to_owned).collect()
+        let listed = git(&self.path(host).join("sync.git"), &list);
+        listed.lines().map(ToOwned::to_owned).collect()
     }
 
     pub(crate) fn synced_project(&self, host: &str) -> SyncedProject {
