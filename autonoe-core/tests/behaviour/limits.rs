@@ -187,13 +187,10 @@ async fn a_session_cancelled_before_its_start_is_not_prompted() {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_with_a_zero_limit_fails_with_its_name_before_its_prompt() {
-    let zeros: [(&str, fn(&mut SessionLimits)); 2] = [
-        (".idle(0)", |limits| limits.idle = Duration::ZERO),
-        (".dispose(0)", |limits| limits.dispose = Duration::ZERO),
-    ];
-    for (call, set_to_zero) in zeros {
-        let mut limits = SessionLimits::default();
-        set_to_zero(&mut limits);
+    let (mut no_idle, mut no_dispose) = (SessionLimits::default(), SessionLimits::default());
+    no_idle.idle = Duration::ZERO;
+    no_dispose.dispose = Duration::ZERO;
+    for (call, limits) in [(".idle(0)", no_idle), (".dispose(0)", no_dispose)] {
         let agents = Arc::new(planner(Duration::ZERO, |_| vec![done()]));
         let client = client_of(&agents);
         let session = Session::new(SystemClock, limits);
