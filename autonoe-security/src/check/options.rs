@@ -26,7 +26,7 @@ pub(crate) fn read<'c, 's>(
     call: &Call<'c, '_, 's>,
     table: &OptionTable,
 ) -> Result<Vec<ParsedArg<'c, 's>>, Denial> {
-    read_args(call, call.args, table, Order::Mixed).map(|(seen, _)| seen)
+    read_args(call, call.args, table, Order::Mixed).map(|(parsed, _)| parsed)
 }
 
 /// Reads options before the first operand, and returns them and the remaining arguments.
@@ -34,8 +34,8 @@ pub(crate) fn read_leading<'c, 's>(
     call: &Call<'c, '_, 's>,
     table: &OptionTable,
 ) -> Result<(Vec<ParsedArg<'c, 's>>, &'c [Arg<'s>]), Denial> {
-    let (seen, used) = read_args(call, call.args, table, Order::OptionsFirst)?;
-    Ok((seen, &call.args[used..]))
+    let (parsed, used) = read_args(call, call.args, table, Order::OptionsFirst)?;
+    Ok((parsed, &call.args[used..]))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,14 +50,14 @@ fn read_args<'c, 's>(
     table: &OptionTable,
     order: Order,
 ) -> Result<(Vec<ParsedArg<'c, 's>>, usize), Denial> {
-    let mut seen = Vec::with_capacity(args.len());
+    let mut parsed = Vec::with_capacity(args.len());
     let mut at = 0;
     while let Some(arg) = args.get(at) {
         let text = arg.text.as_ref();
         if arg.is("--") {
             at += 1;
             if order == Order::Mixed {
-                seen.extend(args[at..].iter().map(ParsedArg::Operand));
+                parsed.extend(args[at..].iter().map(ParsedArg::Operand));
                 at = args.len();
             }
             break;
@@ -69,19 +69,19 @@ fn read_args<'c, 's>(
             if order == Order::OptionsFirst {
                 break;
             }
-            seen.push(ParsedArg::Operand(arg));
+            parsed.push(ParsedArg::Operand(arg));
             at += 1;
             continue;
         }
         at += 1;
         let next = args.get(at);
         let took_next = match text.strip_prefix("--") {
-            Some(long) => read_long(call, arg, long, next, table, &mut seen)?,
-            None => read_short(call, arg, next, table, &mut seen)?,
+            Some(long) => read_long(call, arg, long, next, table, &mut parsed)?,
+            None => read_short(call, arg, next, table, &mut parsed)?,
         };
         at += usize::from(took_next);
     }
-    Ok((seen, at))
+    Ok((parsed, at))
 }
 
 /// Reads a long option, and returns whether it consumed the next argument.
@@ -91,7 +91,7 @@ fn read_long<'c, 's>(
     long: &str,
     next: Option<&Arg<'s>>,
     table: &OptionTable,
-    seen: &mut Vec<ParsedArg<'c, 's>>,
+    parsed: &mut Vec<ParsedArg<'c, 's>>,
 ) -> Result<bool, Denial> {
     let (name, attached) = match long.split_once('=') {
         Some((name, _)) => (name, Some(arg.without_first(2 + name.len() + 1))),
@@ -107,7 +107,7 @@ fn read_long<'c, 's>(
         stays_one(call, next)?;
     }
     let value = attached.or_else(|| took_next.then(|| next.cloned()).flatten());
-    seen.push(ParsedArg::Option { name, value, arg });
+    parsed.push(ParsedArg::Option { name, value, arg });
     Ok(took_next)
 }
 
@@ -137,7 +137,7 @@ fn read_short<'c, 's>(
     arg: &'c Arg<'s>,
     next: Option<&Arg<'s>>,
     table: &OptionTable,
-    seen: &mut Vec<ParsedArg<'c, 's>>,
+    parsed: &mut Vec<ParsedArg<'c, 's>>,
 ) -> Result<bool, Denial> {
     let text = arg.text.as_ref();
     for (at, letter) in text.char_indices().skip(1) {
@@ -152,7 +152,7 @@ fn read_short<'c, 's>(
             stays_one(call, next)?;
         }
         let value = attached.or_else(|| took_next.then(|| next.cloned()).flatten());
-        seen.push(ParsedArg::Option { name, value, arg });
+        parsed.push(ParsedArg::Option { name, value, arg });
         if has_value {
             return Ok(took_next);
         }

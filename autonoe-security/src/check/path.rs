@@ -199,9 +199,7 @@ pub(crate) fn is_harmless_device(path: &str) -> bool {
     };
     match name {
         "null" | "stdout" | "stderr" | "tty" => true,
-        name => name
-            .strip_prefix("fd/")
-            .is_some_and(|number| is_number(number)),
+        name => name.strip_prefix("fd/").is_some_and(is_number),
     }
 }
 

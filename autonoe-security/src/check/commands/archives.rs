@@ -49,12 +49,12 @@ fn tar(call: &Call<'_, '_, '_>) -> Checked {
         args: &args,
         ..*call
     };
-    let seen = options::read(&dashed, &TAR.options)?;
-    TAR.check(&dashed, &seen)?;
+    let parsed = options::read(&dashed, &TAR.options)?;
+    TAR.check(&dashed, &parsed)?;
     let (mut actions, mut archives, mut folders) = (Vec::new(), Vec::new(), Vec::new());
     let (mut to_stdout, mut only_prints) = (false, false);
-    for seen in &seen {
-        let ParsedArg::Option { name, value, .. } = seen else {
+    for parsed in &parsed {
+        let ParsedArg::Option { name, value, .. } = parsed else {
             continue;
         };
         match name.as_str() {
@@ -93,7 +93,7 @@ fn tar(call: &Call<'_, '_, '_>) -> Checked {
             if !archive.is("-") {
                 call.check_write_target(archive, Root::Refused)?;
             }
-            check_folder(call, &folders, &seen)
+            check_folder(call, &folders, &parsed)
         }
     }
 }
@@ -162,7 +162,7 @@ fn name_one_match(call: &Call<'_, '_, '_>, args: &mut [Arg<'_>]) {
 fn check_folder(
     call: &Call<'_, '_, '_>,
     folders: &[Arg<'_>],
-    seen: &[ParsedArg<'_, '_>],
+    parsed: &[ParsedArg<'_, '_>],
 ) -> Checked {
     let folder = match folders {
         [] => return Ok(()),
@@ -172,8 +172,8 @@ fn check_folder(
     if !folder.known().is_some_and(|path| call.is_in_reach(path)) {
         return Err(escapes(folder, Rule::R97));
     }
-    for seen in seen {
-        if let ParsedArg::Operand(file) = seen
+    for parsed in parsed {
+        if let ParsedArg::Operand(file) = parsed
             && !(file.is_static() && !file.tilde && is_below(&file.text))
         {
             return Err(escapes(file, Rule::R97));
@@ -207,8 +207,8 @@ fn unzip(call: &Call<'_, '_, '_>) -> Checked {
     if !call.args.iter().any(prints) {
         return Err(deny_extraction(call, "unzip -p ARCHIVE MEMBER > FILE"));
     }
-    for seen in UNZIP.read(call)? {
-        if let ParsedArg::Option { name, .. } = seen {
+    for parsed in UNZIP.read(call)? {
+        if let ParsedArg::Option { name, .. } = parsed {
             only_prints |= name != "-q";
         }
     }

@@ -37,8 +37,8 @@ const SORT: OptionTable = options!(
 );
 
 fn sort(call: &Call<'_, '_, '_>) -> Checked {
-    for seen in options::read(call, &SORT)? {
-        let ParsedArg::Option { name, value, arg } = seen else {
+    for parsed in options::read(call, &SORT)? {
+        let ParsedArg::Option { name, value, arg } = parsed else {
             continue;
         };
         match (name.as_str(), value) {
@@ -77,8 +77,8 @@ fn tree(call: &Call<'_, '_, '_>) -> Checked {
     if let Some(arg) = cluster {
         return Err(call.deny_flag(Rule::R34, &arg.text, arg.span));
     }
-    for seen in options::read(call, &TREE)? {
-        let ParsedArg::Option { name, value, arg } = seen else {
+    for parsed in options::read(call, &TREE)? {
+        let ParsedArg::Option { name, value, arg } = parsed else {
             continue;
         };
         match (name.as_str(), value) {
@@ -100,8 +100,8 @@ const UNIQ: OptionTable = options!(
 
 fn uniq(call: &Call<'_, '_, '_>) -> Checked {
     let mut operands = 0;
-    for seen in options::read(call, &UNIQ)? {
-        let ParsedArg::Operand(operand) = seen else {
+    for parsed in options::read(call, &UNIQ)? {
+        let ParsedArg::Operand(operand) = parsed else {
             continue;
         };
         operands += 1;

@@ -30,11 +30,11 @@ const OPTIONS: OptionAllowList = OptionAllowList {
 
 fn check(call: &Call<'_, '_, '_>) -> Checked {
     call.check_patterns()?;
-    let seen = OPTIONS.read(call)?;
+    let parsed = OPTIONS.read(call)?;
     let has = |names: &[&str]| {
-        let mut seen = seen.iter();
-        seen.any(
-            |seen| matches!(seen, ParsedArg::Option { name, .. } if names.contains(&name.as_str())),
+        let mut parsed = parsed.iter();
+        parsed.any(
+            |parsed| matches!(parsed, ParsedArg::Option { name, .. } if names.contains(&name.as_str())),
         )
     };
     let (extension, is_unpacker) = match call.name {
@@ -61,7 +61,7 @@ fn check(call: &Call<'_, '_, '_>) -> Checked {
     if only_tests || prints {
         return Ok(());
     }
-    let files = seen.iter().filter_map(|seen| match seen {
+    let files = parsed.iter().filter_map(|parsed| match parsed {
         ParsedArg::Operand(file) if !file.is("-") => Some(*file),
         _ => None,
     });

@@ -23,8 +23,8 @@ pub(super) fn mkdir(call: &Call<'_, '_, '_>) -> Checked {
     {
         call.check_write_target(arg, Root::Refused)?;
     }
-    for seen in options::read(call, &MKDIR)? {
-        if let ParsedArg::Operand(folder) = seen {
+    for parsed in options::read(call, &MKDIR)? {
+        if let ParsedArg::Operand(folder) = parsed {
             call.check_write_target(folder, Root::Refused)?;
         }
     }
@@ -45,8 +45,8 @@ pub(super) fn cp(call: &Call<'_, '_, '_>) -> Checked {
     let mut operands = Vec::new();
     let (mut keeps_path, mut keeps_links) = (false, false);
     let (mut is_recursive, mut replaces) = (false, false);
-    for seen in options::read(call, &CP)? {
-        match seen {
+    for parsed in options::read(call, &CP)? {
+        match parsed {
             ParsedArg::Operand(operand) => operands.push(operand),
             ParsedArg::Option { name, value, arg } => match name.as_str() {
                 "-s" | "-l" | "--symbolic-link" | "--link" => {

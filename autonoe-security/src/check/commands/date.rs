@@ -12,8 +12,8 @@ const DATE: OptionTable = options!(
 );
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
-    for seen in options::read(call, &DATE)? {
-        match seen {
+    for parsed in options::read(call, &DATE)? {
+        match parsed {
             ParsedArg::Option { name, arg, .. } if name == "-s" || name == "--set" => {
                 return Err(call.deny_flag(Rule::R34, &name, arg.span));
             }

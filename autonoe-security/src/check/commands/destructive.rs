@@ -16,8 +16,8 @@ const RM: OptionTable = options!(
 pub(super) fn rm(call: &Call<'_, '_, '_>) -> Checked {
     dynamic_operands(call)?;
     let mut operands = Vec::new();
-    for seen in options::read(call, &RM)? {
-        match seen {
+    for parsed in options::read(call, &RM)? {
+        match parsed {
             ParsedArg::Operand(operand) => operands.push(operand),
             ParsedArg::Option { name, arg, .. } => match name.as_str() {
                 "-r" | "-R" | "-f" | "-i" | "-I" | "-d" | "-v" | "--recursive" | "--force"
@@ -47,8 +47,8 @@ pub(super) fn mv(call: &Call<'_, '_, '_>) -> Checked {
     dynamic_operands(call)?;
     let mut into = None;
     let mut operands = Vec::new();
-    for seen in options::read(call, &MV)? {
-        match seen {
+    for parsed in options::read(call, &MV)? {
+        match parsed {
             ParsedArg::Operand(operand) => operands.push(operand),
             ParsedArg::Option { name, value, arg } => match (name.as_str(), value) {
                 (

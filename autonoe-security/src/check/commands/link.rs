@@ -2,6 +2,7 @@
 
 use super::scripts::runs_code_of_project;
 use super::strict_options::check_source_path;
+use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::write_target::Root;
 use crate::{Denial, Rule};
@@ -33,11 +34,8 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
             )
             .instead(INSTEAD));
     };
-    // A path that goes up behind the link would leave from the target.
-    let text = call.context.scope.text();
-    let own = call.span.range().start..link.span.range().end;
-    if text[..own.start].contains("..") || text[own.end..].contains("..") {
-        let reason = "a path of this text goes up, maybe through the link";
+    if !is_alone(call, link) {
+        let reason = "a path of this text may go up through the link";
         return Err(Denial::by(Rule::R106, link.span, reason)
             .instead("make the link in a command of its own"));
     }
@@ -61,4 +59,19 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         }
     }
     Ok(())
+}
+
+/// Returns whether no path in the text around the command goes up, which would then leave from the
+/// target of the link.
+fn is_alone(call: &Call<'_, '_, '_>, link: &Arg<'_>) -> bool {
+    let text = call.context.scope.text();
+    let rest = [
+        text.get(..call.span.range().start),
+        text.get(link.span.range().end..),
+    ];
+    call.context.depth == 0
+        && rest.iter().all(|text| {
+            let plain = text.unwrap_or("..").replace(['\'', '"', '\\'], "");
+            !plain.contains("..") && !plain.contains(['$', '`', '{'])
+        })
 }

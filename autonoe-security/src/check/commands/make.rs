@@ -34,8 +34,8 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     runs_code_of_project(call, "makefiles")?;
     let mut folder = None;
     let mut files = Vec::new();
-    for seen in options::read(call, &MAKE)? {
-        match seen {
+    for parsed in options::read(call, &MAKE)? {
+        match parsed {
             ParsedArg::Operand(operand) => check_operand(call, operand)?,
             ParsedArg::Option { name, value, arg } => match (name.as_str(), value) {
                 ("-C" | "--directory", Some(value)) if folder.is_none() => folder = Some(value),

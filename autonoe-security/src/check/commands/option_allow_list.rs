@@ -22,15 +22,15 @@ impl OptionAllowList {
         &self,
         call: &Call<'c, '_, 's>,
     ) -> Result<Vec<ParsedArg<'c, 's>>, Denial> {
-        let seen = options::read(call, &self.options)?;
-        self.check(call, &seen)?;
-        Ok(seen)
+        let parsed = options::read(call, &self.options)?;
+        self.check(call, &parsed)?;
+        Ok(parsed)
     }
 
     /// Checks that each option is in the list and not denied.
-    pub(super) fn check(&self, call: &Call<'_, '_, '_>, seen: &[ParsedArg<'_, '_>]) -> Checked {
-        for seen in seen {
-            let ParsedArg::Option { name, value, arg } = seen else {
+    pub(super) fn check(&self, call: &Call<'_, '_, '_>, parsed: &[ParsedArg<'_, '_>]) -> Checked {
+        for parsed in parsed {
+            let ParsedArg::Option { name, value, arg } = parsed else {
                 continue;
             };
             let is_known = match self.options.find(name) {

@@ -50,10 +50,11 @@ pub(super) fn apply_patch(call: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }
 
-/// Flags of `patch` under which it only changes the files that the patch names.
+/// Flags of `patch` under which it only changes the files that the patch names. Missing are `-R` and
+/// `-t`, which may reverse the creation of a file.
 const FLAGS: &[&str] = words!(
-    "-N -f -l -s -t -u --batch --dry-run --force --forward --ignore-whitespace --quiet --silent",
-    "--unified --verbose",
+    "-N -f -l -s -u --dry-run --force --forward --ignore-whitespace --quiet --silent --unified",
+    "--verbose",
 );
 
 /// Checks `patch` with a here-document.
@@ -136,6 +137,15 @@ fn named_files(patch: &str) -> Option<Vec<&str>> {
         if line.starts_with("\\ ") || line.is_empty() || is_plain_header(line) {
             continue;
         }
+        // Without the lines below, these names count.
+        if let Some(pair) = line.strip_prefix("diff --git ") {
+            let (old, new) = pair.split_once(' ')?;
+            names.extend([old, new]);
+            if !has_only(pair, "_./+@- ") || new.contains(' ') {
+                return None;
+            }
+            continue;
+        }
         let name = line
             .strip_prefix("--- ")
             .map(|name| (name, true))
@@ -157,8 +167,7 @@ fn named_files(patch: &str) -> Option<Vec<&str>> {
 
 /// Returns whether a line of git in front of the names of a file neither deletes nor renames it.
 fn is_plain_header(line: &str) -> bool {
-    line.starts_with("diff --git a/")
-        || line == "new file mode 100644"
+    line == "new file mode 100644"
         || line.strip_prefix("index ").is_some_and(|rest| {
             rest.bytes()
                 .all(|it| it.is_ascii_hexdigit() || b". ".contains(&it))
@@ -209,6 +218,7 @@ mod tests {
             "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n 1d\n",
             "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n --- /etc/x\n",
             "rename from x\nrename to y\n",
+            "diff --git a/x b/y z\nnew file mode 100644\n",
             "Index: x\n",
             "--- \"a x\"\n",
         ] {

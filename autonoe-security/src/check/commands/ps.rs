@@ -18,8 +18,8 @@ const VALUES_WITHOUT_DASH: &str = "OUknopqt";
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let mut is_value = false;
-    for seen in options::read(call, &PS)? {
-        match seen {
+    for parsed in options::read(call, &PS)? {
+        match parsed {
             // On macOS it prints environments.
             ParsedArg::Option { name, arg, .. } if name == "-E" => {
                 return Err(call.deny_flag(Rule::R24, &name, arg.span));

@@ -45,7 +45,7 @@ const BASE64: OptionAllowList = OptionAllowList {
 };
 
 fn base64(call: &Call<'_, '_, '_>) -> Checked {
-    BASE64.read(call).map(|_seen| ())
+    BASE64.read(call).map(|_parsed| ())
 }
 
 /// Calculates. GNU and BSD `bc` neither write files nor run programs.
@@ -58,7 +58,7 @@ const BC: OptionAllowList = OptionAllowList {
 
 fn bc(call: &Call<'_, '_, '_>) -> Checked {
     call.check_patterns()?;
-    BC.read(call).map(|_seen| ())
+    BC.read(call).map(|_parsed| ())
 }
 
 /// `-o` writes a file.
@@ -74,7 +74,7 @@ const ICONV: OptionAllowList = OptionAllowList {
 
 fn iconv(call: &Call<'_, '_, '_>) -> Checked {
     call.check_patterns()?;
-    ICONV.read(call).map(|_seen| ())
+    ICONV.read(call).map(|_parsed| ())
 }
 
 /// Missing are `-C`, which writes, `-m`, which loads a file of rules, `-z` and `-Z`, which run
@@ -95,7 +95,7 @@ const FILE: OptionAllowList = OptionAllowList {
 };
 
 fn file(call: &Call<'_, '_, '_>) -> Checked {
-    FILE.read(call).map(|_seen| ())
+    FILE.read(call).map(|_parsed| ())
 }
 
 const SHUF: OptionAllowList = OptionAllowList {
@@ -109,8 +109,8 @@ const SHUF: OptionAllowList = OptionAllowList {
 };
 
 fn shuf(call: &Call<'_, '_, '_>) -> Checked {
-    for seen in SHUF.read(call)? {
-        match seen {
+    for parsed in SHUF.read(call)? {
+        match parsed {
             ParsedArg::Option { name, value, arg } if name == "-o" || name == "--output" => {
                 match value {
                     Some(target) => call.check_write_target(&target, Root::Refused)?,
@@ -136,8 +136,8 @@ const STRINGS: OptionAllowList = OptionAllowList {
 };
 
 fn strings(call: &Call<'_, '_, '_>) -> Checked {
-    for seen in STRINGS.read(call)? {
-        if let ParsedArg::Operand(operand) = seen
+    for parsed in STRINGS.read(call)? {
+        if let ParsedArg::Operand(operand) = parsed
             && operand.text.starts_with('@')
         {
             return Err(call

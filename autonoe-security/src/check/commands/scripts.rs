@@ -90,8 +90,8 @@ const BATS: OptionAllowList = OptionAllowList {
 /// Checks `bats`, which runs scripts of the project as tests.
 pub(super) fn bats(call: &Call<'_, '_, '_>) -> Checked {
     runs_code_of_project(call, "tests of the project")?;
-    for seen in BATS.read(call)? {
-        let arg = match &seen {
+    for parsed in BATS.read(call)? {
+        let arg = match &parsed {
             ParsedArg::Option { name, value, arg } => {
                 let format = value.as_ref().and_then(|value| value.known());
                 if matches!(name.as_str(), "-F" | "--formatter")

@@ -37,7 +37,7 @@ pub(super) const RG: OptionAllowList = OptionAllowList {
 
 pub(super) fn rg(call: &Call<'_, '_, '_>) -> Checked {
     call.check_patterns()?;
-    RG.read(call).map(|_seen| ())
+    RG.read(call).map(|_parsed| ())
 }
 
 pub(super) const FD: OptionAllowList = OptionAllowList {
@@ -81,7 +81,7 @@ fn is_exec(arg: &Arg<'_>) -> bool {
 
 fn check_options<'c, 's>(call: &Call<'c, '_, 's>, args: &'c [Arg<'s>]) -> Checked {
     let call = Call { args, ..*call };
-    FD.read(&call).map(|_seen| ())
+    FD.read(&call).map(|_parsed| ())
 }
 
 const PLACEHOLDERS: [&str; 5] = ["{}", "{/}", "{//}", "{.}", "{/.}"];

@@ -178,8 +178,8 @@ fn of_search<'s>(
     let (mut has_name, mut has_pattern) = (false, false);
     let mut descends = search.descending.is_empty();
     let mut operands = Vec::new();
-    for seen in options::read(call, table).ok()? {
-        let (name, value) = match seen {
+    for parsed in options::read(call, table).ok()? {
+        let (name, value) = match parsed {
             ParsedArg::Operand(operand) => {
                 operands.push(operand);
                 continue;
@@ -264,8 +264,8 @@ fn of_git<'s>(call: &Call<'_, '_, 's>) -> Option<Vec<Arg<'s>>> {
     let own = Call { args: own, ..*call };
     let (mut is_separated, mut is_list, mut has_pattern) = (false, !is_grep, false);
     let mut operands = Vec::new();
-    for seen in options::read(&own, &GIT_OPTIONS).ok()? {
-        match seen {
+    for parsed in options::read(&own, &GIT_OPTIONS).ok()? {
+        match parsed {
             ParsedArg::Operand(operand) => operands.push(operand),
             ParsedArg::Option { name, .. } => match name.as_str() {
                 "-z" | "--null" => is_separated = true,

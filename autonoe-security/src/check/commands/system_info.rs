@@ -35,8 +35,8 @@ fn alone(call: &Call<'_, '_, '_>) -> Checked {
 /// Checks the options of a command without operands.
 fn without_operands(call: &Call<'_, '_, '_>, list: &OptionAllowList) -> Checked {
     call.check_patterns()?;
-    for seen in list.read(call)? {
-        if let ParsedArg::Operand(operand) = seen {
+    for parsed in list.read(call)? {
+        if let ParsedArg::Operand(operand) = parsed {
             let reason = format!("{} with an operand changes the machine", call.name);
             return Err(crate::Denial::by(Rule::R96, operand.span, reason).instead(list.instead));
         }
@@ -76,7 +76,7 @@ const SS: OptionAllowList = OptionAllowList {
 
 fn ss(call: &Call<'_, '_, '_>) -> Checked {
     call.check_patterns()?;
-    SS.read(call).map(|_seen| ())
+    SS.read(call).map(|_parsed| ())
 }
 
 const NETSTAT: OptionAllowList = OptionAllowList {
@@ -92,7 +92,7 @@ const NETSTAT: OptionAllowList = OptionAllowList {
 
 fn netstat(call: &Call<'_, '_, '_>) -> Checked {
     call.check_patterns()?;
-    NETSTAT.read(call).map(|_seen| ())
+    NETSTAT.read(call).map(|_parsed| ())
 }
 
 /// Allowed options of `top`. Without `-b`, or `-l` on macOS, it reads commands from the terminal.
@@ -106,8 +106,8 @@ const TOP: OptionAllowList = OptionAllowList {
 fn top(call: &Call<'_, '_, '_>) -> Checked {
     call.check_patterns()?;
     let mut is_batch = false;
-    for seen in TOP.read(call)? {
-        match seen {
+    for parsed in TOP.read(call)? {
+        match parsed {
             ParsedArg::Option { name, .. } => is_batch |= name == "-b" || name == "-l",
             ParsedArg::Operand(operand) => {
                 return Err(call.deny_flag(Rule::R96, &operand.text, operand.span));

@@ -24,8 +24,8 @@ const INSTEAD: &str = "use mktemp, mktemp -d, or a file in /tmp";
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let (mut folder, mut is_in_tmp, mut operands) = (None, false, Vec::new());
-    for seen in MKTEMP.read(call)? {
-        match seen {
+    for parsed in MKTEMP.read(call)? {
+        match parsed {
             ParsedArg::Operand(operand) => operands.push(operand),
             ParsedArg::Option { name, value, arg } => match (name.as_str(), value) {
                 ("-p", None) => return Err(call.deny_flag(Rule::R98, &name, arg.span)),

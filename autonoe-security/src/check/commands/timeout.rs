@@ -6,9 +6,9 @@ use crate::check::options::{self, ParsedArg};
 use crate::wrapper_options::TIMEOUT;
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
-    let (seen, rest) = options::read_leading(call, &TIMEOUT.options)?;
-    for seen in seen {
-        let ParsedArg::Option { name, arg, .. } = seen else {
+    let (parsed, rest) = options::read_leading(call, &TIMEOUT.options)?;
+    for parsed in parsed {
+        let ParsedArg::Option { name, arg, .. } = parsed else {
             continue;
         };
         // Only new versions have these letters.

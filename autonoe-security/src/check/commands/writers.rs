@@ -77,8 +77,8 @@ pub(super) fn tee(call: &Call<'_, '_, '_>) -> Checked {
         ..*call
     };
     refuse_unknown_targets(&call)?;
-    for seen in TEE.read(&call)? {
-        if let ParsedArg::Operand(file) = seen {
+    for parsed in TEE.read(&call)? {
+        if let ParsedArg::Operand(file) = parsed {
             call.check_write_target(file, Root::Refused)?;
         }
     }
@@ -110,9 +110,9 @@ const TOUCH: OptionAllowList = OptionAllowList {
 };
 
 pub(super) fn touch(call: &Call<'_, '_, '_>) -> Checked {
-    let seen = TOUCH.read(call)?;
-    for seen in seen {
-        if let ParsedArg::Operand(file) = seen {
+    let parsed = TOUCH.read(call)?;
+    for parsed in parsed {
+        if let ParsedArg::Operand(file) = parsed {
             check_target(call, file)?;
         }
     }
@@ -132,12 +132,12 @@ const RMDIR: OptionAllowList = OptionAllowList {
 /// Checks `rmdir`, which only removes empty directories.
 pub(super) fn rmdir(call: &Call<'_, '_, '_>) -> Checked {
     refuse_unknown_targets(call)?;
-    let seen = RMDIR.read(call)?;
-    let takes_parents = seen.iter().any(
-        |seen| matches!(seen, ParsedArg::Option { name, .. } if name == "-p" || name == "--parents"),
+    let parsed = RMDIR.read(call)?;
+    let takes_parents = parsed.iter().any(
+        |parsed| matches!(parsed, ParsedArg::Option { name, .. } if name == "-p" || name == "--parents"),
     );
-    for seen in seen {
-        let ParsedArg::Operand(folder) = seen else {
+    for parsed in parsed {
+        let ParsedArg::Operand(folder) = parsed else {
             continue;
         };
         check_target(call, folder)?;

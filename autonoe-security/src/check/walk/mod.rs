@@ -42,21 +42,21 @@ impl<'w, 's> Context<'w, 's> {
             return Ok(());
         }
         // The directories for the next pipeline, and all directories that the item has visited.
-        let (mut now, mut seen) = (here.clone(), here.clone());
+        let (mut now, mut parsed) = (here.clone(), here.clone());
         for (connector, pipeline) in &item.pipelines {
             if *connector == Connector::Or {
-                now = seen.clone();
+                now = parsed.clone();
             }
             if let Some(moved) = self.pipeline(pipeline, &now)? {
-                seen.include(&moved);
+                parsed.include(&moved);
                 now = match connector {
                     // It may have been skipped, because the previous one succeeded.
-                    Connector::Or => seen.clone(),
+                    Connector::Or => parsed.clone(),
                     Connector::First | Connector::And => moved,
                 };
             }
         }
-        *here = seen;
+        *here = parsed;
         Ok(())
     }
 

@@ -33,11 +33,11 @@ pub(super) const AWK: OptionAllowList = OptionAllowList {
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     call.check_patterns()?;
     let literally = |denial: Denial| denial.instead(AWK.instead);
-    let (seen, operands) = options::read_leading(call, &AWK.options).map_err(literally)?;
-    AWK.check(call, &seen)?;
+    let (parsed, operands) = options::read_leading(call, &AWK.options).map_err(literally)?;
+    AWK.check(call, &parsed)?;
     let mut is_given = false;
-    for seen in &seen {
-        let ParsedArg::Option { name, value, arg } = seen else {
+    for parsed in &parsed {
+        let ParsedArg::Option { name, value, arg } = parsed else {
             continue;
         };
         let Some(value) = value else {

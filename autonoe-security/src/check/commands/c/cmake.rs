@@ -180,7 +180,7 @@ fn check_native(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Checked {
         let number = ["-j", "-k", "-l"]
             .iter()
             .find_map(|start| text.strip_prefix(start));
-        number.is_some_and(|number| is_digits(number))
+        number.is_some_and(is_digits)
     };
     let is_listed = match arg.known() {
         Some(text) => FLAGS.contains(&text) || is_limit(text) || is_digits(text),

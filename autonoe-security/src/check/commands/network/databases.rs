@@ -23,9 +23,9 @@ pub(super) fn redis_cli(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 fn check_redis(call: &Call<'_, '_, '_>) -> Checked {
-    let (seen, words) = options::read_leading(call, &REDIS)?;
-    for seen in seen {
-        let ParsedArg::Option { name, value, arg } = seen else {
+    let (parsed, words) = options::read_leading(call, &REDIS)?;
+    for parsed in parsed {
+        let ParsedArg::Option { name, value, arg } = parsed else {
             continue;
         };
         match (name.as_str(), value) {
@@ -64,8 +64,8 @@ pub(super) fn pg_isready(call: &Call<'_, '_, '_>) -> Checked {
 /// the host.
 fn check_postgres(call: &Call<'_, '_, '_>) -> Checked {
     let mut has_host = false;
-    for seen in options::read(call, &PG_ISREADY)? {
-        match seen {
+    for parsed in options::read(call, &PG_ISREADY)? {
+        match parsed {
             ParsedArg::Operand(operand) => {
                 return Err(call.deny_flag(Rule::R99, &operand.text, operand.span));
             }

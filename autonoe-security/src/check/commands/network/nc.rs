@@ -19,8 +19,8 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
 fn scan(call: &Call<'_, '_, '_>) -> Checked {
     let mut scans = false;
     let mut operands = Vec::new();
-    for seen in options::read(call, &NC)? {
-        match seen {
+    for parsed in options::read(call, &NC)? {
+        match parsed {
             ParsedArg::Operand(operand) => operands.push(operand),
             ParsedArg::Option { name, value, arg } => match (name.as_str(), value) {
                 ("-z", _) => scans = true,

@@ -71,8 +71,8 @@ pub(super) fn only_reads(script: &str) -> bool {
 
 fn read<'c, 's>(call: &Call<'c, '_, 's>) -> Result<Arguments<'c, 's>, Denial> {
     let mut arguments = Arguments::default();
-    for seen in SED.read(call).map_err(advise_on_values)? {
-        match seen {
+    for parsed in SED.read(call).map_err(advise_on_values)? {
+        match parsed {
             ParsedArg::Operand(operand) => arguments.operands.push(operand),
             ParsedArg::Option { name, value, arg } => match (name.as_str(), value) {
                 ("-e" | "--expression", Some(script)) => {

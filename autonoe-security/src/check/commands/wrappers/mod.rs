@@ -43,9 +43,9 @@ fn plain(call: &Call<'_, '_, '_>) -> Checked {
             )
             .instead("start the command directly"));
     };
-    let (seen, rest) = options::read_leading(call, &wrapper.options)?;
-    for seen in seen {
-        let ParsedArg::Option { name, value, arg } = seen else {
+    let (parsed, rest) = options::read_leading(call, &wrapper.options)?;
+    for parsed in parsed {
+        let ParsedArg::Option { name, value, arg } = parsed else {
             continue;
         };
         let is_refused = call.name == "time" && REFUSED_BY_TIME.contains(&name.as_str());

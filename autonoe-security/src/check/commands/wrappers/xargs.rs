@@ -25,10 +25,10 @@ struct Input {
 }
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
-    let (seen, command) = options::read_leading(call, &XARGS.options)?;
+    let (parsed, command) = options::read_leading(call, &XARGS.options)?;
     let mut input = Input::default();
-    for seen in seen {
-        if let ParsedArg::Option { name, value, arg } = seen {
+    for parsed in parsed {
+        if let ParsedArg::Option { name, value, arg } = parsed {
             option(call, &mut input, &name, value.as_ref(), arg)?;
         }
     }
