@@ -129,8 +129,8 @@ fn type_name<'a>(line: &'a str, library: &str) -> Option<&'a str> {
     }
     let end = path.find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':');
     let path = path[..end.unwrap_or(path.len())].trim_end_matches(':');
-    let mut parents = path.split("::");
-    let name = parents.next_back()?;
+    let mut parents = path.rsplit("::");
+    let name = parents.next()?;
     let is_associated = parents.any(|parent| parent.starts_with(char::is_uppercase));
     (!is_associated).then_some(name)
 }
