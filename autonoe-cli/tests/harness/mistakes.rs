@@ -148,6 +148,37 @@ fn members_without_a_fleet_are_reported() {
 }
 
 #[test]
+fn a_run_does_not_adopt_members_without_a_fleet() {
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[]);
+    assert_eq!(fixture.run(&["--backend", &agents]).end().code, Some(0));
+    let remove = || {
+        for file in ["meta_state.db", "meta_state.db-wal", "meta_state.db-shm"] {
+            // These files may disappear with the last process that had the database open.
+            let _ = fs::remove_file(fixture.project().join(".harness").join(file));
+        }
+    };
+    let roadmap = fixture.read("ROADMAP.md").replace("Read sums.", "Write z.");
+    fixture.write("ROADMAP.md", &roadmap);
+    fixture.git(&["commit", "-qam", "Another task"]);
+
+    for is_empty in [false, true] {
+        for name in ["roadmap", "other"] {
+            remove();
+            if is_empty {
+                fixture.write(".harness/meta_state.db", "");
+            }
+            let refused = fixture.run(&["--backend", &agents, "--name", name]).end();
+
+            assert_eq!(refused.code, Some(1), "{refused:?}");
+            let expected = "has folders of members without a fleet: roadmap.docs";
+            assert!(refused.stderr.contains(expected), "{refused:?}");
+            assert!(refused.stderr.contains("meta_state.db"), "{refused:?}");
+        }
+    }
+}
+
+#[test]
 fn a_fleet_without_a_repository_requires_no_worktrees() {
     let fixture = Fixture::without_repository();
     let agents = fixture.usual_agents(&[]);

@@ -36,11 +36,11 @@ use self::display::FleetDisplay;
 pub(in crate::commands) use self::outcome::HarnessOutcome;
 use self::outcome::{fleet_exit_code, format_outcome};
 use super::executor_factory::{ExecutorFactory, Rules};
-use super::fleet_selection::{fleet_home, git, state_error};
+use super::fleet_selection::{check_no_orphans, fleet_home, git, state_error};
 use crate::args::HarnessRunArgs;
 use crate::cli_env::CliEnv;
 use crate::commands::notify::{deliver_now, notifications};
-use crate::commands::runtime::runtime;
+use crate::commands::runtime::{block_on, runtime};
 use crate::commands::signals;
 use crate::error::{CliError, error_chain};
 
@@ -147,6 +147,7 @@ fn run_fleet(
     let _lock = lock_project(args, &project)?;
     let home = fleet_home(&project);
     let fleet = order.name.clone();
+    block_on(check_no_orphans(&home, &fleet))?;
     let trace = parent_trace(env);
     let telemetry = Telemetry::start(&models, project.root(), env, trace.as_ref(), None)
         .unwrap_or_else(|error| {
