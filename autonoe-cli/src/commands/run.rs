@@ -10,12 +10,12 @@ use autonoe_app::{
     sandbox_switch, without_keys,
 };
 use autonoe_core::project::{Journal, OpenProjectOptions, ProjectError, RunLock, Specification};
-use autonoe_core::run::RecordedRun;
+use autonoe_core::run::{LimitOverrides, RecordedRun, RunLimits};
 use autonoe_core::session::RecordedFlow;
 use autonoe_core::{Mode, Project, ProjectRun, RunControl};
 use autonoe_harness::progress::ProjectFiles;
 
-use super::dry_run::{dry_run, overridden_limits};
+use super::dry_run::{dry_run, limits_in_force};
 use super::notify::{reporting_errors, run_alerts};
 use super::run_ui::RunUi;
 use crate::args::{AgentArgs, RunRequest, SyncArgs};
@@ -71,6 +71,7 @@ fn run_project(
     run_ui.print_warnings(work.destructive, &built.warnings);
     let (presenter, mode) = (run_ui.presenter(), work.mode);
     let lines = configuration_lines(project.root(), &backend.choice, work.agent);
+    let overrides = work.agent.limits.overrides();
     let control = RunControl::new();
     let files = ProjectFiles::new(project.root());
     let journal = project.journal_path();
@@ -83,10 +84,15 @@ fn run_project(
         .limits(work.agent.limits.overrides())
         .specification(specification)
         .on_open(move |open| {
-            if let Some(warning) = interrupted_run_warning(open.journal(), mode) {
-                presenter.warn(&warning);
+            let interrupted = InterruptedRun::from_journal(open.journal());
+            if let Some(interrupted) = &interrupted {
+                presenter.warn(&interrupted_run_warning(interrupted, mode));
             }
-            for line in &lines {
+            let resumed = interrupted.as_ref().and_then(|it| it.run(mode));
+            presenter.set_resumed(resumed.is_some());
+            let limits = resumed.map(RecordedRun::limits);
+            let limits = limits_line(&overrides, limits.as_ref());
+            for line in lines.iter().chain(&limits) {
                 presenter.print(line);
             }
         })
@@ -103,10 +109,9 @@ fn run_project(
     Ok(exit_code::for_run(&report.exit).into())
 }
 
-/// Returns the warning about the interrupted run or flow in the journal, if there is one.
-fn interrupted_run_warning(journal: &Journal, mode: Mode) -> Option<String> {
-    let interrupted = InterruptedRun::from_journal(journal)?;
-    Some(match interrupted.run(mode) {
+/// Returns the warning about the interrupted run or flow in the journal.
+fn interrupted_run_warning(interrupted: &InterruptedRun, mode: Mode) -> String {
+    match interrupted.run(mode) {
         Some(recorded) => format!(
             "resuming the killed run {}; \
              limits that you do not pass keep their original values",
@@ -116,11 +121,11 @@ fn interrupted_run_warning(journal: &Journal, mode: Mode) -> Option<String> {
             "{}; starting a new {mode}",
             interrupted.not_resumed_warning()
         ),
-    })
+    }
 }
 
 /// Returns lines for the project directory, the backend and the models, and for the thinking budget
-/// and the limits if they are given.
+/// if it is given.
 ///
 /// `--dry-run` shows every setting with its source.
 pub(crate) fn configuration_lines(
@@ -142,14 +147,20 @@ pub(crate) fn configuration_lines(
     if let Some(thinking) = agent.thinking {
         lines.push(format!("Thinking: {} tokens", thinking.tokens()));
     }
-    let limits: Vec<String> = overridden_limits(&agent.limits.overrides())
+    lines
+}
+
+/// Returns the line for the limits in force, unless they are the defaults: those of the command
+/// line and of the resumed run.
+pub(crate) fn limits_line(
+    overrides: &LimitOverrides,
+    resumed: Option<&RunLimits>,
+) -> Option<String> {
+    let limits: Vec<String> = limits_in_force(overrides, resumed)
         .into_iter()
         .map(|(key, value)| format!("{key} {value}"))
         .collect();
-    if !limits.is_empty() {
-        lines.push(format!("Limits: {}", limits.join(", ")));
-    }
-    lines
+    (!limits.is_empty()).then(|| format!("Limits: {}", limits.join(", ")))
 }
 
 /// The interrupted run or flow of a project. Only the last one can be resumed.
@@ -225,7 +236,9 @@ mod tests {
     fn lines(flags: &[&str]) -> Vec<String> {
         let flags = ["autonoe"].iter().chain(flags);
         let Flags { agent } = Flags::try_parse_from(flags).expect("flags");
-        configuration_lines(Path::new("/srv/shop"), &BackendChoice::default(), &agent)
+        let lines = configuration_lines(Path::new("/srv/shop"), &BackendChoice::default(), &agent);
+        let limits = limits_line(&agent.limits.overrides(), None);
+        lines.into_iter().chain(limits).collect()
     }
 
     #[test]

@@ -93,6 +93,18 @@ fn a_resumed_run_keeps_its_limits_unless_others_are_passed() {
 }
 
 #[test]
+fn a_resumed_run_prints_all_limits_in_force() {
+    let project = killed_in_session_3(&["run", "--max-cost=9", "--max-time=1h", "-n", "3"]);
+
+    let ended = scripted(&project, &whole(), &["run", "-n", "4"]);
+
+    let expected = "Limits: maxIterations 4, maxCost $9.00, maxTime 1h";
+    assert!(ended.stderr.contains(expected), "{ended:?}");
+    assert!(ended.stderr.contains(" resumed (run)"), "{ended:?}");
+    assert!(!ended.stderr.contains(" started (run)"), "{ended:?}");
+}
+
+#[test]
 fn a_limit_can_be_raised() {
     let project = killed_in_session_3(&["run", "-n", "3"]);
 

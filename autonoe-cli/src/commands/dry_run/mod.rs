@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use self::first_step::First;
 use self::settings::{ModelChoice, settings};
-pub(super) use self::settings::{Setting, flow_settings, overridden_limits};
+pub(super) use self::settings::{Setting, flow_settings, limits_in_force};
 use crate::args::{OutputFormat, RunRequest};
 use crate::cli_env::CliEnv;
 use crate::columns::columns;
