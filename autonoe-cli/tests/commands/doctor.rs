@@ -104,6 +104,11 @@ fn each_problem_alone_prevents_a_run() {
             Box::new(file(".autonoe/status.json", "{")),
         ),
         (
+            "coding.md",
+            "coding.md\" is blank; write a text there",
+            Box::new(file(".autonoe/coding.md", " \n")),
+        ),
+        (
             "journal",
             "line 1 of the journal",
             Box::new(file(".autonoe/journal.jsonl", "x\n")),
@@ -143,6 +148,11 @@ fn a_warning_does_not_keep_a_run_from_starting() {
             "agent.json",
             "agent.json:1:2: /sandbox: the unknown field `sandbox` has no effect",
             Box::new(|it| it.file(".autonoe/agent.json", "{\"sandbox\": false}")),
+        ),
+        (
+            "sync.md",
+            "sync.md\" is blank; write a text there",
+            Box::new(|it| it.file(".autonoe/sync.md", "")),
         ),
         (
             "mcp server",

@@ -5,9 +5,10 @@ use std::io;
 use std::path::Path;
 
 use autonoe_core::agent::ProbeFinding;
+use autonoe_core::event::InstructionName;
 use autonoe_core::project::{
     AgentConfig, EffectiveConfig, FileDeliverableRepository, Journal, ProjectError,
-    ProjectRunError, RunLock, SandboxSwitch,
+    ProjectInstructions, ProjectRunError, RunLock, SandboxSwitch,
 };
 use autonoe_core::{Mode, Project};
 
@@ -30,6 +31,7 @@ pub(super) fn files(project: &Project) -> Vec<ProbeFinding> {
         ledger(project),
         journal(project),
     ];
+    findings.extend(instructions(project));
     match RunLock::held(project) {
         Ok(None) => {}
         Ok(Some(held)) => findings.push(ProbeFinding::explained_problem(
@@ -150,6 +152,30 @@ fn journal(project: &Project) -> ProbeFinding {
             runs => ProbeFinding::good(NAME, format!("{runs} runs")),
         },
     }
+}
+
+/// Checks the instructions of the project. Those of a sync do not prevent a run.
+fn instructions(project: &Project) -> Vec<ProbeFinding> {
+    let texts = ProjectInstructions::new(project.state_dir());
+    let names = [
+        (InstructionName::Initializer, true),
+        (InstructionName::Coding, true),
+        (InstructionName::Sync, false),
+        (InstructionName::Verify, false),
+    ];
+    let mut findings = Vec::new();
+    for (name, is_of_run) in names {
+        let Err(error) = texts.find(&name) else {
+            continue;
+        };
+        let (name, found) = (format!("{name}.md"), error_chain(&error));
+        findings.push(if is_of_run {
+            ProbeFinding::explained_problem(name, found)
+        } else {
+            ProbeFinding::explained_warning(name, found)
+        });
+    }
+    findings
 }
 
 #[cfg(test)]
