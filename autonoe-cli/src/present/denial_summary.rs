@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use autonoe_app::text::shorten;
+use autonoe_app::text::{sanitize_line, shorten};
 use autonoe_core::project::DeniedEntry;
 
 /// A denied call.
@@ -78,7 +78,7 @@ pub(crate) fn denial_summary(denied: &[DeniedCall], limit: usize) -> Option<Stri
     }
     let mut text = "Denied calls that you can allow:".to_owned();
     for group in all.iter().take(limit) {
-        let (count, call, remedy) = (group.count, group.call(), shorten(group.remedy));
+        let (count, call, remedy) = (group.count, group.call(), sanitize_line(group.remedy));
         text.push_str(&format!("\n  {count}x {call}\n     to allow it: {remedy}"));
     }
     let more = all.len().saturating_sub(limit);

@@ -141,6 +141,17 @@ fn each_problem_alone_prevents_a_run() {
 }
 
 #[test]
+fn findings_and_remedies_are_never_cut() {
+    let name = format!("{}-end", "x".repeat(300));
+    let json = format!("{{\"mcpServers\": {{\"docs\": {{\"command\": \"{name}\"}}}}}}");
+    let fixture = healthy().file(".autonoe/agent.json", json);
+    let output = fixture.autonoe(&["doctor"]);
+
+    assert!(!output.stdout.contains('…'), "{}", output.screen());
+    assert!(output.stdout.contains(&name), "{}", output.screen());
+}
+
+#[test]
 fn a_warning_does_not_keep_a_run_from_starting() {
     type Change = Box<dyn Fn(Fixture) -> Fixture>;
     let cases: Vec<(&str, &str, Change)> = vec![

@@ -7,7 +7,7 @@ mod project;
 
 use std::process::ExitCode;
 
-use autonoe_app::text::shorten;
+use autonoe_app::text::{sanitize_line, shorten};
 use autonoe_app::{
     BackendChoice, ChosenBackend, ChosenModel, FindModelError, ModelsFile, exit_code,
     invalid_sandbox_warning, sandbox_switch,
@@ -22,7 +22,7 @@ use self::backend::ProbeContext;
 use super::runtime::runtime;
 use crate::args::DoctorArgs;
 use crate::cli_env::CliEnv;
-use crate::columns::columns;
+use crate::columns::columns_within;
 use crate::error::CliError;
 
 /// Checks whether a run could start, and prints the problems.
@@ -43,6 +43,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &CliEnv) -> Result<ExitCode, CliErr
             &examination.findings,
             &examination.backends,
             can_run,
+            env.columns,
         ))?;
     }
     Ok(if can_run {
@@ -213,8 +214,13 @@ fn policy(effective: &EffectiveConfig) -> ProbeFinding {
     ProbeFinding::good("policy", parts.join("; "))
 }
 
-/// Formats the findings and the backends as text.
-fn format_findings(findings: &[ProbeFinding], backends: &[BackendProbe], can_run: bool) -> String {
+/// Formats the findings and the backends as text, in lines of at most `width`. Nothing is cut.
+fn format_findings(
+    findings: &[ProbeFinding],
+    backends: &[BackendProbe],
+    can_run: bool,
+    width: Option<usize>,
+) -> String {
     let mut rows = Vec::new();
     for finding in findings {
         let mark = match finding.state {
@@ -225,11 +231,11 @@ fn format_findings(findings: &[ProbeFinding], backends: &[BackendProbe], can_run
         rows.push([
             mark.to_owned(),
             shorten(&finding.name),
-            shorten(&finding.found),
+            sanitize_line(finding.found.trim()),
         ]);
         let remedy = finding.remedy.as_deref();
         rows.extend(remedy.map(|remedy| {
-            let remedy = format!("-> {}", shorten(remedy));
+            let remedy = format!("-> {}", sanitize_line(remedy.trim()));
             [String::new(), String::new(), remedy]
         }));
     }
@@ -242,8 +248,8 @@ fn format_findings(findings: &[ProbeFinding], backends: &[BackendProbe], can_run
     let backends: Vec<_> = backends.iter().map(row).collect();
     format!(
         "{}\nValues of `--backend`:\n{}\n{verdict}\n",
-        columns(0, &rows),
-        columns(2, &backends)
+        columns_within(0, &rows, width),
+        columns_within(2, &backends, width)
     )
 }
 
@@ -258,5 +264,9 @@ fn row(probe: &BackendProbe) -> [String; 3] {
             ("", usage.unwrap_or_else(|| probe.summary()))
         }
     };
-    [shorten(&probe.backend), state.to_owned(), shorten(&summary)]
+    [
+        shorten(&probe.backend),
+        state.to_owned(),
+        sanitize_line(summary.trim()),
+    ]
 }
