@@ -73,6 +73,15 @@ impl BackendChoice {
         }
     }
 
+    /// Returns the model that the backend itself names.
+    pub fn model(&self) -> Option<String> {
+        match self {
+            Self::Scripted(_) => None,
+            Self::Model(name) => Some(name.model.clone()),
+            Self::Spec(spec) => Some(fields_of(&**spec).get("model")?.as_str()?.to_owned()),
+        }
+    }
+
     /// Makes file paths absolute, relative to `root`.
     pub(crate) fn relative_to(self, root: &Path) -> Self {
         match self {

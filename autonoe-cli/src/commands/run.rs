@@ -133,7 +133,8 @@ pub(crate) fn configuration_lines(
     backend: &BackendChoice,
     agent: &AgentArgs,
 ) -> Vec<String> {
-    let own = "the backend's default";
+    let own = backend.model();
+    let own = own.as_deref().unwrap_or("the backend's default");
     let model = agent.model.as_deref().unwrap_or(own);
     let models = match &agent.plan_model {
         Some(plan_model) => format!("{plan_model} for planning, otherwise {model}"),

@@ -8,7 +8,6 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::settings::ModelChoice;
 use crate::args::RunRequest;
 
 /// First action that a run would take.
@@ -67,14 +66,14 @@ impl First {
     pub(super) fn new(
         work: &RunRequest<'_>,
         preview: &RunPreview,
-        on_model: Option<&ModelChoice>,
+        own_model: Option<&str>,
     ) -> Self {
         Self {
             mode: work.mode,
             ledger: preview.ledger.map(|ledger| ledger.counts),
             lock: preview.lock_held.as_ref().map(ToString::to_string),
             resumes: preview.resumes.as_ref().map(|run| run.run.to_string()),
-            next: Next::new(work, &preview.next, on_model),
+            next: Next::new(work, &preview.next, own_model),
         }
     }
 
@@ -99,7 +98,7 @@ impl First {
 }
 
 impl Next {
-    fn new(work: &RunRequest<'_>, next: &NextAction, on_model: Option<&ModelChoice>) -> Self {
+    fn new(work: &RunRequest<'_>, next: &NextAction, own_model: Option<&str>) -> Self {
         match next {
             NextAction::Session {
                 number,
@@ -108,8 +107,7 @@ impl Next {
                 tools,
             } => {
                 let models = work.agent.models();
-                let own = on_model.map(ModelChoice::model);
-                let model = models.for_phase(instruction.phase()).or(own);
+                let model = models.for_phase(instruction.phase()).or(own_model);
                 Self::Session {
                     number: *number,
                     instruction: instruction.to_string(),

@@ -43,8 +43,10 @@ pub(super) fn dry_run(
     for warning in preview.config.warnings() {
         env.print_note(&format!("warning: {}", sanitize_line(warning)));
     }
+    let named = backend.choice.model();
+    let own_model = chosen.as_ref().map(ModelChoice::model).or(named.as_deref());
     let plan = Plan {
-        first: First::new(work, &preview, chosen.as_ref()),
+        first: First::new(work, &preview, own_model),
         settings: settings(work, &preview, &backend, chosen.as_ref()),
     };
     match work.output.output {
