@@ -20,7 +20,7 @@ use autonoe_app::{
 };
 use autonoe_core::engine::RunSpec;
 use autonoe_core::project::{ProjectError, RunLock};
-use autonoe_core::time::RandomIds;
+use autonoe_core::time::{RandomIds, format_time};
 use autonoe_core::{Project, RunControl};
 use autonoe_harness::alert::{Alert, Severity};
 use autonoe_harness::coordinate::MemberJob;
@@ -75,7 +75,17 @@ pub(super) fn run(args: &HarnessRunArgs, env: &CliEnv) -> Result<ExitCode, CliEr
             home,
             fleet,
             report,
-        }) => print_outcome(args, &home, &fleet, &report, env),
+            ended_at,
+        }) => {
+            if let Some(at) = ended_at.filter(|_| !args.quiet) {
+                env.print_note(&format!(
+                    "the fleet {fleet} ended at {}, and nothing was run now; to run the roadmap \
+                     again, choose another name with --name",
+                    format_time(at)
+                ));
+            }
+            print_outcome(args, &home, &fleet, &report, env)
+        }
         Err(error) => {
             if !notifications.is_empty() {
                 let text = format!("the fleet cannot run: {error}");
@@ -107,6 +117,8 @@ enum FleetEnd {
         home: FleetHome,
         fleet: String,
         report: Box<FleetReport>,
+        /// The end of a fleet that was not run again.
+        ended_at: Option<Timestamp>,
     },
     /// The operator has left the fleet.
     Detached { fleet: String },
@@ -148,6 +160,11 @@ fn run_fleet(
     let home = fleet_home(&project);
     let fleet = order.name.clone();
     block_on(check_no_orphans(&home, &fleet))?;
+    let ended_at = block_on(async {
+        let recorded = home.fleet(&fleet).await;
+        let recorded = recorded.map_err(|error| state_error(&error))?;
+        Ok(recorded.and_then(|it| it.result.map(|_| it.updated_at)))
+    })?;
     let trace = parent_trace(env);
     let telemetry = Telemetry::start(&models, project.root(), env, trace.as_ref(), None)
         .unwrap_or_else(|error| {
@@ -220,6 +237,7 @@ fn run_fleet(
         home,
         fleet,
         report: Box::new(report),
+        ended_at,
     })
 }
 
