@@ -374,6 +374,31 @@ fn another_roadmap_under_the_name_of_a_fleet_is_refused() {
 }
 
 #[test]
+fn uncommitted_changes_are_reported_at_the_start_and_kept_work_with_the_command_that_merges_it() {
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[]);
+    fixture.write("docs.md", "mine\n");
+
+    let first = fixture.run(&["--backend", &agents]).end();
+    fs::remove_file(fixture.project().join("docs.md")).expect("it is there");
+    let second = fixture.run(&["--backend", &agents]).end();
+
+    let warning = "warning: the project has uncommitted changes (docs.md)";
+    assert!(first.stderr.contains(warning), "{first:?}");
+    assert!(
+        !second.stderr.contains("uncommitted changes ("),
+        "{second:?}"
+    );
+    for ended in [first, second] {
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        let command = "`git merge autonoe/roadmap/docs`";
+        assert!(ended.stdout.contains(command), "{ended:?}");
+    }
+    fixture.git(&["merge", "-q", "autonoe/roadmap/docs"]);
+    assert_eq!(fixture.read("docs.md"), "docs\n");
+}
+
+#[test]
 fn a_corrupt_file_is_reported_with_its_path_and_not_changed() {
     let fixture = Fixture::new();
     let agents = fixture.usual_agents(&[]);

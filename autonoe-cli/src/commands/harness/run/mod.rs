@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_app::telemetry::{Telemetry, parent_trace};
+use autonoe_app::text::sanitize_line;
 use autonoe_app::{
     AlertSource, ModelsFile, Notifications, criteria_sandbox, exit_code, sandbox_switch,
     this_program, without_keys,
@@ -24,6 +25,7 @@ use autonoe_core::time::{RandomIds, format_time};
 use autonoe_core::{Project, RunControl};
 use autonoe_harness::alert::{Alert, Severity};
 use autonoe_harness::coordinate::MemberJob;
+use autonoe_harness::isolation::Git;
 use autonoe_harness::{
     FleetHome, FleetOrder, FleetReport, FleetRun, FleetRunError, FleetSpans, MemberCommand,
     MemberManager, Roadmap,
@@ -46,6 +48,9 @@ use crate::error::{CliError, error_chain};
 
 /// Poll interval while processes of members shut down.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Time limit of git.
+const GIT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Time limit for members to shut down: longer than their own.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
@@ -188,6 +193,9 @@ fn run_fleet(
             environment
         });
 
+    if !args.no_worktrees && ended_at.is_none() {
+        warnings.extend(block_on(async { Ok(dirty_warning(&home, env).await) })?);
+    }
     let mut showing = FleetDisplay::open(args, &home, &fleet, telemetry.spans(), env);
     showing.print_warnings(rules.switch, rules.destructive, &warnings);
     let runtime = runtime()?;
@@ -239,6 +247,27 @@ fn run_fleet(
         report: Box::new(report),
         ended_at,
     })
+}
+
+/// Returns a warning about uncommitted changes of the project. Without a repository, the run
+/// itself fails.
+async fn dirty_warning(home: &FleetHome, env: &CliEnv) -> Option<String> {
+    let git = Git::new(git(home, env), GIT_TIMEOUT);
+    let arguments = ["status", "--porcelain", "-z", "--no-renames", "."];
+    let changes = git.run_ok(home.project(), &arguments).await.ok()?;
+    let files: Vec<_> = changes
+        .split('\0')
+        .filter_map(|change| change.get(3..))
+        .collect();
+    let (first, more) = (sanitize_line(files.first()?), files.len() - 1);
+    let more = match more {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "the project has uncommitted changes ({first}{more}); members do not see them, and work on \
+         the same files cannot be merged: commit or stash them first"
+    ))
 }
 
 /// Adds the spans of a member's process to the trace of the fleet.
