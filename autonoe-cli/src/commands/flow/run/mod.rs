@@ -8,10 +8,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use autonoe_app::text::sanitize_line;
+use autonoe_app::text::{FlowReplay, sanitize_line};
 use autonoe_app::{
-    AlertSource, ChosenBackend, ModelsFile, RunAlerts, flow_commands, flow_notifiers, load_config,
-    missing_keys, sandbox_switch, without_keys,
+    AlertSource, ChosenBackend, ModelsFile, RunAlerts, exit_code, flow_commands, flow_notifiers,
+    load_config, missing_keys, sandbox_switch, without_keys,
 };
 use autonoe_core::project::{EffectiveConfig, OpenProjectOptions, ProjectError, RunLock};
 use autonoe_core::session::RecordedFlow;
@@ -89,7 +89,11 @@ fn run_flow(
         .as_ref()
         .filter(|_| !args.restart)
         .and_then(|interrupted| interrupted.flow(name));
+    let is_resumable =
+        |recorded: &RecordedFlow| FlowReplay::new(&recorded.start, &flow, &values).is_ok();
     match (&interrupted, resumed) {
+        // The run itself reports the reason.
+        (_, Some(recorded)) if !is_resumable(recorded) => {}
         (_, Some(recorded)) => run_ui.warn(&format!(
             "resuming the run {} of the flow {name}; limits that you do not pass keep their \
              original values",
@@ -200,7 +204,11 @@ fn dry_run(
     } else {
         env.print(&plan.format())?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if plan.is_refused() {
+        exit_code::FAILURE.into()
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 /// Returns the limits to set; `None` if no limit is given, so that `recorded` keeps its own.
