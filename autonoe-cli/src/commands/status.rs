@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use autonoe_app::text::{sanitize_line, shorten};
 use autonoe_core::DeliverableStatus;
 use autonoe_core::ledger::{LedgerCounts, LedgerState};
-use autonoe_core::project::{FileDeliverableRepository, RunLock};
+use autonoe_core::project::{FileDeliverableRepository, RunLock, StatusRecord};
 use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,6 +23,12 @@ pub(crate) fn status(args: &StatusArgs, env: &CliEnv) -> Result<ExitCode, CliErr
         project.check_journal_has_no_deliverables()?;
     }
     let state = ledger.map(|snapshot| snapshot.state);
+    for warning in state.iter().flat_map(StatusRecord::field_warnings) {
+        env.print_note(&format!(
+            "warning: status.json: {}",
+            sanitize_line(&warning)
+        ));
+    }
     if args.json {
         env.print_json(&Status::new(state.as_ref()))?;
         return Ok(ExitCode::SUCCESS);

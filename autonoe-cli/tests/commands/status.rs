@@ -218,3 +218,18 @@ fn a_project_that_is_not_there_or_not_readable_is_an_error() {
 fn wrong_usage_exits_with_code_2() {
     assert_eq!(Fixture::new().autonoe(&["status", "--jsn"]).code, 2);
 }
+
+#[test]
+fn a_misspelled_field_is_a_warning_of_status_and_doctor() {
+    let ledger = r#"{"deliverables": [{"id": "A", "description": "x",
+        "acceptanceCriteria": ["y"], "pased": true, "owner": "Ada"}]}"#;
+    let fixture = Fixture::new().file(".autonoe/status.json", ledger);
+
+    let (status, doctor) = (fixture.autonoe(&["status"]), fixture.autonoe(&["doctor"]));
+
+    let expected = "A: the unknown field `pased` has no effect; did you mean `passed`?";
+    assert_eq!(status.code, 0, "{}", status.screen());
+    assert!(status.stderr.contains(expected), "{}", status.screen());
+    assert!(!status.stderr.contains("owner"), "{}", status.screen());
+    assert!(doctor.stdout.contains(expected), "{}", doctor.screen());
+}

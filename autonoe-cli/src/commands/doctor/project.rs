@@ -8,7 +8,7 @@ use autonoe_core::agent::ProbeFinding;
 use autonoe_core::event::InstructionName;
 use autonoe_core::project::{
     AgentConfig, EffectiveConfig, FileDeliverableRepository, Journal, ProjectError,
-    ProjectInstructions, ProjectRunError, RunLock, SandboxSwitch,
+    ProjectInstructions, ProjectRunError, RunLock, SandboxSwitch, StatusRecord,
 };
 use autonoe_core::{Mode, Project};
 
@@ -135,6 +135,10 @@ fn ledger(project: &Project) -> ProbeFinding {
             Err(_) => ProbeFinding::good(NAME, "not found"),
         },
         Ok(Some(snapshot)) => {
+            let warnings = StatusRecord::field_warnings(&snapshot.state);
+            if !warnings.is_empty() {
+                return ProbeFinding::explained_warning(NAME, warnings.join("; "));
+            }
             let counts = snapshot.state.ledger.counts();
             let found = format!("{} of {} deliverables passed", counts.passed, counts.total);
             ProbeFinding::good(NAME, found)
