@@ -308,6 +308,13 @@ fn wrong_usage_is_reported_before_the_start() {
         assert!(ended.stderr.contains(expected), "{options:?} {ended:?}");
         assert!(!fixture.has(".harness/meta_state.db"), "{options:?}");
     }
+    for name in ["../x", ""] {
+        let refused = fixture.run(&["--name", name, "--backend", &agents]).end();
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        let expected = format!("error: {name:?} cannot be the name of a fleet");
+        assert_eq!(refused.stderr.matches(&expected).count(), 1, "{refused:?}");
+        assert_eq!(refused.stderr.lines().count(), 1, "{refused:?}");
+    }
     let missing = fixture.harness(&["run", "PLAN.md"]);
     assert!(
         missing
