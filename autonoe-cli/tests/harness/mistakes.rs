@@ -119,12 +119,18 @@ fn a_file_in_place_of_the_fleet_directory_is_reported_and_not_changed() {
     let fixture = Fixture::new();
     fixture.write(".harness", "mine\n");
 
-    let status = fixture.harness(&["status"]);
-
-    assert_eq!(status.code, Some(1), "{status:?}");
-    let expected = ".harness\" is a file, not the folder of fleets";
-    assert!(status.stderr.contains(expected), "{status:?}");
+    for ended in [fixture.harness(&["status"]), fixture.run(&[]).end()] {
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        let expected = ".harness\" is a file, not the folder of fleets";
+        assert!(ended.stderr.contains(expected), "{ended:?}");
+        assert!(ended.stderr.contains("move it away"), "{ended:?}");
+    }
     assert_eq!(fixture.read(".harness"), "mine\n");
+    fs::remove_file(fixture.project().join(".harness")).expect("it is there");
+    symlink("gone", fixture.project().join(".harness")).expect("writable");
+    let run = fixture.run(&[]).end();
+    let expected = ".harness\" is a symlink, not the folder of fleets";
+    assert!(run.stderr.contains(expected), "{run:?}");
 }
 
 #[test]

@@ -58,6 +58,9 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
 /// Runs a fleet on the tasks of a roadmap, or resumes an interrupted one.
 pub(super) fn run(args: &HarnessRunArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     let project = args.project.find(env)?;
+    // A `.harness` that cannot be used is reported before anything else.
+    let home = fleet_home(&project);
+    block_on(async { home.fleets().await.map_err(|error| state_error(&error)) })?;
     let roadmap = order::read(&args.roadmap, env)?;
     let mut warnings = order::roadmap_warnings(&args.roadmap, &roadmap);
     warnings.extend(programs::check(&args.roadmap, &roadmap, env)?);
