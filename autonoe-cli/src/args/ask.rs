@@ -78,7 +78,12 @@ impl AskArgs {
         }
     }
 
+    /// Returns what the agent may destroy: nothing, if it can only read.
     pub(crate) fn destructive(&self) -> Destructive {
-        self.agent.destructive()
+        if self.read_only {
+            Destructive::Forbidden
+        } else {
+            self.agent.destructive()
+        }
     }
 }

@@ -206,6 +206,14 @@ impl InterruptedRun {
         }
     }
 
+    /// Returns the command that resumes it.
+    pub(super) fn command(&self) -> String {
+        match self {
+            Self::Run(recorded) => format!("autonoe {}", recorded.mode()),
+            Self::Flow(flow) => sanitize_line(&format!("autonoe flow run {}", flow.start.flow)),
+        }
+    }
+
     /// Returns the warning for an interrupted run that is not resumed.
     pub(super) fn not_resumed_warning(&self) -> String {
         match self {

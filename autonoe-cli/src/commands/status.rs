@@ -10,6 +10,7 @@ use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::run::InterruptedRun;
 use crate::args::StatusArgs;
 use crate::cli_env::CliEnv;
 use crate::columns::columns_within;
@@ -48,6 +49,11 @@ pub(crate) fn status(args: &StatusArgs, env: &CliEnv) -> Result<ExitCode, CliErr
             ([], None) => "A run is in progress: follow it with `autonoe log --follow`.".to_owned(),
         };
         text.push_str(&format!("\n{note}\n"));
+    } else if let Some(interrupted) = InterruptedRun::find(&project) {
+        let command = interrupted.command();
+        text.push_str(&format!(
+            "\nThe last run was interrupted: the next `{command}` resumes it.\n"
+        ));
     }
     env.print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -194,6 +194,16 @@ fn a_sync_does_not_resume_a_run_and_prints_that() {
 }
 
 #[test]
+fn status_names_the_command_that_resumes_a_killed_run() {
+    let project = killed_in_session_3(&["run"]);
+
+    let status = CommandOutput::run(autonoe(&project, &["status"]));
+
+    let expected = "The last run was interrupted: the next `autonoe run` resumes it.";
+    assert!(status.stdout.contains(expected), "{status:?}");
+}
+
+#[test]
 fn a_run_that_was_interrupted_and_then_killed_is_resumed() {
     let project = Project::new();
     let command = scripted_command(&project, &hanging(), &["run"]);

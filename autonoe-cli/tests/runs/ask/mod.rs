@@ -403,3 +403,19 @@ fn a_tool_of_another_session_gets_no_advice_to_allow_it() {
     assert!(!ended.stderr.contains("that you can allow"), "{ended:?}");
     assert!(!ended.stderr.contains("permissions"), "{ended:?}");
 }
+
+#[test]
+fn an_agent_that_only_reads_is_not_announced_as_destructive() {
+    let project = Project::new();
+    let steps = [text_step("Hello."), ends()];
+
+    let reads = run_ask(&project, &steps, &["--read-only", "-D", "Hi"]);
+    let writes = run_ask(&project, &steps, &["-D", "Hi"]);
+
+    assert_eq!(reads.code, Some(0), "{reads:?}");
+    assert!(!reads.stderr.contains("--allow-destructive"), "{reads:?}");
+    assert!(
+        writes.stderr.contains("--allow-destructive is on"),
+        "{writes:?}"
+    );
+}
