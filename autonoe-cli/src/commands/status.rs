@@ -1,11 +1,12 @@
 //! `autonoe status`: prints the deliverables, as a table or as JSON.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use autonoe_app::text::{sanitize_line, shorten};
-use autonoe_core::DeliverableStatus;
 use autonoe_core::ledger::{LedgerCounts, LedgerState};
 use autonoe_core::project::{FileDeliverableRepository, RunLock, StatusRecord};
+use autonoe_core::{DeliverableStatus, Project};
 use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -55,8 +56,35 @@ pub(crate) fn status(args: &StatusArgs, env: &CliEnv) -> Result<ExitCode, CliErr
             "\nThe last run was interrupted: the next `{command}` resumes it.\n"
         ));
     }
+    if state.is_none()
+        && let Some(note) = missing_project_note(&project, PROJECT_FILES)
+    {
+        text.push_str(&format!("\n{note}\n"));
+    }
     env.print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Files that make a directory a project.
+pub(super) const PROJECT_FILES: &[&str] = &["SPEC.md", ".autonoe"];
+
+/// Returns a note about a directory without any of these files: most likely a wrong one.
+pub(super) fn missing_project_note(project: &Project, files: &[&str]) -> Option<String> {
+    let is_project = |folder: &Path| files.iter().any(|file| folder.join(file).exists());
+    let root = project.root();
+    if is_project(root) {
+        return None;
+    }
+    let mut parents = root.ancestors().skip(1);
+    let hint = match parents.find(|parent| is_project(parent)) {
+        Some(parent) => format!(
+            ", but {} is a project: change to it, or pass it with -p",
+            parent.display()
+        ),
+        None => String::new(),
+    };
+    let (root, files) = (root.display(), files.join(" and no "));
+    Some(format!("{root} has no {files}{hint}."))
 }
 
 /// Output of `autonoe status --json`.

@@ -233,3 +233,27 @@ fn a_misspelled_field_is_a_warning_of_status_and_doctor() {
     assert!(!status.stderr.contains("owner"), "{}", status.screen());
     assert!(doctor.stdout.contains(expected), "{}", doctor.screen());
 }
+
+#[test]
+fn a_folder_of_a_project_is_not_mistaken_for_a_project() {
+    let fixture = Fixture::new()
+        .file("SPEC.md", "# Shop\n")
+        .file(".harness/.gitignore", "*\n")
+        .file("src/main.rs", "");
+
+    for (args, missing) in [
+        (&["status"][..], "SPEC.md and no .autonoe"),
+        (&["log"], "SPEC.md and no .autonoe"),
+        (&["harness", "status"], ".harness"),
+    ] {
+        let below = fixture.autonoe(&[args, &["-p", "src"]].concat());
+        let root = fixture.autonoe(args);
+
+        let expected = format!(
+            "[folder]/project/src has no {missing}, but [folder]/project is a project: change to \
+             it, or pass it with -p.\n"
+        );
+        assert!(below.stdout.contains(&expected), "{}", below.screen());
+        assert!(!root.stdout.contains("is a project"), "{}", root.screen());
+    }
+}
