@@ -73,6 +73,15 @@ impl BackendChoice {
         }
     }
 
+    /// Returns the model that the backend itself names.
+    pub fn model(&self) -> Option<String> {
+        match self {
+            Self::Scripted(_) => None,
+            Self::Model(name) => Some(name.model.clone()),
+            Self::Spec(spec) => Some(fields_of(&**spec).get("model")?.as_str()?.to_owned()),
+        }
+    }
+
     /// Makes file paths absolute, relative to `root`.
     pub(crate) fn relative_to(self, root: &Path) -> Self {
         match self {
@@ -109,6 +118,11 @@ impl fmt::Display for BackendChoice {
 }
 
 fn parse_json(text: &str) -> Result<BackendChoice, String> {
+    // Deserialising a tag of another type reports the name of a Rust type.
+    let written: Value = serde_json::from_str(text).unwrap_or_default();
+    if let Some(tag) = written.get("type").filter(|tag| !tag.is_string()) {
+        return Err(format!("`type` must be a string, not {tag}; {}", known()));
+    }
     let spec: Box<dyn BackendSpec> = serde_json::from_str(text).map_err(|error| {
         let reason = json_error_message(&error);
         format!("{reason}; {}", known())
@@ -288,8 +302,13 @@ mod tests {
             ("acp", &["acp:COMMAND"]),
             ("codex:gpt-5", &["codex takes no value"]),
             ("acp:x 'y'", &["use JSON"]),
+            (
+                r#"{"type": 5}"#,
+                &["`type` must be a string, not 5", "codex"],
+            ),
         ] {
             let error = text.parse::<BackendChoice>().expect_err("it is wrong");
+            assert!(!error.contains("dyn "), "{error}");
             for part in expected {
                 assert!(error.contains(part), "{text}: {error}");
             }

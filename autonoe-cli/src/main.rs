@@ -17,13 +17,14 @@ use std::process::ExitCode;
 
 use autonoe_core::Mode;
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::args::{Cli, Command};
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
 fn main() -> ExitCode {
-    let parsed = Cli::try_parse();
+    let parsed = Cli::try_parse().map_err(suggest_quotes);
     let env = CliEnv::from_process();
     let done = match parsed {
         Ok(cli) => run_command(&cli.command, &env),
@@ -33,6 +34,26 @@ fn main() -> ExitCode {
         env.print_error(&error);
         error.exit_code()
     })
+}
+
+/// Replaces the tip of the parser for `autonoe check ls -la`: a command is one argument.
+fn suggest_quotes(mut error: clap::Error) -> clap::Error {
+    let words = std::env::args_os().skip(1);
+    let words: Vec<_> = words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let [check, command @ ..] = words.as_slice() else {
+        return error;
+    };
+    let is_split = error.kind() == ErrorKind::UnknownArgument && check == "check";
+    if is_split && command.iter().all(|word| !word.contains('\'')) {
+        let tip = format!("quote the command: autonoe check '{}'", command.join(" "));
+        error.insert(
+            ContextKind::Suggested,
+            ContextValue::StyledStrs(vec![tip.into()]),
+        );
+    }
+    error
 }
 
 /// Prints the output of the parser: help, the version, or a usage error.

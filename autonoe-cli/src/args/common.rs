@@ -1,5 +1,6 @@
 //! Command-line options that several commands share: project, output and notifications.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use autonoe_app::NotifyOptions;
@@ -30,8 +31,25 @@ impl ProjectArgs {
                 ),
             );
         }
-        Ok(Project::find(env.shell_dir(), chosen)?)
+        let project = Project::find(env.shell_dir(), chosen)?;
+        check_state_dir(&project.state_dir())?;
+        Ok(project)
     }
+}
+
+/// Rejects a `.autonoe` that is not a folder.
+fn check_state_dir(path: &Path) -> Result<(), CliError> {
+    let found = match (path.symlink_metadata(), path.metadata()) {
+        (Ok(_), Err(error)) if error.kind() == io::ErrorKind::NotFound => {
+            "a symlink that leads nowhere"
+        }
+        (Ok(_), Ok(found)) if found.is_file() => "a file, not a folder",
+        (Ok(_), Ok(found)) if !found.is_dir() => "not a folder",
+        _ => return Ok(()),
+    };
+    let message = format!("{} is {found}", path.display());
+    Err(CliError::failure(message)
+        .with_hint("Autonoe keeps its files in a folder of this name: move it away"))
 }
 
 /// Options for the output of a run.

@@ -11,6 +11,7 @@ use autonoe_core::project::{
 use autonoe_core::run::JournalLine;
 use autonoe_core::{Project, RunId};
 
+use super::status::{PROJECT_FILES, missing_project_note};
 use crate::args::LogArgs;
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
@@ -52,6 +53,9 @@ pub(crate) fn log(args: &LogArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     }
     if selected.is_empty() {
         env.print("No run is recorded yet; start one with `autonoe run`.\n")?;
+        if let Some(note) = missing_project_note(&project, PROJECT_FILES) {
+            env.print(&format!("{note}\n"))?;
+        }
         return Ok(ExitCode::SUCCESS);
     }
     let is_in_progress = RunLock::is_held(&project)?;

@@ -32,9 +32,9 @@ pub(crate) use self::harness::harness;
 pub(crate) use self::init::init;
 pub(crate) use self::log::log;
 pub(crate) use self::report::report;
-#[cfg(test)]
-pub(crate) use self::run::configuration_lines;
 pub(crate) use self::run::run;
+#[cfg(test)]
+pub(crate) use self::run::{configuration_lines, limits_line};
 pub(crate) use self::schema::schema;
 pub(crate) use self::serve::serve;
 pub(crate) use self::status::status;

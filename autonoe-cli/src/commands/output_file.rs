@@ -1,5 +1,7 @@
 //! Writes a result to the file of `--output`.
 
+use std::ffi::OsStr;
+use std::fs;
 use std::io;
 use std::path::{Component, Path};
 
@@ -13,11 +15,13 @@ use crate::error::CliError;
 /// Writes `content`, for example `the page`, to the path of `--output`.
 ///
 /// For `-`, the text goes to standard output. Otherwise standard output gets the path of the
-/// written file. Agents can create symlinks in the project, so none is followed there.
+/// written file. Agents can create symlinks in the project, so none is followed there. A file is
+/// replaced only if it is empty or `is_own` recognises its content.
 pub(super) fn write_output(
     text: &str,
     output: &Path,
     content: &str,
+    is_own: fn(&str) -> bool,
     project: &Project,
     env: &CliEnv,
 ) -> Result<(), CliError> {
@@ -26,6 +30,7 @@ pub(super) fn write_output(
     }
     let path = env.working_dir.join(output);
     check(&path, content, project)?;
+    check_replaceable(&path, content, is_own)?;
     let written = replace_output(&path, text.as_bytes());
     written.map_err(|error| {
         CliError::failure(format!("{} cannot be written: {error}", path.display())).with_hint(
@@ -49,6 +54,15 @@ fn check(path: &Path, content: &str, project: &Project) -> Result<(), CliError> 
              --output"
         )));
     }
+    let is_git = real.components().any(|part| part.as_os_str() == ".git");
+    let is_specification =
+        real == project.root() && path.file_name() == Some(OsStr::new("SPEC.md"));
+    if is_git || is_specification {
+        return Err(CliError::usage(format!(
+            "{} is not a place for {content}; choose another one with --output",
+            path.display()
+        )));
+    }
     let mut roots = [Some(project.root()), project.link()].into_iter().flatten();
     let has_parent_component = folder.components().any(|part| part == Component::ParentDir);
     let seems_inside = !has_parent_component && roots.any(|root| folder.starts_with(root));
@@ -63,6 +77,24 @@ fn check(path: &Path, content: &str, project: &Project) -> Result<(), CliError> 
     } else {
         Ok(())
     }
+}
+
+/// Rejects a regular file with content that the same command did not write.
+fn check_replaceable(path: &Path, content: &str, is_own: fn(&str) -> bool) -> Result<(), CliError> {
+    let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
+    let is_replaceable = !is_file
+        || fs::read(path)
+            .is_ok_and(|bytes| bytes.is_empty() || is_own(&String::from_utf8_lossy(&bytes)));
+    if is_replaceable {
+        return Ok(());
+    }
+    Err(CliError::usage(format!(
+        "{} exists, and this command did not write it",
+        path.display()
+    ))
+    .with_hint(format!(
+        "choose another file with --output, or move it away; {content} replaces only an earlier one"
+    )))
 }
 
 /// Replaces the file at `path`. Anything but a regular file is left unchanged.

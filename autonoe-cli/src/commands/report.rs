@@ -9,7 +9,7 @@ use super::output_file::write_output;
 use crate::args::ReportArgs;
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
-use crate::report::{Facts, page};
+use crate::report::{Facts, is_page, page};
 
 /// Writes the HTML report of a run, which a browser shows without a network.
 pub(crate) fn report(args: &ReportArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
@@ -23,7 +23,7 @@ pub(crate) fn report(args: &ReportArgs, env: &CliEnv) -> Result<ExitCode, CliErr
     let run_history = find_history(&histories, args.run.as_deref())?;
     let facts = Facts::collect(&project, &journal, &histories, run_history)?;
     let html = page(&facts);
-    write_output(&html, &args.output, "the page", &project, env)?;
+    write_output(&html, &args.output, "the page", is_page, &project, env)?;
     Ok(ExitCode::SUCCESS)
 }
 

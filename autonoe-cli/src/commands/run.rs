@@ -9,12 +9,12 @@ use autonoe_app::{
     AgentOptions, AlertSource, BackendChoice, ModelsFile, RunAlerts, exit_code, without_keys,
 };
 use autonoe_core::project::{Journal, ProjectError, RunLock, Specification};
-use autonoe_core::run::{LimitOverrides, RecordedRun};
+use autonoe_core::run::{LimitOverrides, RecordedRun, RunLimits};
 use autonoe_core::session::RecordedFlow;
 use autonoe_core::{Mode, Project, ProjectRun, RunControl};
 use autonoe_harness::progress::ProjectFiles;
 
-use super::dry_run::{dry_run, overridden_limits};
+use super::dry_run::{dry_run, limits_in_force};
 use super::notify::{report_error, run_alerts};
 use super::run_ui::RunUi;
 use crate::args::RunArgs;
@@ -71,17 +71,23 @@ fn run_project(
     run_ui.notify(alerts);
     run_ui.print_warnings(agent.destructive(), &composed.warnings);
     let presenter = run_ui.presenter();
-    let lines = configuration_lines(project.root(), &composed.backend, &agent, &limits);
+    let lines = configuration_lines(project.root(), &composed.backend, &agent);
+    let overrides = limits.clone();
     let control = RunControl::new();
     let files = ProjectFiles::new(project.root());
     let project_run = ProjectRun::new(composed.project, composed.agents)
         .limits(limits)
         .specification(specification)
         .on_open(move |open| {
-            if let Some(warning) = interrupted_run_warning(open.journal(), mode) {
-                presenter.warn(&warning);
+            let interrupted = InterruptedRun::from_journal(open.journal());
+            if let Some(interrupted) = &interrupted {
+                presenter.warn(&interrupted_run_warning(interrupted, mode));
             }
-            for line in &lines {
+            let resumed = interrupted.as_ref().and_then(|it| it.run(mode));
+            presenter.set_resumed(resumed.is_some());
+            let limits = resumed.map(RecordedRun::limits);
+            let limits = limits_line(&overrides, limits.as_ref());
+            for line in lines.iter().chain(&limits) {
                 presenter.print(line);
             }
         })
@@ -98,10 +104,9 @@ fn run_project(
     Ok(exit_code::for_run(&report.exit).into())
 }
 
-/// Returns the warning about the interrupted run or flow in the journal, if there is one.
-fn interrupted_run_warning(journal: &Journal, mode: Mode) -> Option<String> {
-    let interrupted = InterruptedRun::from_journal(journal)?;
-    Some(match interrupted.run(mode) {
+/// Returns the warning about the interrupted run or flow in the journal.
+fn interrupted_run_warning(interrupted: &InterruptedRun, mode: Mode) -> String {
+    match interrupted.run(mode) {
         Some(recorded) => format!(
             "resuming the killed run {}; \
              limits that you do not pass keep their original values",
@@ -111,20 +116,20 @@ fn interrupted_run_warning(journal: &Journal, mode: Mode) -> Option<String> {
             "{}; starting a new {mode}",
             interrupted.not_resumed_warning()
         ),
-    })
+    }
 }
 
 /// Returns lines for the project directory, the backend and the models, and for the thinking budget
-/// and the limits if they are given.
+/// if it is given.
 ///
 /// `--dry-run` shows every setting with its source.
 pub(crate) fn configuration_lines(
     directory: &Path,
     backend: &BackendChoice,
     agent: &AgentOptions,
-    limits: &LimitOverrides,
 ) -> Vec<String> {
-    let own = "the backend's default";
+    let own = backend.model();
+    let own = own.as_deref().unwrap_or("the backend's default");
     let model = agent.model.as_deref().unwrap_or(own);
     let models = match &agent.plan_model {
         Some(plan_model) => format!("{plan_model} for planning, otherwise {model}"),
@@ -138,14 +143,20 @@ pub(crate) fn configuration_lines(
     if let Some(thinking) = agent.thinking {
         lines.push(format!("Thinking: {} tokens", thinking.tokens()));
     }
-    let limits: Vec<String> = overridden_limits(limits)
+    lines
+}
+
+/// Returns the line for the limits in force, unless they are the defaults: those of the command
+/// line and of the resumed run.
+pub(crate) fn limits_line(
+    overrides: &LimitOverrides,
+    resumed: Option<&RunLimits>,
+) -> Option<String> {
+    let limits: Vec<String> = limits_in_force(overrides, resumed)
         .into_iter()
         .map(|(key, value)| format!("{key} {value}"))
         .collect();
-    if !limits.is_empty() {
-        lines.push(format!("Limits: {}", limits.join(", ")));
-    }
-    lines
+    (!limits.is_empty()).then(|| format!("Limits: {}", limits.join(", ")))
 }
 
 /// The interrupted run or flow of a project. Only the last one can be resumed.
@@ -190,6 +201,14 @@ impl InterruptedRun {
         }
     }
 
+    /// Returns the command that resumes it.
+    pub(super) fn command(&self) -> String {
+        match self {
+            Self::Run(recorded) => format!("autonoe {}", recorded.mode()),
+            Self::Flow(flow) => sanitize_line(&format!("autonoe flow run {}", flow.start.flow)),
+        }
+    }
+
     /// Returns the warning for an interrupted run that is not resumed.
     pub(super) fn not_resumed_warning(&self) -> String {
         match self {
@@ -221,9 +240,10 @@ mod tests {
     fn lines(flags: &[&str]) -> Vec<String> {
         let flags = ["autonoe"].iter().chain(flags);
         let agent = Flags::try_parse_from(flags).expect("flags").run.agent;
-        let (options, limits) = (agent.options(), agent.limits.overrides());
         let directory = Path::new("/srv/shop");
-        configuration_lines(directory, &BackendChoice::default(), &options, &limits)
+        let lines = configuration_lines(directory, &BackendChoice::default(), &agent.options());
+        let limits = limits_line(&agent.limits.overrides(), None);
+        lines.into_iter().chain(limits).collect()
     }
 
     #[test]

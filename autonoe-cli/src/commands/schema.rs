@@ -56,7 +56,11 @@ fn all() -> BTreeMap<String, Value> {
     all.extend(autonoe_harness::schemas());
     all.extend(autonoe_dashboard::schemas());
     // The file of `--backend scripted:FILE`, which needs no `type`.
-    let scripted = plain_schema::<ScriptedSpec>().to_value();
+    let mut scripted = plain_schema::<ScriptedSpec>().to_value();
+    scripted["description"] =
+        "The file of `--backend scripted:FILE`: `{\"sessions\": [{\"name\": \"plan\", \"steps\": \
+         [{\"says\": \"hello\"}, \"ends\"]}]}`, without a `type`"
+            .into();
     all.insert("scripted".to_owned(), scripted);
     let models = plain_schema::<ModelsFile>().to_value();
     all.insert("models".to_owned(), models);

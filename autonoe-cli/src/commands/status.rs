@@ -1,15 +1,17 @@
 //! `autonoe status`: prints the deliverables, as a table or as JSON.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use autonoe_app::text::{sanitize_line, shorten};
-use autonoe_core::DeliverableStatus;
 use autonoe_core::ledger::{LedgerCounts, LedgerState};
-use autonoe_core::project::{FileDeliverableRepository, RunLock};
+use autonoe_core::project::{FileDeliverableRepository, RunLock, StatusRecord};
+use autonoe_core::{DeliverableStatus, Project};
 use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::run::InterruptedRun;
 use crate::args::StatusArgs;
 use crate::cli_env::CliEnv;
 use crate::columns::columns_within;
@@ -23,6 +25,12 @@ pub(crate) fn status(args: &StatusArgs, env: &CliEnv) -> Result<ExitCode, CliErr
         project.check_journal_has_no_deliverables()?;
     }
     let state = ledger.map(|snapshot| snapshot.state);
+    for warning in state.iter().flat_map(StatusRecord::field_warnings) {
+        env.print_note(&format!(
+            "warning: status.json: {}",
+            sanitize_line(&warning)
+        ));
+    }
     if args.json {
         env.print_json(&Status::new(state.as_ref()))?;
         return Ok(ExitCode::SUCCESS);
@@ -42,9 +50,41 @@ pub(crate) fn status(args: &StatusArgs, env: &CliEnv) -> Result<ExitCode, CliErr
             ([], None) => "A run is in progress: follow it with `autonoe log --follow`.".to_owned(),
         };
         text.push_str(&format!("\n{note}\n"));
+    } else if let Some(interrupted) = InterruptedRun::find(&project) {
+        let command = interrupted.command();
+        text.push_str(&format!(
+            "\nThe last run was interrupted: the next `{command}` resumes it.\n"
+        ));
+    }
+    if state.is_none()
+        && let Some(note) = missing_project_note(&project, PROJECT_FILES)
+    {
+        text.push_str(&format!("\n{note}\n"));
     }
     env.print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Files that make a directory a project.
+pub(super) const PROJECT_FILES: &[&str] = &["SPEC.md", ".autonoe"];
+
+/// Returns a note about a directory without any of these files: most likely a wrong one.
+pub(super) fn missing_project_note(project: &Project, files: &[&str]) -> Option<String> {
+    let is_project = |folder: &Path| files.iter().any(|file| folder.join(file).exists());
+    let root = project.root();
+    if is_project(root) {
+        return None;
+    }
+    let mut parents = root.ancestors().skip(1);
+    let hint = match parents.find(|parent| is_project(parent)) {
+        Some(parent) => format!(
+            ", but {} is a project: change to it, or pass it with -p",
+            parent.display()
+        ),
+        None => String::new(),
+    };
+    let (root, files) = (root.display(), files.join(" and no "));
+    Some(format!("{root} has no {files}{hint}."))
 }
 
 /// Output of `autonoe status --json`.

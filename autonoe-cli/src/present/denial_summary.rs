@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use autonoe_app::text::shorten;
+use autonoe_app::text::{sanitize_line, shorten};
 use autonoe_core::project::DeniedEntry;
 
 /// A denied call.
@@ -74,7 +74,11 @@ pub(crate) fn denial_summary(denied: &[DeniedCall], limit: usize) -> Option<Stri
     let mut text = "Denied calls that you can allow:".to_owned();
     for (first, count) in all.iter().take(limit) {
         let call = first.label();
-        let remedy = first.remedy.as_deref().map(shorten).unwrap_or_default();
+        let remedy = first
+            .remedy
+            .as_deref()
+            .map(sanitize_line)
+            .unwrap_or_default();
         text.push_str(&format!("\n  {count}x {call}\n     to allow it: {remedy}"));
     }
     let more = all.len().saturating_sub(limit);

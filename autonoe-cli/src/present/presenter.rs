@@ -41,6 +41,8 @@ pub(crate) struct Presenter {
 struct State {
     activity: Activity,
     conversation: Option<ConversationOutput>,
+    /// Whether the run resumes an interrupted one.
+    is_resumed: bool,
 }
 
 /// Output of a conversation, whose starts and ends of sessions are not printed.
@@ -69,6 +71,11 @@ impl Presenter {
             denied: Vec::new(),
             unwritten: None,
         });
+    }
+
+    /// Sets whether the run resumes an interrupted one, before it starts.
+    pub(crate) fn set_resumed(&self, is_resumed: bool) {
+        self.state().is_resumed = is_resumed;
     }
 
     /// Prints the prompt of a chat.
@@ -131,6 +138,7 @@ impl RunObserver for Presenter {
         let State {
             activity,
             conversation,
+            is_resumed,
         } = &mut *self.state();
         match &event.kind {
             RunEventKind::SessionStarted { .. } => self.screen.reset_clock(),
@@ -147,7 +155,10 @@ impl RunObserver for Presenter {
             self.print_line(debug_line(&event.kind));
         }
         if conversation.is_none() || !is_session_boundary(&event.kind) {
-            for line in lines(event, activity.tools()) {
+            for mut line in lines(event, activity.tools()) {
+                if let (RunEventKind::RunStarted { run, mode }, true) = (&event.kind, *is_resumed) {
+                    line.text = format!("Run {run} resumed ({mode})");
+                }
                 self.print_line(Some(line));
             }
         }

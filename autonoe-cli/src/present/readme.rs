@@ -14,7 +14,7 @@ use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock}
 use serde_json::{Value, json};
 
 use super::{DeniedCall, denial_summary};
-use crate::commands::configuration_lines;
+use crate::commands::{configuration_lines, limits_line};
 
 /// Collects the permanent lines of a run.
 #[derive(Default)]
@@ -97,8 +97,9 @@ async fn readme_sample_matches_terminal_output() {
     };
     let directory = Path::new("/home/me/shop");
     let denied: Vec<_> = timeline.denied.iter().map(DeniedCall::from).collect();
-    let lines: String = configuration_lines(directory, &BackendChoice::default(), &agent, &limits)
+    let lines: String = configuration_lines(directory, &BackendChoice::default(), &agent)
         .iter()
+        .chain(&limits_line(&limits, None))
         .chain(&collected.1)
         .chain(&summary(&report))
         .chain(&denial_summary(&denied, 5))

@@ -202,3 +202,20 @@ fn a_failed_check_is_not_a_denial() {
         assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{args:?}");
     }
 }
+
+#[test]
+fn a_command_without_quotes_gets_a_tip_and_an_empty_one_an_error() {
+    let fixture = Fixture::new();
+
+    let split = fixture.autonoe(&["check", "ls", "-la"]);
+    let empty = fixture.autonoe(&["check", " "]);
+
+    assert_eq!((split.code, empty.code), (2, 2));
+    let tip = "tip: quote the command: autonoe check 'ls -la'";
+    assert!(split.stderr.contains(tip), "{}", split.screen());
+    assert!(
+        empty.stderr.contains("the command is empty"),
+        "{}",
+        empty.screen()
+    );
+}

@@ -104,6 +104,11 @@ fn each_problem_alone_prevents_a_run() {
             Box::new(file(".autonoe/status.json", "{")),
         ),
         (
+            "coding.md",
+            "coding.md\" is blank; write a text there",
+            Box::new(file(".autonoe/coding.md", " \n")),
+        ),
+        (
             "journal",
             "line 1 of the journal",
             Box::new(file(".autonoe/journal.jsonl", "x\n")),
@@ -136,6 +141,17 @@ fn each_problem_alone_prevents_a_run() {
 }
 
 #[test]
+fn findings_and_remedies_are_never_cut() {
+    let name = format!("{}-end", "x".repeat(300));
+    let json = format!("{{\"mcpServers\": {{\"docs\": {{\"command\": \"{name}\"}}}}}}");
+    let fixture = healthy().file(".autonoe/agent.json", json);
+    let output = fixture.autonoe(&["doctor"]);
+
+    assert!(!output.stdout.contains('…'), "{}", output.screen());
+    assert!(output.stdout.contains(&name), "{}", output.screen());
+}
+
+#[test]
 fn a_warning_does_not_keep_a_run_from_starting() {
     type Change = Box<dyn Fn(Fixture) -> Fixture>;
     let cases: Vec<(&str, &str, Change)> = vec![
@@ -143,6 +159,11 @@ fn a_warning_does_not_keep_a_run_from_starting() {
             "agent.json",
             "agent.json:1:2: /sandbox: the unknown field `sandbox` has no effect",
             Box::new(|it| it.file(".autonoe/agent.json", "{\"sandbox\": false}")),
+        ),
+        (
+            "sync.md",
+            "sync.md\" is blank; write a text there",
+            Box::new(|it| it.file(".autonoe/sync.md", "")),
         ),
         (
             "mcp server",

@@ -76,6 +76,25 @@ fn json_output_matches_snapshot() {
 }
 
 #[test]
+fn a_dry_run_shows_the_model_that_the_backend_names() {
+    let config =
+        r#"{"backend": {"type": "gemini", "model": "gemini-2.5-flash"}, "mcpServers": {}}"#;
+    let fixture = fixture().file(".autonoe/agent.json", config);
+
+    for (args, model) in [
+        (&["run", "--dry-run"][..], "gemini-2.5-flash"),
+        (
+            &["run", "--dry-run", "-m", "gemini-2.5-pro"],
+            "gemini-2.5-pro",
+        ),
+    ] {
+        let output = fixture.autonoe(args);
+        let row = format!("  model        {model}\n");
+        assert!(output.stdout.contains(&row), "{}", output.screen());
+    }
+}
+
+#[test]
 fn a_finished_project_would_end_at_once() {
     let fixture = fixture().file(".autonoe/status.json", ONE_PASSED);
 

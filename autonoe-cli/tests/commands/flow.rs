@@ -315,6 +315,27 @@ fn graph_output_refuses_files_of_autonoe() {
 }
 
 #[test]
+fn a_graph_replaces_only_an_earlier_graph() {
+    let fixture = with_flows(&["review"]).file("greet.sh", "echo hello\n");
+
+    let output = fixture.autonoe(&["flow", "graph", "review", "-o", "greet.sh"]);
+
+    assert_eq!(output.code, 2, "{}", output.screen());
+    assert!(
+        output.stderr.contains("greet.sh exists"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(fixture.read("greet.sh"), "echo hello\n");
+    for format in ["mermaid", "dot"] {
+        for _ in 0..2 {
+            let args = ["flow", "graph", "review", "-o", "flow", "--format", format];
+            assert_eq!(fixture.autonoe(&args).code, 0, "{format}");
+        }
+    }
+}
+
+#[test]
 fn a_dry_run_shows_parameters_settings_and_the_first_step() {
     let fixture = with_flows(&["review"]).file(".autonoe/agent.json", "{\"mcpServers\": {}}");
     let before = fixture.files();

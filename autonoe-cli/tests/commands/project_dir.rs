@@ -121,3 +121,28 @@ fn a_project_that_is_named_by_a_link_has_the_paths_of_the_link_too() {
         );
     }
 }
+
+#[test]
+fn a_state_folder_that_is_no_folder_is_named_with_what_to_do() {
+    let file = Fixture::new()
+        .file("SPEC.md", "# Shop\n")
+        .file(".autonoe", "mine\n");
+    let link = Fixture::new().file("SPEC.md", "# Shop\n");
+    symlink("gone", link.project().join(".autonoe")).expect("writable");
+    for (fixture, found) in [
+        (file, "a file, not a folder"),
+        (link, "a symlink that leads nowhere"),
+    ] {
+        for args in [&["status"][..], &["run"], &["log"], &["init"]] {
+            let output = fixture.autonoe(args);
+
+            let expected = format!(
+                "error: [folder]/project/.autonoe is {found}\n  hint: Autonoe keeps its files in \
+                 a folder of this name: move it away\n"
+            );
+            assert_eq!((output.code, &output.stderr), (1, &expected), "{args:?}");
+        }
+        let doctor = fixture.autonoe(&["doctor"]);
+        assert!(doctor.stdout.contains(found), "{}", doctor.screen());
+    }
+}

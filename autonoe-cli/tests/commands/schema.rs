@@ -62,7 +62,11 @@ fn schema_of_a_backend_has_a_short_name() {
 
     assert_eq!(schema("claude"), schema("backend.claude"));
     assert_eq!(schema("claude")["properties"]["type"]["const"], "claude");
-    assert!(schema("scripted")["properties"]["sessions"].is_object());
+    let scripted = schema("scripted");
+    assert!(scripted["properties"]["sessions"].is_object());
+    let description = scripted["description"].as_str().expect("a text");
+    assert!(description.contains("without a `type`"), "{description}");
+    assert!(!description.contains("\"type\""), "{description}");
 }
 
 #[test]

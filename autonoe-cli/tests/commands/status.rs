@@ -218,3 +218,42 @@ fn a_project_that_is_not_there_or_not_readable_is_an_error() {
 fn wrong_usage_exits_with_code_2() {
     assert_eq!(Fixture::new().autonoe(&["status", "--jsn"]).code, 2);
 }
+
+#[test]
+fn a_misspelled_field_is_a_warning_of_status_and_doctor() {
+    let ledger = r#"{"deliverables": [{"id": "A", "description": "x",
+        "acceptanceCriteria": ["y"], "pased": true, "owner": "Ada"}]}"#;
+    let fixture = Fixture::new().file(".autonoe/status.json", ledger);
+
+    let (status, doctor) = (fixture.autonoe(&["status"]), fixture.autonoe(&["doctor"]));
+
+    let expected = "A: the unknown field `pased` has no effect; did you mean `passed`?";
+    assert_eq!(status.code, 0, "{}", status.screen());
+    assert!(status.stderr.contains(expected), "{}", status.screen());
+    assert!(!status.stderr.contains("owner"), "{}", status.screen());
+    assert!(doctor.stdout.contains(expected), "{}", doctor.screen());
+}
+
+#[test]
+fn a_folder_of_a_project_is_not_mistaken_for_a_project() {
+    let fixture = Fixture::new()
+        .file("SPEC.md", "# Shop\n")
+        .file(".harness/.gitignore", "*\n")
+        .file("src/main.rs", "");
+
+    for (args, missing) in [
+        (&["status"][..], "SPEC.md and no .autonoe"),
+        (&["log"], "SPEC.md and no .autonoe"),
+        (&["harness", "status"], ".harness"),
+    ] {
+        let below = fixture.autonoe(&[args, &["-p", "src"]].concat());
+        let root = fixture.autonoe(args);
+
+        let expected = format!(
+            "[folder]/project/src has no {missing}, but [folder]/project is a project: change to \
+             it, or pass it with -p.\n"
+        );
+        assert!(below.stdout.contains(&expected), "{}", below.screen());
+        assert!(!root.stdout.contains("is a project"), "{}", root.screen());
+    }
+}

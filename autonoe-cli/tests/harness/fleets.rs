@@ -81,6 +81,12 @@ fn rerunning_a_finished_fleet_only_prints_its_result() {
     assert_eq!(second.code, Some(0), "{second:?}");
     assert_eq!(second.stdout, first.stdout);
     assert_eq!(fixture.git(&["rev-parse", "HEAD"]), head);
+    assert!(!first.stderr.contains("nothing was run"), "{first:?}");
+    assert!(
+        second.stderr.contains("the fleet roadmap ended at 2"),
+        "{second:?}"
+    );
+    assert!(second.stderr.contains("--name"), "{second:?}");
 }
 
 #[test]

@@ -119,12 +119,18 @@ fn a_file_in_place_of_the_fleet_directory_is_reported_and_not_changed() {
     let fixture = Fixture::new();
     fixture.write(".harness", "mine\n");
 
-    let status = fixture.harness(&["status"]);
-
-    assert_eq!(status.code, Some(1), "{status:?}");
-    let expected = ".harness\" is a file, not the folder of fleets";
-    assert!(status.stderr.contains(expected), "{status:?}");
+    for ended in [fixture.harness(&["status"]), fixture.run(&[]).end()] {
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        let expected = ".harness\" is a file, not the folder of fleets";
+        assert!(ended.stderr.contains(expected), "{ended:?}");
+        assert!(ended.stderr.contains("move it away"), "{ended:?}");
+    }
     assert_eq!(fixture.read(".harness"), "mine\n");
+    fs::remove_file(fixture.project().join(".harness")).expect("it is there");
+    symlink("gone", fixture.project().join(".harness")).expect("writable");
+    let run = fixture.run(&[]).end();
+    let expected = ".harness\" is a symlink, not the folder of fleets";
+    assert!(run.stderr.contains(expected), "{run:?}");
 }
 
 #[test]
@@ -144,6 +150,37 @@ fn members_without_a_fleet_are_reported() {
         assert_eq!(ended.code, Some(1), "{ended:?}");
         assert!(ended.stderr.contains("roadmap.parser"), "{ended:?}");
         assert!(ended.stderr.contains("meta_state.db"), "{ended:?}");
+    }
+}
+
+#[test]
+fn a_run_does_not_adopt_members_without_a_fleet() {
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[]);
+    assert_eq!(fixture.run(&["--backend", &agents]).end().code, Some(0));
+    let remove = || {
+        for file in ["meta_state.db", "meta_state.db-wal", "meta_state.db-shm"] {
+            // These files may disappear with the last process that had the database open.
+            let _ = fs::remove_file(fixture.project().join(".harness").join(file));
+        }
+    };
+    let roadmap = fixture.read("ROADMAP.md").replace("Read sums.", "Write z.");
+    fixture.write("ROADMAP.md", &roadmap);
+    fixture.git(&["commit", "-qam", "Another task"]);
+
+    for is_empty in [false, true] {
+        for name in ["roadmap", "other"] {
+            remove();
+            if is_empty {
+                fixture.write(".harness/meta_state.db", "");
+            }
+            let refused = fixture.run(&["--backend", &agents, "--name", name]).end();
+
+            assert_eq!(refused.code, Some(1), "{refused:?}");
+            let expected = "has folders of members without a fleet: roadmap.docs";
+            assert!(refused.stderr.contains(expected), "{refused:?}");
+            assert!(refused.stderr.contains("meta_state.db"), "{refused:?}");
+        }
     }
 }
 
@@ -277,6 +314,13 @@ fn wrong_usage_is_reported_before_the_start() {
         assert!(ended.stderr.contains(expected), "{options:?} {ended:?}");
         assert!(!fixture.has(".harness/meta_state.db"), "{options:?}");
     }
+    for name in ["../x", ""] {
+        let refused = fixture.run(&["--name", name, "--backend", &agents]).end();
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        let expected = format!("error: {name:?} cannot be the name of a fleet");
+        assert_eq!(refused.stderr.matches(&expected).count(), 1, "{refused:?}");
+        assert_eq!(refused.stderr.lines().count(), 1, "{refused:?}");
+    }
     let missing = fixture.harness(&["run", "PLAN.md"]);
     assert!(
         missing
@@ -340,6 +384,31 @@ fn another_roadmap_under_the_name_of_a_fleet_is_refused() {
         "{refused:?}"
     );
     assert!(refused.stderr.contains("--name"), "{refused:?}");
+}
+
+#[test]
+fn uncommitted_changes_are_reported_at_the_start_and_kept_work_with_the_command_that_merges_it() {
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[]);
+    fixture.write("docs.md", "mine\n");
+
+    let first = fixture.run(&["--backend", &agents]).end();
+    fs::remove_file(fixture.project().join("docs.md")).expect("it is there");
+    let second = fixture.run(&["--backend", &agents]).end();
+
+    let warning = "warning: the project has uncommitted changes (docs.md)";
+    assert!(first.stderr.contains(warning), "{first:?}");
+    assert!(
+        !second.stderr.contains("uncommitted changes ("),
+        "{second:?}"
+    );
+    for ended in [first, second] {
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        let command = "`git merge autonoe/roadmap/docs`";
+        assert!(ended.stdout.contains(command), "{ended:?}");
+    }
+    fixture.git(&["merge", "-q", "autonoe/roadmap/docs"]);
+    assert_eq!(fixture.read("docs.md"), "docs\n");
 }
 
 #[test]

@@ -225,12 +225,49 @@ async fn a_hard_linked_output_file_keeps_the_content_of_its_other_name() {
         sample.path().join("mine"),
         sample.path().join("autonoe-report.html"),
     );
-    fs::write(&own_file, "mine").expect("writable");
+    let earlier = format!("{}<!-- mine -->", sample.page(&[]));
+    fs::write(&own_file, &earlier).expect("writable");
     fs::hard_link(&own_file, &page).expect("writable");
 
     sample.page_file();
 
-    assert_eq!(fs::read(&own_file).expect("it is there"), b"mine");
+    let kept = fs::read_to_string(&own_file).expect("it is there");
+    assert_eq!(kept, earlier);
+    assert!(
+        !fs::read_to_string(&page)
+            .expect("it is there")
+            .contains("<!-- mine -->")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_an_earlier_page_is_replaced() {
+    let sample = Sample::shop().await;
+    fs::create_dir(sample.path().join(".git")).expect("writable");
+    for (name, content) in [
+        ("SPEC.md", None),
+        (".git/config", Some("[core]\n")),
+        (".git/new.html", None),
+        ("greet.sh", Some("echo hello\n")),
+        ("other.html", Some("<!DOCTYPE html><title>Mine</title>")),
+    ] {
+        let path = sample.path().join(name);
+        if let Some(content) = content {
+            fs::write(&path, content).expect("writable");
+        }
+        let before = fs::read(&path).ok();
+
+        let output = sample.report(&["-o", name]);
+
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{name}: {stderr}");
+        assert!(stderr.contains(name), "{stderr}");
+        assert_eq!(fs::read(&path).ok(), before, "{name}");
+    }
+    fs::remove_file(sample.path().join("SPEC.md")).expect("it is there");
+    assert_eq!(sample.report(&["-o", "SPEC.md"]).status.code(), Some(2));
+    fs::write(sample.path().join("empty.html"), "").expect("writable");
+    assert!(sample.report(&["-o", "empty.html"]).status.success());
 }
 
 #[tokio::test(start_paused = true)]

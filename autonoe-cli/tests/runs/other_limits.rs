@@ -93,6 +93,18 @@ fn a_resumed_run_keeps_its_limits_unless_others_are_passed() {
 }
 
 #[test]
+fn a_resumed_run_prints_all_limits_in_force() {
+    let project = killed_in_session_3(&["run", "--max-cost=9", "--max-time=1h", "-n", "3"]);
+
+    let ended = scripted(&project, &whole(), &["run", "-n", "4"]);
+
+    let expected = "Limits: maxIterations 4, maxCost $9.00, maxTime 1h";
+    assert!(ended.stderr.contains(expected), "{ended:?}");
+    assert!(ended.stderr.contains(" resumed (run)"), "{ended:?}");
+    assert!(!ended.stderr.contains(" started (run)"), "{ended:?}");
+}
+
+#[test]
 fn a_limit_can_be_raised() {
     let project = killed_in_session_3(&["run", "-n", "3"]);
 
@@ -179,6 +191,16 @@ fn a_sync_does_not_resume_a_run_and_prints_that() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.stderr.contains("starting a new sync"), "{ended:?}");
     assert!(!ended.stderr.contains("going on with"), "{ended:?}");
+}
+
+#[test]
+fn status_names_the_command_that_resumes_a_killed_run() {
+    let project = killed_in_session_3(&["run"]);
+
+    let status = CommandOutput::run(autonoe(&project, &["status"]));
+
+    let expected = "The last run was interrupted: the next `autonoe run` resumes it.";
+    assert!(status.stdout.contains(expected), "{status:?}");
 }
 
 #[test]

@@ -340,3 +340,15 @@ fn few_and_many_deliverables_fit_on_a_phone_and_on_a_desk() {
         run.kill();
     }
 }
+
+#[test]
+fn an_unknown_fleet_is_wrong_usage() {
+    let project = Project::new();
+
+    let refused = autonoe(&project, &["serve", "-f", "nope"]).output();
+
+    let refused = refused.expect("it starts");
+    let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("unknown fleet \"nope\""), "{stderr}");
+}

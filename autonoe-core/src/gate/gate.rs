@@ -189,14 +189,7 @@ impl Gate {
         }
         match self.grants.granting_rule(call, &self.project_paths) {
             Some(by) => GateDecision::Allow { by },
-            None => GateDecision::deny(
-                "grants",
-                format!(
-                    "no permission rule grants this use of {}; work without it",
-                    call.name
-                ),
-                Grants::remedy(call),
-            ),
+            None => GateDecision::deny("grants", not_granted(call), Grants::remedy(call)),
         }
     }
 
@@ -220,6 +213,19 @@ impl Gate {
                 HookDecision::block("a check of this call took too long, so it is not allowed")
             }
         }
+    }
+}
+
+/// Returns the reason for denying a call that no rule grants. A session is granted its own tools
+/// of Autonoe, so no permission rule helps with those of other sessions.
+fn not_granted(call: &ToolCall) -> String {
+    let name = &call.name;
+    match Toolbox::tool_name(name) {
+        Some("create" | "deprecate") => {
+            format!("only planning sessions have the tool {name}; work without it")
+        }
+        Some(_) => format!("this session does not have the tool {name}; work without it"),
+        None => format!("no permission rule grants this use of {name}; work without it"),
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::no_follow::open_file_to_append;
 use super::safe_read::{ReadError, read_file, without_bom};
-use super::{durable, json_error_message};
+use super::{durable, json_error_message, suggest};
 use crate::ledger::{Deliverable, Ledger, LedgerState, Revision, Snapshot, VerificationTracker};
 use crate::text::content_hash::content_hash;
 use crate::time::Epoch;
@@ -113,7 +113,7 @@ impl StatusRecord {
     /// Parses `bytes`, the whole content of the file.
     pub(super) fn parse(bytes: &[u8]) -> Result<Snapshot, BoxError> {
         let record: Self = serde_json::from_slice(without_bom(bytes))
-            .map_err(|error| json_error_message(&error))?;
+            .map_err(|error| parse_error(without_bom(bytes), &error))?;
         Ok(Snapshot {
             revision: FileRevision::new(record.epoch, record.revision, bytes).into(),
             epoch: record.epoch,
@@ -127,6 +127,70 @@ impl StatusRecord {
                 verification: record.verification,
             },
         })
+    }
+}
+
+/// The fields of the file.
+const FIELDS: [&str; 6] = [
+    "createdAt",
+    "updatedAt",
+    "deliverables",
+    "verification",
+    "epoch",
+    "revision",
+];
+
+/// The fields of a deliverable.
+const DELIVERABLE_FIELDS: [&str; 6] = [
+    "id",
+    "description",
+    "acceptanceCriteria",
+    "passed",
+    "blocked",
+    "deprecatedAt",
+];
+
+impl StatusRecord {
+    /// Returns a warning for each unknown field that is most likely a misspelling. Unknown fields
+    /// are kept.
+    #[doc(hidden)]
+    pub fn field_warnings(state: &LedgerState) -> Vec<String> {
+        let own = misspelled(state.ledger.unknown(), &FIELDS, "");
+        let deliverables = state.ledger.deliverables().iter();
+        let of_deliverables = deliverables.flat_map(|deliverable| {
+            let place = format!("{}: ", deliverable.id());
+            misspelled(deliverable.unknown(), &DELIVERABLE_FIELDS, &place)
+        });
+        own.into_iter().chain(of_deliverables).collect()
+    }
+}
+
+fn misspelled(unknown: &Map<String, Value>, known: &[&str], place: &str) -> Vec<String> {
+    let found = unknown
+        .keys()
+        .filter(|name| !known.contains(&name.as_str()));
+    let warnings = found.filter_map(|name| {
+        let suggestion = suggest(name, known.iter().copied())?;
+        Some(format!(
+            "{place}the unknown field `{name}` has no effect; did you mean `{suggestion}`?"
+        ))
+    });
+    warnings.collect()
+}
+
+/// Returns the message of a parse error. The error of a date does not name its field, so the path
+/// of the field is added.
+fn parse_error(bytes: &[u8], error: &serde_json::Error) -> String {
+    let message = json_error_message(error);
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let path = match serde_path_to_error::deserialize::<_, StatusRecord>(&mut deserializer) {
+        Err(error) => error.path().to_string(),
+        Ok(_) => String::new(),
+    };
+    if path.ends_with("At") {
+        format!("{path}: expected a date such as 2026-01-31; {message}")
+    } else {
+        message
     }
 }
 
@@ -192,6 +256,39 @@ mod tests {
         assert_eq!(parsed, Some(revision));
         assert!(revision.is_of(b"a ledger"));
         assert!(!revision.is_of(b"a ledgar"));
+    }
+
+    #[test]
+    fn the_error_of_a_date_names_its_field() {
+        let deliverable = r#"{"id": "A", "description": "x", "deprecatedAt": "never"}"#;
+        for (text, field) in [
+            (
+                r#"{"createdAt": "yesterday", "deliverables": []}"#.to_owned(),
+                "createdAt: ",
+            ),
+            (
+                format!(r#"{{"deliverables": [{deliverable}]}}"#),
+                "deliverables[0].deprecatedAt: ",
+            ),
+        ] {
+            let error = StatusRecord::parse(text.as_bytes()).expect_err("it is no date");
+            assert!(error.to_string().starts_with(field), "{error}");
+        }
+    }
+
+    #[test]
+    fn misspelled_fields_are_reported_and_other_unknown_fields_are_not() {
+        let text = r#"{"createdat": "2026-01-31", "owner": "Ada", "deliverables": [
+            {"id": "A", "description": "x", "pased": true, "note": "y"}]}"#;
+        let snapshot = StatusRecord::parse(text.as_bytes()).expect("a ledger");
+
+        let warnings = StatusRecord::field_warnings(&snapshot.state);
+
+        let expected = [
+            "the unknown field `createdat` has no effect; did you mean `createdAt`?",
+            "A: the unknown field `pased` has no effect; did you mean `passed`?",
+        ];
+        assert_eq!(warnings, expected);
     }
 
     #[test]

@@ -70,8 +70,10 @@ pub(crate) async fn check_completion(
 #[test]
 fn completion_is_never_evaluated_before_the_first_iteration() {
     let step = step();
-    let mut progress = FlowProgress::default();
-    progress.at_end = true;
+    let mut progress = FlowProgress {
+        at_end: true,
+        ..FlowProgress::default()
+    };
     assert!(CompletionContext::new(&step, &progress).is_none());
 
     progress.iterations = 1;
@@ -160,7 +162,7 @@ async fn each_condition_completes_with_a_reason() {
             &[
                 |it| {
                     it.signals
-                        .push(AgentSignal::new("stuck").with_field("summary", "x"))
+                        .push(AgentSignal::new("stuck").with_field("summary", "x"));
                 },
                 |it| {
                     it.signals
@@ -169,7 +171,7 @@ async fn each_condition_completes_with_a_reason() {
             ],
             |it| {
                 it.signals
-                    .push(AgentSignal::new("done").with_field("summary", "all of it"))
+                    .push(AgentSignal::new("done").with_field("summary", "all of it"));
             },
             "the agent sent the signal `done`",
         ),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::leadership::Leadership;
 use super::{FleetOrderError, FleetRun, FleetRunError};
+use crate::coordinate::MemberJob;
 use crate::folder::{FolderError, MemberFolder};
 use crate::state::{FleetRecord, SqliteMeta, StateError};
 use crate::strategy::MemberId;
@@ -84,6 +85,29 @@ impl FleetRun {
     pub(super) fn check_journals(&self) -> Result<(), FolderError> {
         for folder in self.home.member_folders(&self.order.name)? {
             folder.entries()?;
+        }
+        Ok(())
+    }
+
+    /// Checks that the started members have the work of this order. A member with other work would
+    /// count as done without it.
+    pub(super) fn check_started_members(&self) -> Result<(), FleetRunError> {
+        let name = &self.order.name;
+        let invalid = |error| FleetOrderError::not_serialised(name, &error);
+        for spec in self.order.specs().map_err(invalid)? {
+            let folder = self.home.member_folder(name, &spec.id)?;
+            let stored = match folder.order() {
+                Err(FolderError::NoOrder { .. }) => continue,
+                stored => stored?,
+            };
+            // The stored work was parsed from text, which may change the last digit of a fraction.
+            let text = spec.work.to_string();
+            let work: serde_json::Value = serde_json::from_str(&text).map_err(invalid)?;
+            let is_same = |job: MemberJob| job.work == work;
+            if !MemberJob::from_run(&stored).is_ok_and(is_same) {
+                let path = folder.path().join("order.json");
+                return Err(FolderError::corrupt(&path, "it contains another order").into());
+            }
         }
         Ok(())
     }

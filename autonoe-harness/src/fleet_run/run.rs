@@ -221,6 +221,7 @@ impl FleetRun {
             }
             None => {
                 self.check_journals()?;
+                self.check_started_members()?;
                 self.coordinate(&mut recorder, folder, control).await?
             }
         };

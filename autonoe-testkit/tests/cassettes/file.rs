@@ -51,7 +51,7 @@ async fn the_recorded_form_of_a_session_is_stable() {
 
     let shape = json!(recorder.cassette());
 
-    let reason = "denied by grants: no permission rule grants this use of mcp__autonoe__verify; work \
+    let reason = "denied by grants: this session does not have the tool mcp__autonoe__verify; work \
                without it";
     assert_eq!(shape["version"], 1);
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use autonoe_app::text::shorten;
+use autonoe_app::text::{sanitize_line, shorten};
 use autonoe_core::gate::policy::{Denial, Explanation, Finding, Layer};
 use autonoe_core::is_deceptive;
 use schemars::JsonSchema;
@@ -57,7 +57,7 @@ pub(super) fn format_verdict(command: &str, explanation: &Explanation) -> String
     let Some(denial) = explanation.verdict.denial() else {
         return format!("allowed{}\n", names(&explanation.commands));
     };
-    let mut text = format!("denied: {}\n\n", shorten(&denial.reason));
+    let mut text = format!("denied: {}\n\n", sanitize_line(&denial.reason));
     text.push_str(&underline(command, denial.span.as_ref()));
     text.push('\n');
     text.push_str(&columns(2, &details(denial)));
@@ -69,7 +69,7 @@ pub(super) fn format_verdict(command: &str, explanation: &Explanation) -> String
         .map(|other| {
             [format!(
                 "- {} (rule {})",
-                shorten(&other.reason),
+                sanitize_line(&other.reason),
                 other.rule
             )]
         })
@@ -91,12 +91,12 @@ fn details(denial: &Denial) -> Vec<[String; 2]> {
         denial
             .rationale
             .as_deref()
-            .map(|rationale| ("because", shorten(rationale))),
+            .map(|rationale| ("because", sanitize_line(rationale))),
     );
     let instead = denial.instead.as_deref();
-    rows.extend(instead.map(|instead| ("instead", shorten(instead))));
+    rows.extend(instead.map(|instead| ("instead", sanitize_line(instead))));
     let remedy = denial.remedy.as_deref();
-    rows.extend(remedy.map(|remedy| ("to allow it", shorten(remedy))));
+    rows.extend(remedy.map(|remedy| ("to allow it", sanitize_line(remedy))));
     let rows = rows.into_iter();
     rows.map(|(name, value)| [name.to_owned(), value]).collect()
 }

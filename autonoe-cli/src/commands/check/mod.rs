@@ -44,6 +44,9 @@ fn judge(args: &CheckArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
             }
             return judge_lines(&validator);
         }
+        Some(command) if command.trim().is_empty() => {
+            return Err(CliError::usage("the command is empty"));
+        }
         Some(command) => command,
     };
     let explanation = validator.explain(command);

@@ -7,7 +7,7 @@ mod project;
 
 use std::process::ExitCode;
 
-use autonoe_app::text::shorten;
+use autonoe_app::text::{sanitize_line, shorten};
 use autonoe_app::{
     BackendChoice, ChosenBackend, ChosenModel, FindModelError, ModelsFile, exit_code,
     invalid_sandbox_warning, sandbox_switch,
@@ -22,7 +22,7 @@ use self::backend::{ProbeContext, SANDBOX};
 use super::runtime::runtime;
 use crate::args::DoctorArgs;
 use crate::cli_env::CliEnv;
-use crate::columns::columns;
+use crate::columns::columns_within;
 use crate::error::CliError;
 
 /// Checks whether a run could start, and prints the problems.
@@ -30,7 +30,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &CliEnv) -> Result<ExitCode, CliErr
     let runtime = runtime()?;
     let switch = sandbox_switch(args.no_sandbox, env);
     let report = runtime.block_on(examine(args, switch, env));
-    env.print_as(args.json, &report, DoctorReport::format)?;
+    env.print_as(args.json, &report, |report| report.format(env.columns))?;
     Ok(exit_code::success_if(report.can_run))
 }
 
@@ -198,8 +198,8 @@ fn policy(effective: &EffectiveConfig) -> ProbeFinding {
 }
 
 impl DoctorReport {
-    /// Formats the findings and the backends as text.
-    fn format(&self) -> String {
+    /// Formats the findings and the backends as text, in lines of at most `width`. Nothing is cut.
+    fn format(&self, width: Option<usize>) -> String {
         let mut rows = Vec::new();
         for finding in &self.findings {
             let mark = match finding.state {
@@ -210,11 +210,11 @@ impl DoctorReport {
             rows.push([
                 mark.to_owned(),
                 shorten(&finding.name),
-                shorten(&finding.found),
+                sanitize_line(finding.found.trim()),
             ]);
             let remedy = finding.remedy.as_deref();
             rows.extend(remedy.map(|remedy| {
-                let remedy = format!("-> {}", shorten(remedy));
+                let remedy = format!("-> {}", sanitize_line(remedy.trim()));
                 [String::new(), String::new(), remedy]
             }));
         }
@@ -227,8 +227,8 @@ impl DoctorReport {
         let backends: Vec<_> = self.backends.iter().map(row).collect();
         format!(
             "{}\nValues of `--backend`:\n{}\n{verdict}\n",
-            columns(0, &rows),
-            columns(2, &backends)
+            columns_within(0, &rows, width),
+            columns_within(2, &backends, width)
         )
     }
 }
@@ -244,5 +244,9 @@ fn row(probe: &BackendProbe) -> [String; 3] {
             ("", usage.unwrap_or_else(|| probe.summary()))
         }
     };
-    [shorten(&probe.backend), state.to_owned(), shorten(&summary)]
+    [
+        shorten(&probe.backend),
+        state.to_owned(),
+        sanitize_line(summary.trim()),
+    ]
 }

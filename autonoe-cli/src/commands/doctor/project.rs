@@ -6,9 +6,10 @@ use std::path::Path;
 
 use autonoe_app::text::pluralize;
 use autonoe_core::agent::ProbeFinding;
+use autonoe_core::event::InstructionName;
 use autonoe_core::project::{
     AgentConfig, EffectiveConfig, FileDeliverableRepository, Journal, ProjectError,
-    ProjectRunError, RunLock, SandboxSwitch,
+    ProjectInstructions, ProjectRunError, RunLock, SandboxSwitch, StatusRecord,
 };
 use autonoe_core::{Mode, Project};
 
@@ -22,6 +23,7 @@ pub(super) fn files(project: &Project) -> Vec<ProbeFinding> {
         ledger(project),
         journal(project),
     ];
+    findings.extend(instructions(project));
     match RunLock::held(project) {
         Ok(None) => {}
         Ok(Some(held)) => findings.push(ProbeFinding::explained_problem(
@@ -120,6 +122,10 @@ fn ledger(project: &Project) -> ProbeFinding {
             Err(_) => ProbeFinding::good(NAME, "not found"),
         },
         Ok(Some(snapshot)) => {
+            let warnings = StatusRecord::field_warnings(&snapshot.state);
+            if !warnings.is_empty() {
+                return ProbeFinding::explained_warning(NAME, warnings.join("; "));
+            }
             let counts = snapshot.state.ledger.counts();
             let found = format!("{} of {} deliverables passed", counts.passed, counts.total);
             ProbeFinding::good(NAME, found)
@@ -136,6 +142,30 @@ fn journal(project: &Project) -> ProbeFinding {
             runs => ProbeFinding::good(NAME, pluralize(runs as u64, "run")),
         },
     }
+}
+
+/// Checks the instructions of the project. Those of a sync do not prevent a run.
+fn instructions(project: &Project) -> Vec<ProbeFinding> {
+    let texts = ProjectInstructions::new(project.state_dir());
+    let names = [
+        (InstructionName::Initializer, true),
+        (InstructionName::Coding, true),
+        (InstructionName::Sync, false),
+        (InstructionName::Verify, false),
+    ];
+    let mut findings = Vec::new();
+    for (name, is_of_run) in names {
+        let Err(error) = texts.find(&name) else {
+            continue;
+        };
+        let (name, found) = (format!("{name}.md"), error_chain(&error));
+        findings.push(if is_of_run {
+            ProbeFinding::explained_problem(name, found)
+        } else {
+            ProbeFinding::explained_warning(name, found)
+        });
+    }
+    findings
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! First step of a run, for `--dry-run`.
 
-use autonoe_app::ChosenModel;
 use autonoe_app::text::pluralize;
 use autonoe_core::Mode;
 use autonoe_core::ledger::LedgerCounts;
@@ -68,14 +67,14 @@ impl First {
         mode: Mode,
         models: &Models,
         preview: &RunPreview,
-        on_model: Option<&ChosenModel>,
+        own_model: Option<&str>,
     ) -> Self {
         Self {
             mode,
             ledger: preview.ledger.map(|ledger| ledger.counts),
             lock: preview.lock_held.as_ref().map(ToString::to_string),
             resumes: preview.resumes.as_ref().map(|run| run.run.to_string()),
-            next: Next::new(models, &preview.next, on_model),
+            next: Next::new(models, &preview.next, own_model),
         }
     }
 
@@ -100,7 +99,7 @@ impl First {
 }
 
 impl Next {
-    fn new(models: &Models, next: &NextAction, on_model: Option<&ChosenModel>) -> Self {
+    fn new(models: &Models, next: &NextAction, own_model: Option<&str>) -> Self {
         match next {
             NextAction::Session {
                 number,
@@ -108,8 +107,7 @@ impl Next {
                 text,
                 tools,
             } => {
-                let own = on_model.map(|chosen| chosen.backend.model.as_str());
-                let model = models.for_phase(instruction.phase()).or(own);
+                let model = models.for_phase(instruction.phase()).or(own_model);
                 Self::Session {
                     number: *number,
                     instruction: instruction.to_string(),

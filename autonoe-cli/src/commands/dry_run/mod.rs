@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use self::first_step::First;
 use self::settings::settings;
-pub(super) use self::settings::{Setting, flow_settings, overridden_limits};
+pub(super) use self::settings::{Setting, flow_settings, limits_in_force};
 use crate::args::{OutputFormat, RunArgs};
 use crate::cli_env::CliEnv;
 use crate::columns::columns;
@@ -48,8 +48,12 @@ pub(super) fn dry_run(
         env.print_note(&format!("warning: {}", sanitize_line(warning)));
     }
     let on_model = on_model.as_ref();
+    let named = backend.choice.model();
+    let own_model = on_model
+        .map(|chosen| chosen.backend.model.as_str())
+        .or(named.as_deref());
     let plan = Plan {
-        first: First::new(mode, &agent.models(), &preview, on_model),
+        first: First::new(mode, &agent.models(), &preview, own_model),
         settings: settings(&agent, &limits, mode, &preview, &backend, on_model),
     };
     env.print_as(

@@ -137,15 +137,20 @@ fn run_limits(
         .collect()
 }
 
-/// Lists the limits from the command line, with the names of [`settings`].
-pub(in crate::commands) fn overridden_limits(
+/// Lists the limits in force with the names of [`settings`]: those of the command line, and those
+/// of the resumed run that differ from the defaults.
+pub(in crate::commands) fn limits_in_force(
     overrides: &LimitOverrides,
+    resumed: Option<&RunLimits>,
 ) -> Vec<(&'static str, String)> {
-    // The mode does not matter, because only the given limits remain.
-    let all = limits(&overrides.apply_to(&RunLimits::new(Mode::Run))).into_iter();
-    let is_set = override_flags(overrides);
-    all.zip(is_set)
-        .filter_map(|(limit, is_set)| is_set.then_some(limit))
+    let default = RunLimits::new(resumed.map_or(Mode::Run, |resumed| resumed.mode));
+    let before = resumed.unwrap_or(&default);
+    limits(&overrides.apply_to(before))
+        .into_iter()
+        .zip(limits(&default))
+        .zip(override_flags(overrides))
+        .filter(|((limit, default), is_set)| *is_set || limit != default)
+        .map(|((limit, _), _)| limit)
         .collect()
 }
 

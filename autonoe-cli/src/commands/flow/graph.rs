@@ -40,8 +40,23 @@ pub(super) fn graph(args: &FlowGraphArgs, env: &CliEnv) -> Result<ExitCode, CliE
         GraphFormat::Mermaid => graph.to_mermaid(),
         GraphFormat::Dot => graph.to_dot(),
     };
-    write_output(&text, &args.output, "the drawing", &project, env)?;
+    write_output(
+        &text,
+        &args.output,
+        "the drawing",
+        is_drawing,
+        &project,
+        env,
+    )?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns whether a text is an earlier drawing, by its beginning.
+fn is_drawing(text: &str) -> bool {
+    let beginnings = ["flowchart TD\n    n0", "digraph flow {\n    rankdir=TB;\n"];
+    beginnings
+        .iter()
+        .any(|beginning| text.starts_with(beginning))
 }
 
 /// Returns the format for a file extension.

@@ -80,6 +80,17 @@ fn no_fleets(home: &FleetHome) -> Result<CliError, CliError> {
     Ok(orphaned_members_error(home)?.unwrap_or(none))
 }
 
+/// Refuses to start a fleet if its members, or those of any fleet, exist without a record.
+pub(super) async fn check_no_orphans(home: &FleetHome, name: &str) -> Result<(), CliError> {
+    let fleets = home.fleets().await.or_failure()?;
+    let own = home.member_folders(name).or_failure()?;
+    let is_recorded = fleets.iter().any(|fleet| fleet.id == name);
+    if is_recorded || (own.is_empty() && !fleets.is_empty()) {
+        return Ok(());
+    }
+    orphaned_members_error(home)?.map_or(Ok(()), Err)
+}
+
 /// Returns an error if there are member folders but no fleets.
 pub(super) fn orphaned_members_error(home: &FleetHome) -> Result<Option<CliError>, CliError> {
     let folders = MemberFolder::list(home.path()).or_failure()?;

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 pub(super) use self::control::HarnessRequest;
 pub(super) use self::logs::HarnessLogLine;
 pub(super) use self::run::HarnessOutcome;
-pub(super) use self::serve::{QUEUE_LEN, show_fleet};
+pub(super) use self::serve::{QUEUE_LEN, check_fleet, show_fleet};
 pub(super) use self::status::HarnessFleets;
 use crate::args::{HarnessArgs, HarnessCommand};
 use crate::cli_env::CliEnv;

@@ -52,6 +52,15 @@ pub(super) fn serve(args: &HarnessServeArgs, env: &CliEnv) -> Result<ExitCode, C
     })
 }
 
+/// Returns an error if the project has no fleet of this name.
+pub(in crate::commands) async fn check_fleet(
+    project: &Project,
+    name: &str,
+) -> Result<(), CliError> {
+    find_fleet(&fleet_home(project), Some(name)).await?;
+    Ok(())
+}
+
 /// Poll interval of the fleets of a project.
 const FLEET_INTERVAL: Duration = Duration::from_secs(2);
 

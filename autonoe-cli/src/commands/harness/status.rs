@@ -18,6 +18,7 @@ use crate::args::HarnessStatusArgs;
 use crate::cli_env::CliEnv;
 use crate::columns::columns_within;
 use crate::commands::runtime::block_on;
+use crate::commands::status::missing_project_note;
 use crate::error::{CliError, OrFailure};
 
 /// Number of most recent alerts that are always shown.
@@ -80,7 +81,8 @@ impl From<FleetReport> for FleetResult {
 
 /// Prints the fleets of the project and the state of their members.
 pub(super) fn status(args: &HarnessStatusArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
-    let home = fleet_home(&args.project.find(env)?);
+    let project = args.project.find(env)?;
+    let home = fleet_home(&project);
     let fleets = block_on(async {
         Ok(match &args.fleet {
             Some(name) => vec![find_fleet(&home, Some(name)).await?],
@@ -97,6 +99,11 @@ pub(super) fn status(args: &HarnessStatusArgs, env: &CliEnv) -> Result<ExitCode,
         fleets: fleets.collect::<Result<_, _>>()?,
     };
     env.print_as(args.json, &fleets, |fleets| fleets.format(env.columns))?;
+    if !args.json && fleets.fleets.is_empty() {
+        if let Some(note) = missing_project_note(&project, &[".harness"]) {
+            env.print(&format!("{note}\n"))?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use self::live_run::LiveRun;
-use super::harness::{QUEUE_LEN, show_fleet};
+use super::harness::{QUEUE_LEN, check_fleet, show_fleet};
 use super::runtime::block_on;
 use super::signals;
 use crate::args::ServeArgs;
@@ -37,6 +37,9 @@ pub(crate) fn serve(args: &ServeArgs, env: &CliEnv) -> Result<ExitCode, CliError
         ));
     }
     block_on(async {
+        if let Some(name) = &args.fleet {
+            check_fleet(&project, name).await?;
+        }
         let run = follow(project.clone())?;
         let fleet = DashboardFeed::new(Dashboard::new("", ""));
         let (run_intents, run_intent_receiver) = mpsc::channel(QUEUE_LEN);

@@ -386,3 +386,36 @@ fn an_interrupt_ends_the_answer_with_its_own_exit_code() {
         "{written}"
     );
 }
+
+#[test]
+fn a_tool_of_another_session_gets_no_advice_to_allow_it() {
+    let project = Project::new();
+    let denied = is_denied_by(
+        "grants",
+        "mcp__autonoe__create",
+        json!({"deliverables": []}),
+    );
+
+    let ended = run_ask(&project, &[denied, ends()], &["Plan."]);
+
+    let reason = "only planning sessions have the tool mcp__autonoe__create";
+    assert!(ended.stderr.contains(reason), "{ended:?}");
+    assert!(!ended.stderr.contains("that you can allow"), "{ended:?}");
+    assert!(!ended.stderr.contains("permissions"), "{ended:?}");
+}
+
+#[test]
+fn an_agent_that_only_reads_is_not_announced_as_destructive() {
+    let project = Project::new();
+    let steps = [text_step("Hello."), ends()];
+
+    let reads = run_ask(&project, &steps, &["--read-only", "-D", "Hi"]);
+    let writes = run_ask(&project, &steps, &["-D", "Hi"]);
+
+    assert_eq!(reads.code, Some(0), "{reads:?}");
+    assert!(!reads.stderr.contains("--allow-destructive"), "{reads:?}");
+    assert!(
+        writes.stderr.contains("--allow-destructive is on"),
+        "{writes:?}"
+    );
+}

@@ -128,6 +128,11 @@ fn a_dry_run_prints_the_step_to_resume_or_the_reason_against_resuming() {
         other.stdout.contains("its parameters were different"),
         "{other:?}"
     );
+    assert_eq!((same.code, other.code), (Some(0), Some(1)));
+    let words = [&["prepare-release", &option][..], &words("2.0.0")].concat();
+    let refused = CommandOutput::run(flow(&project, &words));
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(!refused.stderr.contains("resuming the run"), "{refused:?}");
 }
 
 #[test]

@@ -126,6 +126,9 @@ impl Grants {
 
     /// Returns the setting that would grant `call`; `None` if no setting does.
     pub(in crate::gate) fn remedy(call: &ToolCall) -> Option<String> {
+        if Toolbox::tool_name(&call.name).is_some() {
+            return None;
+        }
         let rule = match &call.kind {
             ToolKind::Fetch { url } => format!("WebFetch(domain:{})", Url::parse(url)?.host),
             ToolKind::Mcp { .. } | ToolKind::Other => call.name.clone(),

@@ -291,9 +291,13 @@ pub(in crate::project) fn corrupt(
     number: usize,
     reason: impl Into<String>,
 ) -> JournalReadError {
+    let mut reason: String = reason.into();
+    if reason.contains("unknown name `") {
+        reason.push_str("; a newer version of Autonoe may have written this journal");
+    }
     JournalReadError::Corrupt {
         path: path.to_owned(),
         number,
-        source: reason.into().into(),
+        source: reason.into(),
     }
 }

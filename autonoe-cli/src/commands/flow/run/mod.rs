@@ -8,10 +8,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use autonoe_app::text::sanitize_line;
+use autonoe_app::text::{FlowReplay, sanitize_line};
 use autonoe_app::{
-    AlertSource, ChosenBackend, ModelsFile, RunAlerts, flow_commands, flow_notifiers, load_config,
-    missing_keys, without_keys,
+    AlertSource, ChosenBackend, ModelsFile, RunAlerts, exit_code, flow_commands, flow_notifiers,
+    load_config, missing_keys, without_keys,
 };
 use autonoe_core::project::{EffectiveConfig, ProjectError, RunLock};
 use autonoe_core::run::LimitOverrides;
@@ -87,7 +87,11 @@ fn run_flow(
         .as_ref()
         .filter(|_| !args.restart)
         .and_then(|interrupted| interrupted.flow(name));
+    let is_resumable =
+        |recorded: &RecordedFlow| FlowReplay::new(&recorded.start, &flow, &values).is_ok();
     match (&interrupted, resumed) {
+        // The run itself reports the reason.
+        (_, Some(recorded)) if !is_resumable(recorded) => {}
         (_, Some(recorded)) => run_ui.warn(&format!(
             "resuming the run {} of the flow {name}; limits that you do not pass keep their \
              original values",
@@ -195,7 +199,7 @@ fn dry_run(
     let plan = FlowPlan::new(args, project, flow, values, &config, &backend)?;
     let is_json = args.json || args.output.output == OutputFormat::Json;
     env.print_as(is_json, &plan, FlowPlan::format)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(exit_code::success_if(!plan.is_refused()))
 }
 
 /// Returns the limits to set; `None` if no limit is given, so that `recorded` keeps its own.

@@ -112,6 +112,11 @@ impl FlowPlan {
         })
     }
 
+    /// Returns whether an interrupted run of this flow cannot be resumed.
+    pub(super) fn is_refused(&self) -> bool {
+        self.refused.is_some()
+    }
+
     /// Formats the plan as text.
     pub(super) fn format(&self) -> String {
         let optional = |key: &'static str, value: &Option<String>| {

@@ -14,15 +14,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_app::telemetry::{Telemetry, parent_trace};
+use autonoe_app::text::sanitize_line;
 use autonoe_app::{
     AlertSource, ModelsFile, Notifications, criteria_sandbox, exit_code, this_program, without_keys,
 };
 use autonoe_core::engine::RunSpec;
 use autonoe_core::project::{ProjectError, RunLock};
-use autonoe_core::time::RandomIds;
+use autonoe_core::time::{RandomIds, format_time};
 use autonoe_core::{Project, RunControl};
 use autonoe_harness::alert::{Alert, Severity};
 use autonoe_harness::coordinate::MemberJob;
+use autonoe_harness::isolation::Git;
 use autonoe_harness::{
     FleetHome, FleetOrder, FleetReport, FleetRun, FleetRunError, FleetSpans, MemberCommand,
     MemberManager, Roadmap,
@@ -35,16 +37,19 @@ use self::display::FleetDisplay;
 pub(in crate::commands) use self::outcome::HarnessOutcome;
 use self::outcome::{fleet_exit_code, format_outcome};
 use super::executor_factory::ExecutorFactory;
-use super::fleet_selection::{fleet_home, git};
+use super::fleet_selection::{check_no_orphans, fleet_home, git};
 use crate::args::HarnessRunArgs;
 use crate::cli_env::CliEnv;
 use crate::commands::notify::{deliver_now, notifications};
-use crate::commands::runtime::runtime;
+use crate::commands::runtime::{block_on, runtime};
 use crate::commands::signals;
 use crate::error::{CliError, OrFailure, error_chain};
 
 /// Poll interval while processes of members shut down.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Time limit of git.
+const GIT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Time limit for members to shut down: longer than their own.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
@@ -52,6 +57,9 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
 /// Runs a fleet on the tasks of a roadmap, or resumes an interrupted one.
 pub(super) fn run(args: &HarnessRunArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     let project = args.project.find(env)?;
+    // A `.harness` that cannot be used is reported before anything else.
+    let home = fleet_home(&project);
+    block_on(async { home.fleets().await.or_failure() })?;
     let roadmap = order::read(&args.roadmap, env)?;
     let mut warnings = order::roadmap_warnings(&args.roadmap, &roadmap);
     warnings.extend(programs::check(&args.roadmap, &roadmap, env)?);
@@ -74,7 +82,17 @@ pub(super) fn run(args: &HarnessRunArgs, env: &CliEnv) -> Result<ExitCode, CliEr
             home,
             fleet,
             report,
-        }) => print_outcome(args, &home, &fleet, &report, env),
+            ended_at,
+        }) => {
+            if let Some(at) = ended_at.filter(|_| !args.quiet) {
+                env.print_note(&format!(
+                    "the fleet {fleet} ended at {}, and nothing was run now; to run the roadmap \
+                     again, choose another name with --name",
+                    format_time(at)
+                ));
+            }
+            print_outcome(args, &home, &fleet, &report, env)
+        }
         Err(error) => {
             if !notifications.is_empty() {
                 let text = format!("the fleet cannot run: {error}");
@@ -106,6 +124,8 @@ enum FleetEnd {
         home: FleetHome,
         fleet: String,
         report: Box<FleetReport>,
+        /// The end of a fleet that was not run again.
+        ended_at: Option<Timestamp>,
     },
     /// The operator has left the fleet.
     Detached { fleet: String },
@@ -140,6 +160,12 @@ fn run_fleet(
     let _lock = lock_project(args, &project)?;
     let home = fleet_home(&project);
     let fleet = order.name.clone();
+    block_on(check_no_orphans(&home, &fleet))?;
+    let ended_at = block_on(async {
+        let recorded = home.fleet(&fleet).await;
+        let recorded = recorded.or_failure()?;
+        Ok(recorded.and_then(|it| it.result.map(|_| it.updated_at)))
+    })?;
     let trace = parent_trace(env);
     let telemetry = Telemetry::start(&models, project.root(), env, trace.as_ref(), None)
         .unwrap_or_else(|error| {
@@ -163,6 +189,9 @@ fn run_fleet(
             environment
         });
 
+    if !args.no_worktrees && ended_at.is_none() {
+        warnings.extend(block_on(async { Ok(dirty_warning(&home, env).await) })?);
+    }
     let mut display = FleetDisplay::open(args, &home, &fleet, telemetry.spans(), env);
     display.print_warnings(switch, agent.destructive(), &warnings);
     let runtime = runtime()?;
@@ -212,7 +241,29 @@ fn run_fleet(
         home,
         fleet,
         report: Box::new(report),
+        ended_at,
     })
+}
+
+/// Returns a warning about uncommitted changes of the project. Without a repository, the run
+/// itself fails.
+async fn dirty_warning(home: &FleetHome, env: &CliEnv) -> Option<String> {
+    let git = Git::new(git(home, env), GIT_TIMEOUT);
+    let arguments = ["status", "--porcelain", "-z", "--no-renames", "."];
+    let changes = git.run_ok(home.project(), &arguments).await.ok()?;
+    let files: Vec<_> = changes
+        .split('\0')
+        .filter_map(|change| change.get(3..))
+        .collect();
+    let (first, more) = (sanitize_line(files.first()?), files.len() - 1);
+    let more = match more {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "the project has uncommitted changes ({first}{more}); members do not see them, and work on \
+         the same files cannot be merged: commit or stash them first"
+    ))
 }
 
 /// Adds the spans of a member's process to the trace of the fleet.

@@ -226,6 +226,12 @@ fn ladder(args: &HarnessRunArgs) -> Ladder {
 /// Returns the name of the fleet: `--name`, or else the file name of the roadmap.
 fn name_of(args: &HarnessRunArgs) -> Result<String, CliError> {
     if let Some(name) = &args.name {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || !name.chars().all(is_plain) {
+            return Err(CliError::usage(format!(
+                "{name:?} cannot be the name of a fleet: use letters, digits, `-` and `_`"
+            )));
+        }
         return Ok(name.clone());
     }
     let stem = args.roadmap.file_stem().unwrap_or_default();

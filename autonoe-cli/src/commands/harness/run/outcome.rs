@@ -102,7 +102,8 @@ pub(super) fn format_outcome(
         let folder = place.folder.display().to_string();
         let (branch, folder) = (sanitize_line(&place.branch), sanitize_line(&folder));
         text.push_str(&format!(
-            "Work is kept on the branch {branch} in {folder}\n"
+            "Work is kept on the branch {branch} in {folder}; to merge it, commit or stash your \
+             own changes and run `git merge {branch}`\n"
         ));
     }
     text

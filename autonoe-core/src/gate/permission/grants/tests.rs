@@ -149,6 +149,17 @@ fn grants_are_a_list_of_texts_in_json() {
 }
 
 #[test]
+fn the_tools_of_other_sessions_have_no_remedy() {
+    for name in ["mcp__autonoe__create", "mcp__autonoe__verify"] {
+        assert_eq!(
+            Grants::remedy(&ToolCall::new(name, json!({}))),
+            None,
+            "{name}"
+        );
+    }
+}
+
+#[test]
 fn the_remedy_is_a_setting_that_grants_the_call() {
     for (call, rule) in [
         (
