@@ -231,8 +231,8 @@ async fn a_hard_linked_output_file_keeps_the_content_of_its_other_name() {
 
     sample.page_file();
 
-    let kept = fs::read_to_string(&own_file).expect("it is there");
-    assert_eq!(kept, earlier);
+    let content = fs::read_to_string(&own_file).expect("it is there");
+    assert_eq!(content, earlier);
     assert!(
         !fs::read_to_string(&page)
             .expect("it is there")

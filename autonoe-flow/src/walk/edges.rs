@@ -127,7 +127,7 @@ pub(crate) fn escalation_steps(registry: &StepsRegistry) -> BTreeSet<StepId> {
     })
 }
 
-/// How a step is reached.
+/// Kind of the edge that leads to a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reached {
     /// By a transition, so it must have transitions itself.

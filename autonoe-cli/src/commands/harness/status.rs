@@ -99,10 +99,9 @@ pub(super) fn status(args: &HarnessStatusArgs, env: &CliEnv) -> Result<ExitCode,
         fleets: fleets.collect::<Result<_, _>>()?,
     };
     env.print_as(args.json, &fleets, |fleets| fleets.format(env.columns))?;
-    if !args.json && fleets.fleets.is_empty() {
-        if let Some(note) = missing_project_note(&project, &[".harness"]) {
-            env.print(&format!("{note}\n"))?;
-        }
+    let needs_note = !args.json && fleets.fleets.is_empty();
+    if needs_note && let Some(note) = missing_project_note(&project, &[".harness"]) {
+        env.print(&format!("{note}\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -41,7 +41,7 @@ pub(super) enum Value {
     Library,
     /// A file or folder that the tool writes.
     Output,
-    /// What this function accepts. There must be a value.
+    /// A required value that this function accepts.
     By(fn(&Call<'_, '_, '_>, &Arg<'_>) -> Checked),
     /// A number of jobs, which may be left out.
     Count,
