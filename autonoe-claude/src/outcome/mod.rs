@@ -1,6 +1,6 @@
 //! Outcome of a session, decided from the evidence at its end.
 //!
-//! [`decide`] is one pure function from the [`Evidence`] to the outcome. Texts are parsed in
+//! [`decide()`](decide::decide) is one pure function from the [`Evidence`] to the outcome. Texts are parsed in
 //! one place only, [`reset_time`], and only if they are part of a result of the program.
 
 mod decide;
