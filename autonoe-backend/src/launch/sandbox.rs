@@ -37,6 +37,9 @@ use crate::probe::OUTER_SANDBOX_REMEDY;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 #[schemars(rename = "SandboxSpec")]
+#[schemars(
+    description = "Configuration of the outer sandbox around a program. All fields are optional."
+)]
 #[non_exhaustive]
 pub struct SandboxConfig {
     /// The path of bubblewrap. The default is the `bwrap` on `PATH`.

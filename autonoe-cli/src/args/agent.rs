@@ -69,6 +69,7 @@ pub(crate) struct PromptAgentArgs {
     backend: Option<BackendChoice>,
     /// The model [default: chosen by the backend]
     #[arg(long, short = 'm', value_name = "MODEL", value_parser = model)]
+    #[arg(help_heading = "Agent")]
     model: Option<String>,
     /// Enable extended thinking with a budget of at least 1024 tokens [default: off; without a
     /// number: 8192]

@@ -25,11 +25,11 @@ const EXIT_CODES: &str = "Exit codes:
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    #[command(flatten)]
-    pub(crate) agent: AgentArgs,
     /// Show the settings, the instruction and the tools; start no agent
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
     #[command(flatten)]
     pub(crate) notify: NotifyArgs,
     #[command(flatten)]

@@ -25,7 +25,8 @@ pub(crate) fn ask_agent(args: &AskArgs, env: &CliEnv) -> Result<ExitCode, CliErr
     if let Some(held) = RunLock::held(&project)? {
         return Err(ProjectError::Locked(held).into());
     }
-    let agent = args.agent.options();
+    let mut agent = args.agent.options();
+    agent.is_destructive &= !args.read_only;
     let backend = ChosenBackend::find(agent.backend.as_ref(), Some(&project))?;
     let files = ConversationFiles::new(&project);
     let tag = backend.choice.tag();
