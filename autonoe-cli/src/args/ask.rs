@@ -52,7 +52,7 @@ pub(crate) struct AskArgs {
     pub(crate) max_turns: Option<u32>,
     /// Read-only mode: the agent changes no file and runs no command
     #[arg(long, help_heading = "Safety")]
-    read_only: bool,
+    pub(crate) read_only: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
