@@ -227,6 +227,7 @@ impl HostedOutcome {
 
 impl SessionHostError {
     /// Returns a function that turns failures of the session `key` into errors.
+    #[cfg(feature = "project")]
     pub(crate) fn failed(key: &SessionKey) -> impl Fn(Failure) -> Self + Copy {
         move |failure| Self::Failed {
             key: key.clone(),

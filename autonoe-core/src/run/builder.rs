@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use self::bash::Bash;
 use super::runner::RunSettings;
-use super::{LimitOverrides, ReadLedgerHistory, RunJournal, TraceContent};
+use super::{LimitOverrides, RunJournal, TraceContent};
 use crate::agent::{
     AgentClientFactory, Budget, CredentialFilter, OuterSandbox, Sandbox, ThinkingBudget,
 };
@@ -376,7 +376,7 @@ impl SessionRunnerBuilder {
     /// Sets the function with which each run reads the ledger history from the journal.
     #[cfg(feature = "project")]
     #[must_use]
-    pub(crate) fn ledger_history(mut self, read: Arc<ReadLedgerHistory>) -> Self {
+    pub(crate) fn ledger_history(mut self, read: Arc<super::ReadLedgerHistory>) -> Self {
         self.settings.ledger_history = Some(read);
         self
     }

@@ -4,6 +4,7 @@
 //! here.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -47,24 +48,45 @@ pub(crate) fn check_alone(cargo: &Cargo) -> Result<(), Failure> {
 fn check_each(cargo: &Cargo, selections: &[Selection]) -> Vec<String> {
     let checks = selections
         .iter()
-        .map(|selection| cargo.run(arguments(std::slice::from_ref(selection))));
+        .map(|selection| compile(cargo, std::slice::from_ref(selection)));
     let failed = checks.filter_map(Result::err);
     failed.map(|failure| failure.to_string()).collect()
 }
 
 /// Compiles different crates, and returns the ones that had other features than selected.
 fn check_together(cargo: &Cargo, selections: &[Selection]) -> Result<Vec<Selection>, Failure> {
-    let mut arguments = arguments(selections);
-    arguments.push("--message-format=json-render-diagnostics".to_owned());
-    let check = cargo.command(arguments);
-    cargo::announce(&check);
-    let messages = cargo::read(check)?;
-    let compiled = compiled_features(&messages);
+    let compiled = compiled_features(&compile(cargo, selections)?);
     let differs = |selection: &&Selection| {
         let enabled = compiled.get(&selection.package);
         enabled != Some(&selection.enabled)
     };
     Ok(selections.iter().filter(differs).cloned().collect())
+}
+
+/// Compiles different crates, and returns the messages of cargo. Warnings are failures.
+fn compile(cargo: &Cargo, selections: &[Selection]) -> Result<String, Failure> {
+    let mut check = cargo.command(arguments(selections));
+    check.arg("--message-format=json");
+    cargo::announce(&check);
+    let output = check.stderr(Stdio::inherit()).output();
+    let output = output.map_err(|source| cargo::cannot_start(&check, &source))?;
+    let messages = String::from_utf8_lossy(&output.stdout).into_owned();
+    Failure::unless_empty("the compiler complains", &diagnostics(&messages))?;
+    cargo::succeeded(&check, output.status)?;
+    Ok(messages)
+}
+
+/// Returns the errors and warnings of the compiler, as it shows them.
+fn diagnostics(messages: &str) -> Vec<String> {
+    let messages = messages.lines().map(serde_json::from_str::<Value>);
+    let compiler = messages
+        .flatten()
+        .filter(|message| message["reason"] == "compiler-message");
+    let rendered = compiler.filter_map(|message| {
+        let rendered = message["message"]["rendered"].as_str()?;
+        Some(rendered.to_owned())
+    });
+    rendered.collect()
 }
 
 /// Returns the arguments of cargo that compile `selections`.
@@ -242,6 +264,17 @@ mod tests {
                 "-p b --no-default-features --features b/z",
             ]
         );
+    }
+
+    #[test]
+    fn finds_the_diagnostics_of_the_compiler() {
+        let messages = r#"
+{"reason":"compiler-message","message":{"level":"warning","rendered":"warning: unused import\n"}}
+{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"autonoe_core"},"features":[]}
+{"reason":"build-finished","success":true}
+"#;
+
+        assert_eq!(diagnostics(messages), ["warning: unused import\n"]);
     }
 
     #[test]
