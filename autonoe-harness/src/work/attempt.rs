@@ -10,7 +10,7 @@ use super::decide::{IterationState, NextStep, TaskFailure, next_step};
 use super::messages::WaitOutcome;
 use super::task_loop::{TaskEnd, Work};
 use super::turn::{Turn, TurnContext, TurnError};
-use crate::executor::{ExecuteError, Task};
+use crate::executor::{ExecuteError, Task, TaskId};
 use crate::recovery::{LoopContext, RecoveryChange, WorkFolderKind};
 
 /// A task in progress. Its details are in the state of the work.
@@ -46,26 +46,47 @@ impl Work<'_> {
                 None => end = self.advance(&mut attempt).await?,
             }
         };
-        let (task, at) = (task.id.clone(), self.task_loop.clock.now());
-        let iterations = attempt.iteration;
-        let ended = |success, reason: String| WorkEvent::Ended {
-            task: task.clone(),
+        self.record_end(&task.id, &end, attempt.iteration).await?;
+        Ok(end)
+    }
+
+    /// Records the ends of verified tasks whose process was lost before it recorded them.
+    pub(super) async fn record_missing_ends(&mut self) -> Result<(), Failure> {
+        let verified: Vec<TaskId> = self.verified().map(|(task, _)| task.id.clone()).collect();
+        for task in verified {
+            let state = self.state.task_state(&task);
+            if !state.has_ended {
+                self.record_end(&task, &TaskEnd::Done, state.iterations)
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn record_end(
+        &mut self,
+        task: &TaskId,
+        end: &TaskEnd,
+        iterations: u32,
+    ) -> Result<(), Failure> {
+        let (task, at) = (task.clone(), self.task_loop.clock.now());
+        let ended = |task, success, reason: &str| WorkEvent::Ended {
+            task,
             at,
             success,
-            reason,
+            reason: reason.to_owned(),
             iterations,
         };
-        let event = match &end {
-            TaskEnd::Done => ended(true, "it is done and verified".to_owned()),
-            TaskEnd::Failed(reason) => ended(false, reason.clone()),
+        let event = match end {
+            TaskEnd::Done => ended(task, true, "it is done and verified"),
+            TaskEnd::Failed(reason) => ended(task, false, reason),
             TaskEnd::Stopped => WorkEvent::Stopped {
                 task,
                 at,
                 iterations,
             },
         };
-        self.record(&event).await?;
-        Ok(end)
+        self.record(&event).await
     }
 
     /// Continues where the task was when an earlier process was lost; `None` if the task continues.

@@ -86,9 +86,7 @@ impl RecoveredState {
                 self.run.get_or_insert_with(|| run.clone());
                 self.started_at.get_or_insert(*at);
             }
-            WorkEvent::TaskStarted { task, .. } => {
-                self.task(task);
-            }
+            WorkEvent::TaskStarted { task, .. } => self.task(task).has_ended = false,
             WorkEvent::IterationStarted {
                 task,
                 iteration,
@@ -156,6 +154,7 @@ impl RecoveredState {
                 reason,
                 ..
             } => {
+                self.task(task).has_ended = true;
                 // A success was recorded, with its result, by the last iteration.
                 if !success {
                     self.failed.insert(task.clone(), reason.clone());
@@ -405,6 +404,8 @@ impl FromIterator<WorkEvent> for RecoveredState {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct TaskState {
     pub(super) iterations: u32,
+    /// Whether its end was recorded after its last start.
+    pub(super) has_ended: bool,
     pub(super) waits: u32,
     /// Number of waits without a counted iteration in between.
     pub(super) waits_in_a_row: u32,

@@ -317,7 +317,7 @@ impl Work<'_> {
     }
 
     /// Returns the verified tasks in the order in which they were verified, with their results.
-    fn verified(&self) -> impl Iterator<Item = (&Task, &ExecutionReport)> {
+    pub(super) fn verified(&self) -> impl Iterator<Item = (&Task, &ExecutionReport)> {
         self.state.done().filter_map(|(id, result)| {
             let planned = self.order.tasks.iter().find(|it| it.task.id == *id);
             Some((&planned?.task, result))
@@ -333,6 +333,7 @@ impl Work<'_> {
     }
 
     async fn all_tasks(&mut self) -> Result<TaskEnd, Failure> {
+        self.record_missing_ends().await?;
         let order = self.order;
         let before = order.tasks.iter().map(|planned| &planned.task.id);
         let before: BTreeMap<_, _> = self

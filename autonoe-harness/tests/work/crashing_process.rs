@@ -332,6 +332,8 @@ pub(crate) struct Written {
     pub(crate) iterations: BTreeMap<TaskId, Vec<u32>>,
     /// Number of successful verifications of each task.
     pub(crate) verified: BTreeMap<TaskId, usize>,
+    /// Number of recorded successful ends of each task.
+    pub(crate) ended: BTreeMap<TaskId, usize>,
     /// Number of iterations that ended.
     pub(crate) iterated: usize,
     pub(crate) cut_off: usize,
@@ -348,6 +350,7 @@ impl Written {
         let mut written = Self {
             iterations: BTreeMap::new(),
             verified: BTreeMap::new(),
+            ended: BTreeMap::new(),
             iterated: 0,
             cut_off: 0,
             delivered: 0,
@@ -381,6 +384,9 @@ impl Written {
                     if verification.is_success() {
                         *written.verified.entry(task.clone()).or_default() += 1;
                     }
+                }
+                WorkEvent::Ended { task, success, .. } if *success => {
+                    *written.ended.entry(task.clone()).or_default() += 1;
                 }
                 WorkEvent::Recovered { step, .. } => written.steps.push(step.label.clone()),
                 _ => {}

@@ -43,7 +43,8 @@ fn check(lives: &CrashingRun, outcome: &RunOutcome) -> Result<(), TestCaseError>
     prop_assert_eq!(result.progress, 1.0);
     // Finished work is not repeated, and each task is done once.
     let once = ["T-1", "T-2"].map(|id| (id.parse::<TaskId>().expect("an id"), 1));
-    prop_assert_eq!(&written.verified, &BTreeMap::from(once));
+    prop_assert_eq!(&written.verified, &BTreeMap::from(once.clone()));
+    prop_assert_eq!(&written.ended, &BTreeMap::from(once));
     // Iterations are numbered consecutively: no number is used twice.
     for numbers in written.iterations.values() {
         let expected: Vec<u32> = (1..).take(numbers.len()).collect();
