@@ -1,7 +1,6 @@
 //! [`RunDriver`], the driver that performs the actions of a [`RunMachine`].
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures::{FutureExt, future};
 use jiff::Timestamp;
@@ -23,9 +22,6 @@ use crate::run::InstructionSource;
 use crate::run::{ExitReason, RunReport};
 use crate::time::RunId;
 use crate::time::timestamp::between;
-
-/// The time that a cancelled run or flow waits for a last read of the ledger.
-pub(crate) const CANCEL_GRACE_PERIOD: Duration = Duration::from_secs(2);
 
 const LEDGER_MISSING: &str =
     "the ledger was removed while the run was in progress; put it back and start again";
@@ -299,20 +295,8 @@ impl RunDriver {
         tokio::select! {
             biased;
             ledger = catch_panic(read) => ledger,
-            () = self.cancel_grace_period() => Ok(self.machine.ledger()),
+            () = self.context.cancel_grace_period() => Ok(self.machine.ledger()),
         }
-    }
-
-    /// Completes [`CANCEL_GRACE_PERIOD`] after the run is cancelled, so that the ledger changes of its last
-    /// session still count.
-    async fn cancel_grace_period(&self) {
-        self.context.control.cancelled().await;
-        self.context
-            .parts
-            .settings
-            .clock
-            .sleep(CANCEL_GRACE_PERIOD)
-            .await;
     }
 
     fn session_over(

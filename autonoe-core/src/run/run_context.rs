@@ -19,6 +19,9 @@ use crate::ledger::{
 };
 use crate::time::RunId;
 
+/// Time after a cancellation in which ledger changes of the last session still count.
+const CANCEL_GRACE_PERIOD: Duration = Duration::from_secs(2);
+
 /// The shared context of all sessions of a run or a flow. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct RunContext {
@@ -82,6 +85,12 @@ impl RunContext {
                 None => future::pending().await,
             }
         }
+    }
+
+    /// Completes [`CANCEL_GRACE_PERIOD`] after the run is cancelled.
+    pub(crate) async fn cancel_grace_period(&self) {
+        self.control.cancelled().await;
+        self.timed_out(Some(CANCEL_GRACE_PERIOD)).await;
     }
 
     pub(crate) fn now(&self) -> Timestamp {

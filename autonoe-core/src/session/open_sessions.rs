@@ -14,7 +14,6 @@ use crate::event::{Events, Failure, RunEventKind};
 use crate::ledger::{LedgerStore, LedgerView, RepositoryErrorKind};
 use crate::run::budget_watch::BudgetWatch;
 use crate::run::control::Inbox;
-use crate::run::driver::CANCEL_GRACE_PERIOD;
 use crate::run::prepare::catch_panic;
 use crate::run::run_context::RunContext;
 use crate::run::session_task::{SessionResources, SessionTask};
@@ -248,19 +247,10 @@ impl OpenSessions {
             let is_foreign = error.kind() == RepositoryErrorKind::ForeignChange;
             is_foreign.then(|| Failure::from(&error))
         };
-        let cancel_grace_period = async {
-            self.context.control.cancelled().await;
-            self.context
-                .parts
-                .settings
-                .clock
-                .sleep(CANCEL_GRACE_PERIOD)
-                .await;
-        };
         tokio::select! {
             biased;
             error = catch_panic(read.map(Ok)) => error.unwrap_or_default(),
-            () = cancel_grace_period => None,
+            () = self.context.cancel_grace_period() => None,
         }
     }
 
