@@ -42,7 +42,9 @@ use crate::probe::OUTER_SANDBOX_REMEDY;
 )]
 #[non_exhaustive]
 pub struct SandboxConfig {
-    /// The path of bubblewrap. The default is the `bwrap` on `PATH`.
+    /// The path of bubblewrap; no sandbox can be created without it. If a file does not set it,
+    /// [`ProgramOptions::apply`](crate::ProgramOptions::apply) keeps the `bwrap` found on `PATH`.
+    #[schemars(description = "The path of bubblewrap. The default is the `bwrap` on `PATH`.")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bubblewrap: Option<PathBuf>,
     /// The network access of the program.

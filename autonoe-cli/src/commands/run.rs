@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use autonoe_app::text::{exit_hint, report_text, sanitize_line};
+use autonoe_app::text::{exit_hint, flows_dir, report_text, sanitize_line};
 use autonoe_app::{
     AgentOptions, AlertSource, BackendChoice, ModelsFile, RunAlerts, exit_code, without_keys,
 };
@@ -201,12 +201,25 @@ impl InterruptedRun {
         }
     }
 
-    /// Returns the command that resumes it.
-    pub(super) fn command(&self) -> String {
-        match self {
+    /// Returns a note that says how the run or flow of `project` continues.
+    pub(super) fn note(&self, project: &Project) -> String {
+        let command = match self {
             Self::Run(recorded) => format!("autonoe {}", recorded.mode()),
-            Self::Flow(flow) => sanitize_line(&format!("autonoe flow run {}", flow.start.flow)),
-        }
+            Self::Flow(flow) => {
+                let name = &flow.start.flow;
+                // Workers of a cluster, for example, record flows that no command can start.
+                if !flows_dir(project).join(name).is_dir() {
+                    let note = format!(
+                        "The flow {name} has not ended: the program that started it continues it."
+                    );
+                    return sanitize_line(&note);
+                }
+                format!("autonoe flow run {name}")
+            }
+        };
+        sanitize_line(&format!(
+            "The last run was interrupted: the next `{command}` resumes it."
+        ))
     }
 
     /// Returns the warning for an interrupted run that is not resumed.
@@ -227,7 +240,11 @@ impl InterruptedRun {
 
 #[cfg(test)]
 mod tests {
+    use autonoe_core::RunId;
+    use autonoe_core::run::JournalLine;
+    use autonoe_core::time::Epoch;
     use clap::Parser;
+    use jiff::Timestamp;
 
     use super::*;
 
@@ -244,6 +261,33 @@ mod tests {
         let lines = configuration_lines(directory, &BackendChoice::default(), &agent.options());
         let limits = limits_line(&agent.limits.overrides(), None);
         lines.into_iter().chain(limits).collect()
+    }
+
+    #[test]
+    fn only_a_flow_of_the_project_continues_with_a_command() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let project = Project::find(folder.path(), None).expect("a folder");
+        std::fs::create_dir_all(flows_dir(&project).join("review")).expect("writable");
+        let note = |flow: &str| {
+            let started = JournalLine::FlowStarted {
+                flow: flow.to_owned(),
+                definition: String::new(),
+                parameters: serde_json::json!({}),
+                epoch: Epoch(1),
+            };
+            let lines = [(Timestamp::UNIX_EPOCH, &started)];
+            let flow = RecordedFlow::replay(RunId::new("run"), lines).expect("it has no end");
+            InterruptedRun::Flow(Box::new(flow)).note(&project)
+        };
+
+        assert_eq!(
+            note("review"),
+            "The last run was interrupted: the next `autonoe flow run review` resumes it."
+        );
+        assert_eq!(
+            note("hosted"),
+            "The flow hosted has not ended: the program that started it continues it."
+        );
     }
 
     #[test]

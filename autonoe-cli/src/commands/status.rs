@@ -51,10 +51,7 @@ pub(crate) fn status(args: &StatusArgs, env: &CliEnv) -> Result<ExitCode, CliErr
         };
         text.push_str(&format!("\n{note}\n"));
     } else if let Some(interrupted) = InterruptedRun::find(&project) {
-        let command = interrupted.command();
-        text.push_str(&format!(
-            "\nThe last run was interrupted: the next `{command}` resumes it.\n"
-        ));
+        text.push_str(&format!("\n{}\n", interrupted.note(&project)));
     }
     if state.is_none()
         && let Some(note) = missing_project_note(&project, PROJECT_FILES)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use autonoe_backend::{ProgramTurn, TurnEnd, TurnStep};
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::{AgentError, SessionSpec, StreamEvent};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use super::start::{Connection, Conversation, read_error};
@@ -29,6 +29,8 @@ pub(crate) struct CodexTurn<'a> {
     prompt_answer: Option<oneshot::Receiver<Answer>>,
     /// Steering messages that wait for the turn to start.
     waiting: Vec<(String, SteeringReply)>,
+    /// Closed at the end of the turn, which refuses steering messages without an answer.
+    end: watch::Sender<()>,
 }
 
 /// The reason why a turn is over.
@@ -65,6 +67,7 @@ impl<'a> CodexTurn<'a> {
             is_interrupt_pending: false,
             prompt_answer: Some(prompt_answer),
             waiting: Vec::new(),
+            end: watch::Sender::default(),
         })
     }
 
@@ -104,7 +107,8 @@ impl<'a> CodexTurn<'a> {
         };
         for (text, reply) in std::mem::take(&mut self.waiting) {
             let steer = |id| Outgoing::steer(&RequestId::Number(id), &session, &text);
-            tokio::spawn(report_steering(self.connection.request(steer), reply));
+            let answer = self.connection.request(steer);
+            tokio::spawn(report_steering(answer, self.end.subscribe(), reply));
         }
         if std::mem::take(&mut self.is_interrupt_pending) {
             let _answer = self
@@ -233,9 +237,18 @@ impl ProgramTurn for CodexTurn<'_> {
 /// Receives the result of a steering message.
 type SteeringReply = oneshot::Sender<Result<(), AgentError>>;
 
-/// Reports whether the program has accepted a steering message.
-async fn report_steering(answer: oneshot::Receiver<Answer>, reply: SteeringReply) {
-    let Ok(answer) = answer.await else {
+/// Reports whether the program accepts a steering message before the end of the turn.
+async fn report_steering(
+    answer: oneshot::Receiver<Answer>,
+    mut end: watch::Receiver<()>,
+    reply: SteeringReply,
+) {
+    let answer = tokio::select! {
+        biased;
+        answer = answer => answer.ok(),
+        _ = end.changed() => None,
+    };
+    let Some(answer) = answer else {
         return refuse_steering(reply);
     };
     // The caller may have stopped waiting.
@@ -270,11 +283,26 @@ mod tests {
             } else {
                 drop(program);
             }
+            let turn = watch::Sender::default();
 
-            report_steering(received, reply).await;
+            report_steering(received, turn.subscribe(), reply).await;
 
             let result = result.await.expect("it is settled");
             assert_eq!(result.is_ok(), is_accepted, "{answer:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_steering_message_without_an_answer_is_refused_at_the_end_of_the_turn() {
+        let (_program, received) = oneshot::channel();
+        let (reply, result) = oneshot::channel();
+        let turn = watch::Sender::default();
+        let reported = tokio::spawn(report_steering(received, turn.subscribe(), reply));
+
+        drop(turn);
+
+        reported.await.expect("it ends");
+        let error = result.await.expect("it is settled").expect_err("no answer");
+        assert!(error.to_string().contains("the turn ended"), "{error}");
     }
 }

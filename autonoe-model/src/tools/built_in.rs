@@ -63,10 +63,11 @@ pub struct BuiltInOptions {
     pub read_only: Vec<PathBuf>,
     /// All variables of commands. Those of this process are not passed on.
     pub env: BTreeMap<OsString, OsString>,
-    /// Variables for commands of sessions whose credential filter allows them by name.
+    /// Variables for commands of sessions whose credential filter allows them by name, unless
+    /// `env` sets them.
     pub available: BTreeMap<OsString, OsString>,
-    /// Values that commands must not see: a variable that contains one is withheld, including those
-    /// of sessions.
+    /// Values that commands must not see: a variable that contains one has its default or is
+    /// withheld, including those of sessions.
     pub secrets: SecretSet,
     /// Limits of the tools.
     pub limits: ToolLimits,
@@ -94,8 +95,8 @@ impl BuiltInOptions {
         sandbox.network(self.network).check()
     }
 
-    /// Creates the tools of a session: in its directory, in the sandbox that it requests, and with
-    /// its variables.
+    /// Creates the tools of a session: in its directory, in the sandbox that it requests, with its
+    /// lock and its variables. Its state folders are read-only as well.
     ///
     /// # Errors
     ///
@@ -103,10 +104,11 @@ impl BuiltInOptions {
     pub fn for_session(&self, spec: &SessionSpec) -> Result<Vec<Arc<dyn Tool>>, BuiltInToolsError> {
         let mut options = Self {
             sandbox: spec.sandbox,
-            read_only: ProjectPaths::STATE_FOLDERS.map(PathBuf::from).into(),
             lock: spec.lock.clone(),
             ..self.clone()
         };
+        let state_folders = ProjectPaths::STATE_FOLDERS.map(PathBuf::from);
+        options.read_only.extend(state_folders);
         let project_paths = spec.gate.project_paths();
         let below = spec.cwd.strip_prefix(&project_paths.project).ok();
         if let (Some(link), Some(below)) = (&project_paths.project_link, below) {
@@ -116,14 +118,17 @@ impl BuiltInOptions {
         if spec.sandbox == Sandbox::Off {
             options.hidden.clear();
         }
-        let allowed = self.available.iter();
-        let allowed = allowed.filter(|(name, _)| spec.credential_filter.allows(name));
+        for (name, value) in &self.available {
+            if spec.credential_filter.allows(name) {
+                let value = || value.clone();
+                options.env.entry(name.clone()).or_insert_with(value);
+            }
+        }
         let trace = spec.trace.iter().flat_map(TraceContext::environment);
         let session = spec.environment.iter();
         options.env.extend(
-            allowed
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .chain(trace.map(|(name, value)| (name.into(), value.into())))
+            trace
+                .map(|(name, value)| (name.into(), value.into()))
                 .chain(session.map(|(name, value)| (name.into(), value.into()))),
         );
         built_in_tools(&spec.cwd, &options)
@@ -132,12 +137,6 @@ impl BuiltInOptions {
 
 impl Default for BuiltInOptions {
     fn default() -> Self {
-        let env = [
-            ("PATH", Self::PATH),
-            ("HOME", "/tmp"),
-            ("LANG", "C.UTF-8"),
-            ("TERM", "dumb"),
-        ];
         Self {
             link: None,
             sandbox: Sandbox::Required,
@@ -146,13 +145,38 @@ impl Default for BuiltInOptions {
             network: Network::Off,
             hidden: Vec::new(),
             read_only: Vec::new(),
-            env: env.map(|(name, value)| (name.into(), value.into())).into(),
+            env: default_env(),
             available: BTreeMap::new(),
             secrets: SecretSet::default(),
             limits: ToolLimits::default(),
             lock: None,
         }
     }
+}
+
+fn default_env() -> BTreeMap<OsString, OsString> {
+    let env = [
+        ("PATH", BuiltInOptions::PATH),
+        ("HOME", "/tmp"),
+        ("LANG", "C.UTF-8"),
+        ("TERM", "dumb"),
+    ];
+    env.map(|(name, value)| (name.into(), value.into())).into()
+}
+
+/// Returns the variables of commands. One with a secret has its default, if any: a short secret may
+/// occur in a `PATH`, and programs need one.
+fn without_secrets(options: &BuiltInOptions) -> BTreeMap<OsString, OsString> {
+    let defaults = default_env();
+    let visible = options.env.iter().filter_map(|(name, value)| {
+        let value = if options.secrets.occur_in(value) {
+            defaults.get(name)?
+        } else {
+            value
+        };
+        Some((name.clone(), value.clone()))
+    });
+    visible.collect()
 }
 
 impl std::fmt::Debug for BuiltInOptions {
@@ -238,8 +262,7 @@ pub fn built_in_tools(
     }
 
     let workspace = Arc::new(workspace);
-    let mut env = options.env.clone();
-    env.retain(|_, value| !options.secrets.occur_in(value));
+    let mut env = without_secrets(options);
     refuse_bare_repositories(&mut env);
     let shell = Shell {
         program: options.shell.clone(),

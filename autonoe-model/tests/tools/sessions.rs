@@ -97,6 +97,48 @@ async fn commands_get_allowed_variables_and_never_the_key_of_the_provider() {
     }
 }
 
+#[tokio::test]
+async fn a_path_that_contains_a_secret_is_replaced_by_the_default() {
+    let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let mut tools = BuiltInOptions::default();
+    tools.env.insert("PATH".into(), "/opt/local/bin".into());
+    tools.env.insert("TOOLS".into(), "/opt/local".into());
+    tools.secrets.add("local");
+
+    let command = "printenv PATH; echo \"[$TOOLS]\"";
+    let output = bash_output(&tools, &session(folder.path()), command).await;
+
+    assert_eq!(output, format!("{}\n[]\n", BuiltInOptions::PATH));
+}
+
+#[tokio::test]
+async fn a_configured_variable_counts_more_than_one_that_the_filter_allows() {
+    let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let mut tools = BuiltInOptions::default();
+    tools.env.insert("NPM_TOKEN".into(), "restricted".into());
+    tools.available.insert("NPM_TOKEN".into(), "full".into());
+    let mut spec = session(folder.path());
+    spec.credential_filter = CredentialFilter::default().allow("NPM_TOKEN");
+
+    let output = bash_output(&tools, &spec, "echo $NPM_TOKEN").await;
+
+    assert_eq!(output, "restricted\n");
+}
+
+#[tokio::test]
+async fn read_only_folders_of_the_options_are_kept() {
+    let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    std::fs::create_dir(folder.path().join("vendor")).expect("writable");
+    let mut tools = BuiltInOptions::default();
+    tools.read_only.push("vendor".into());
+
+    let command = "echo x > vendor/lib.rs; echo x > own; echo end";
+    bash_output(&tools, &session(folder.path()), command).await;
+
+    assert!(!folder.path().join("vendor/lib.rs").exists());
+    assert!(folder.path().join("own").exists());
+}
+
 // Shows: framework/models/correlation-across-processes
 #[tokio::test]
 async fn a_command_belongs_to_the_trace_of_its_session() {

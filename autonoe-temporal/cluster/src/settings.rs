@@ -7,28 +7,32 @@ use autonoe_app::{AgentOptions, AppError};
 use autonoe_core::project::ConfigFile;
 use autonoe_temporal::TemporalSettings;
 use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::args::{ServerArgs, WorkerArgs};
 
 /// Default number of concurrent sessions.
 const SLOTS: u16 = 4;
 
-/// The settings file, for workers and clients.
-#[derive(Clone, Debug, Default, Deserialize)]
+/// The settings file, for workers and clients. Clients ignore the settings of workers.
+#[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct SettingsFile {
+    server: TemporalSettings,
+    worker: IgnoredAny,
+}
+
+/// The settings of the file and the options, which take precedence.
 pub(crate) struct Settings {
     pub(crate) server: TemporalSettings,
-    worker: WorkerArgs,
+    file: Option<ConfigFile>,
 }
 
 impl Settings {
-    /// Reads the settings file, if one is given. Options take precedence.
+    /// Reads the settings file, if one is given.
     pub(crate) fn load(args: &ServerArgs) -> Result<Self, AppError> {
-        let mut settings = match &args.config {
-            Some(path) => read(path)?,
-            None => Self::default(),
-        };
-        let server = &mut settings.server;
+        let file = args.config.as_deref().map(load_file).transpose()?;
+        let SettingsFile { mut server, .. } = read(file.as_ref(), "")?;
         for (option, setting) in [
             (&args.address, &mut server.address),
             (&args.namespace, &mut server.namespace),
@@ -38,7 +42,7 @@ impl Settings {
                 setting.clone_from(value);
             }
         }
-        Ok(settings)
+        Ok(Self { server, file })
     }
 }
 
@@ -57,7 +61,8 @@ pub(crate) struct WorkerSettings {
 impl WorkerSettings {
     /// Merges the settings file and the options, which take precedence.
     pub(crate) fn new(settings: Settings, args: &WorkerArgs) -> Result<Self, AppError> {
-        let (file, args) = (settings.worker, args.clone());
+        let file: WorkerArgs = read(settings.file.as_ref(), "/worker")?;
+        let args = args.clone();
         let slots = args.slots.or(file.slots).unwrap_or(SLOTS);
         if slots == 0 {
             return Err(AppError::usage("a worker needs at least one slot"));
@@ -96,13 +101,22 @@ fn host_name() -> String {
     machine.nodename().to_string_lossy().into_owned()
 }
 
-fn read(path: &Path) -> Result<Settings, AppError> {
-    let wrong = |error| AppError::from(error).into_usage();
-    let Some(file) = ConfigFile::load(path).map_err(wrong)? else {
+fn load_file(path: &Path) -> Result<ConfigFile, AppError> {
+    let file = ConfigFile::load(path).map_err(|error| AppError::from(error).into_usage())?;
+    file.ok_or_else(|| {
         let message = format!("{} cannot be read: it does not exist", path.display());
-        return Err(AppError::failure(message));
-    };
-    Ok(file.read("").map_err(wrong)?.unwrap_or_default())
+        AppError::failure(message)
+    })
+}
+
+/// Reads a part of the settings file. Missing settings have their defaults.
+fn read<T: DeserializeOwned + Default>(
+    file: Option<&ConfigFile>,
+    pointer: &str,
+) -> Result<T, AppError> {
+    let part = file.map(|file| file.read(pointer)).transpose();
+    let part = part.map_err(|error| AppError::from(error).into_usage())?;
+    Ok(part.flatten().unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -153,6 +167,20 @@ mod tests {
         assert_eq!(options.server.queue, "other");
         assert_eq!(options.worker.slots, 3);
         assert_eq!(backend(&options).as_deref(), Some("gemini"));
+    }
+
+    #[test]
+    fn a_client_ignores_wrong_settings_of_workers() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("cluster.json");
+        let file = r#"{"server": {"queue": "shop"}, "worker": {"backend": "nobody"}}"#;
+        fs::write(&path, file).expect("writable");
+        let config = path.to_str().expect("text");
+        let cli = Cli::parse_from(["autonoe-cluster", "list", "--config", config]);
+
+        let settings = Settings::load(&cli.server).expect("its own settings are right");
+
+        assert_eq!(settings.server.queue, "shop");
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub(crate) fn ask_agent(args: &AskArgs, env: &CliEnv) -> Result<ExitCode, CliErr
     // Fails early, because reading the prompt can take long.
     load_last()?;
     let prompt = prompt(args, env)?;
+    // The file of the project may have changed in the meantime.
+    agent.backend = Some(backend.choice.clone());
     let models = ModelsFile::load(&project)?.unwrap_or_default();
     let composed = agent.compose(&project, Mode::Run, &models, env)?;
     let mut run_ui = RunUi::open(&agent, &args.output, &project, &models, env);

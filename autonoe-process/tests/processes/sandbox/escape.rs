@@ -114,11 +114,12 @@ async fn the_machine_is_not_changed_through_its_own_files_also_not_by_root() {
 #[tokio::test]
 async fn a_nested_sandbox_cannot_be_created() {
     let fixture = Fixture::new();
-    let script = "unshare --user true 2>/dev/null && echo yes || echo no";
+    let script = "unshare --version >/dev/null && echo installed
+                  unshare --user true 2>/dev/null && echo yes || echo no";
 
     let (text, _) = run_to_end(fixture.bash(script).sandbox(fixture.sandbox())).await;
 
-    assert_eq!(text, "no\n");
+    assert_eq!(text, "installed\nno\n");
 }
 
 #[tokio::test]

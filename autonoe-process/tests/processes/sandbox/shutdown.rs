@@ -74,7 +74,9 @@ async fn an_interrupt_reaches_the_program_in_the_sandbox() {
 #[tokio::test]
 async fn a_signal_reaches_the_program_and_is_reported_as_its_exit() {
     let fixture = Fixture::new();
-    let script = "trap 'echo interrupted' INT; echo ready; while :; do sleep 0.01; done";
+    // Bash runs the trap of the interrupt first, even if both signals have arrived.
+    let script = "trap 'echo interrupted' INT; trap 'trap - TERM; kill -TERM $$' TERM
+                  echo ready; while :; do sleep 0.01; done";
     let launch = fixture.bash(script).sandbox(fixture.sandbox());
     let started = launch.start().await.expect("it starts");
     let mut stdout = ready(started.stdout).await;
