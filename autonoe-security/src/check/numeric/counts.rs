@@ -10,12 +10,7 @@ use crate::syntax::{
 
 /// Returns whether a script only prints a number.
 ///
-///
-/// `cd` may precede it, since it prints nothing, and `
-///
-///  true` or `
-///
-///  echo 0` may follow.
+/// `cd` may precede it, since it prints nothing, and `|| true` or `|| echo 0` may follow.
 pub(super) fn prints_a_number(scope: &Scope<'_>, script: &Script<'_>) -> bool {
     let [item] = &script.items[..] else {
         return false;
