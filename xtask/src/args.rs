@@ -23,6 +23,9 @@ Commands:
   features        compile each published crate on its own with each of its features; `test` compiles
                   several crates at a time
   language        find names and comments that break the writing rules
+  licences        check licences and sources of all dependencies with a pinned cargo-deny, which is
+                  compiled into target/tools, and record that in deny.accepted; `test` fails if
+                  dependencies have changed since then
   lines           count the lines of code of each package, without comments and tests
   release --check compare API listings and schemas, read the committed files of each format
                   version, check licences, pack an archive, build each crate from its package, and
@@ -62,6 +65,7 @@ pub(crate) enum Request {
     Docs,
     Features,
     Language,
+    Licences,
     Lines,
     ReleaseCheck,
     Semver,
@@ -129,6 +133,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Request, F
         "docs" => (Request::Docs, rest),
         "features" => (Request::Features, rest),
         "language" => (Request::Language, rest),
+        "licences" => (Request::Licences, rest),
         "lines" => (Request::Lines, rest),
         "release" => match rest.split_first() {
             Some((first, rest)) if first == "--check" => (Request::ReleaseCheck, rest),

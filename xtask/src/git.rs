@@ -24,6 +24,19 @@ pub(crate) fn tracked_files(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, 
         .collect())
 }
 
+/// Returns the hash of a file below `root`.
+pub(crate) fn hash(root: &Path, path: &str) -> Result<String, Failure> {
+    let output = Command::new("git")
+        .args(["hash-object", "--no-filters", "--", path])
+        .current_dir(root)
+        .output()
+        .map_err(|error| Failure::new(format!("cannot start git: {error}")))?;
+    if !output.status.success() {
+        return Err(Failure::new(format!("`git hash-object {path}` failed")));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
 /// Returns the most recent tag of the current commit's history that matches `pattern`; `None` if
 /// there is none.
 pub(crate) fn last_tag(root: &Path, pattern: &str) -> Result<Option<String>, Failure> {

@@ -77,6 +77,7 @@ fn execute(request: Request) -> Result<ExitCode, Failure> {
         Request::Docs => docs::build(&Cargo::from_env()?)?,
         Request::Features => steps::check_features_alone(&Cargo::from_env()?)?,
         Request::Language => language::check(&Cargo::from_env()?)?,
+        Request::Licences => deny::update(&Cargo::from_env()?)?,
         Request::Lines => lines::run(&Cargo::from_env()?)?,
         Request::Schemas => chores::update_schemas(&Cargo::from_env()?)?,
         Request::Bench => chores::bench(&Cargo::from_env()?)?,

@@ -15,7 +15,7 @@ use self::manifest::Manifest;
 use crate::args::ApiMode;
 use crate::cargo::{self, Cargo};
 use crate::failure::Failure;
-use crate::{api, chores, deny, git, temporal};
+use crate::{api, chores, deny, git};
 
 /// Checks and builds everything that a release publishes.
 pub(crate) fn check(cargo: &Cargo) -> Result<(), Failure> {
@@ -25,7 +25,6 @@ pub(crate) fn check(cargo: &Cargo) -> Result<(), Failure> {
     chores::check_schemas(cargo)?;
     chores::check_fixtures(cargo)?;
     deny::check(cargo)?;
-    deny::check_manifest(cargo, temporal::MANIFEST)?;
     archive::check(cargo)?;
     // The program of `consumer::check` builds packages with their default features.
     let mut package = cargo.command(["package", "--locked", "--all-features"]);

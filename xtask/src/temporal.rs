@@ -44,7 +44,7 @@ fn test_all(cargo: &Cargo) -> Result<(), Failure> {
     let mut doc = cargo.command(["doc", "--manifest-path", MANIFEST, "--locked", "--no-deps"]);
     doc.env("RUSTDOCFLAGS", "-D warnings");
     cargo::run(doc)?;
-    deny::check_manifest(cargo, MANIFEST)?;
+    deny::check_accepted(cargo)?;
     let args = [
         "test",
         "--manifest-path",

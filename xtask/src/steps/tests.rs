@@ -39,7 +39,7 @@ pub(super) fn unit_and_integration(
         // Many tests wait for programs that they have started, so one test per core leaves cores
         // idle.
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        nextest.args(["--test-threads", &(2 * cores).to_string()]);
+        nextest.args(["--test-threads", &(3 * cores).to_string()]);
         run(nextest, counts::read_nextest, results)
     } else {
         let test = cargo.linting(["test"].into_iter().chain(all).chain(TARGETS));
