@@ -127,7 +127,7 @@ mod tests {
             let refused = claims(&options).require([field]).expect_err(setting);
 
             let sentence = format!(
-                "claude does not support the session field `{}`: ",
+                "claude does not support the setting `{}`: ",
                 field.name()
             );
             assert!(refused.to_string().starts_with(&sentence), "{refused}");

@@ -95,7 +95,7 @@ mod tests {
             let refused = claims(&options).require([field]).expect_err(way);
 
             let sentence = format!(
-                "codex does not support the session field `{}`: ",
+                "codex does not support the setting `{}`: ",
                 field.name()
             );
             assert!(refused.to_string().starts_with(&sentence), "{refused}");

@@ -27,7 +27,7 @@ pub(super) fn send(args: &HarnessSendArgs, env: &CliEnv) -> Result<ExitCode, Cli
         let sent = handle.send_instruction(&args.text).await;
         let number = sent.map_err(|error| control_error(&error, &member))?;
         let message = format!(
-            "{member} gets the message in its next turn, if it has one (instruction {number})"
+            "{member} gets the message in its next turn, if it has one (message {number})"
         );
         let request = HarnessRequest {
             instruction: Some(number),

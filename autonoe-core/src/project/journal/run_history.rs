@@ -83,7 +83,7 @@ impl fmt::Display for RunStopReason {
             Self::Interrupted(_) => f.write_str("it was killed between two sessions"),
             // A flow that is cancelled or hits a limit has no recorded end either.
             Self::FlowInterrupted { session: None } => {
-                f.write_str("it stopped between two sessions")
+                f.write_str("it was stopped before its end")
             }
         }
     }
