@@ -328,10 +328,7 @@ mod tests {
 
             assert_eq!(error.kind(), AgentErrorKind::Unclaimed(field));
             assert!(!error.is_retryable());
-            let expected = format!(
-                "agents does not support the setting `{}`: ",
-                field.name()
-            );
+            let expected = format!("agents does not support the setting `{}`: ", field.name());
             assert!(error.to_string().starts_with(&expected), "{error}");
             assert_eq!(error.remedy(), Some(field.remedy()));
             let accepted = spec.refuse_unclaimed(&claimed(nothing.clone()));
