@@ -166,7 +166,7 @@ mod tests {
             let refusal = checked.expect_err(backend);
             assert_eq!(refusal.to_string(), error.to_string());
             assert_eq!(refusal.hint(), error.remedy());
-            let sentence = format!("{name} does not support the session field `project_memory`: ");
+            let sentence = format!("{name} does not support the setting `project_memory`: ");
             assert!(refusal.to_string().starts_with(&sentence), "{refusal}");
         }
     }

@@ -126,10 +126,7 @@ mod tests {
         ] {
             let refused = claims(&options).require([field]).expect_err(setting);
 
-            let sentence = format!(
-                "claude does not support the session field `{}`: ",
-                field.name()
-            );
+            let sentence = format!("claude does not support the setting `{}`: ", field.name());
             assert!(refused.to_string().starts_with(&sentence), "{refused}");
             let remedy = refused.remedy().unwrap_or_default();
             assert!(remedy.contains(setting), "{remedy}");

@@ -94,10 +94,7 @@ mod tests {
         ] {
             let refused = claims(&options).require([field]).expect_err(way);
 
-            let sentence = format!(
-                "codex does not support the session field `{}`: ",
-                field.name()
-            );
+            let sentence = format!("codex does not support the setting `{}`: ", field.name());
             assert!(refused.to_string().starts_with(&sentence), "{refused}");
             let remedy = refused.remedy().unwrap_or_default();
             assert!(remedy.contains(way), "{remedy}");

@@ -46,7 +46,7 @@
 //! | read parameters from JSON or from flags | [`ParameterValues`] |
 //! | draw a flow as Mermaid or DOT | [`FlowGraph`] |
 //! | get the JSON Schemas of the definition files | [`schemas()`] |
-//! | import a flow from climpt | [`import()`], [`ImportedFlow`](import::ImportedFlow) |
+//! | import a flow from [climpt](https://github.com/tettuan/climpt), another tool for agents | [`import()`], [`ImportedFlow`](import::ImportedFlow) |
 //! | check a step | [`check_step`](check::check_step), [`Judge`](autonoe_core::session::Judge), [`CommandRunner`] |
 //! | check whether a flow is complete | [`build_completion`](completion::build_completion), [`FlowProgress`](progress::FlowProgress) |
 //! | let an agent set outputs and send signals | [`iteration_tools`](run::iteration_tools) |

@@ -53,10 +53,10 @@
 //! | give each member a part of a budget | [`Account`](budget::Account), [`Allowance`] |
 //! | run them on an engine | [`Coordinator`], [`MemberSpec`](coordinate::MemberSpec), [`FleetObserver`] |
 //! | trace a fleet and its members as one tree | [`FleetSpans`] |
-//! | submit a whole fleet as one run | [`StrategyRun`](coordinate::StrategyRun) |
+//! | submit a whole fleet as one job | [`StrategyRun`](coordinate::StrategyRun) |
 //! | run them with a driver of your own | [`FleetMachine`], [`FleetStep`](coordinate::FleetStep) |
 //! | measure the progress of an agent | [`ProgressDetector`](progress::ProgressDetector), [`ProgressWeights`](progress::ProgressWeights), [`Novelty`](progress::Novelty), [`TreeSnapshot`](progress::TreeSnapshot) |
-//! | stop a run whose sessions change nothing | [`ProjectFiles`](progress::ProjectFiles) |
+//! | measure whether the sessions of a run change files | [`ProjectFiles`](progress::ProjectFiles) |
 //! | persist tasks and fleets | `SqliteState`, `SqliteMeta` (feature `sqlite`) |
 //! | share values, files and events between members | `SharedContext` (feature `sqlite`) |
 //! | record alerts and deliver them | [`AlertManager`](alert::AlertManager), [`Alert`](alert::Alert), [`AlertSink`](alert::AlertSink) |
@@ -88,7 +88,7 @@
 //! | [`alert`] | alerts, their logs and their sinks |
 //! | `state`, `shared` | the state of members and fleets; the context that members share; need the feature `sqlite` |
 //! | [`mod@schemas`] | JSON Schemas of the data formats |
-//! | `conformance` | suites for your own strategies and state stores; needs the feature `conformance` |
+//! | `conformance` | suites for your own strategies; needs the feature `conformance` |
 //!
 //! | feature | adds |
 //! | --- | --- |

@@ -56,7 +56,7 @@ impl UsageTracker {
 
 /// Parses the usage in the protocol's own fields, a draft: sums over the session.
 ///
-/// The protocol does not define whether cached tokens are part of the input, or reasoning tokens of
+/// The protocol does not define whether cached tokens are part of the input, or thinking tokens of
 /// the output. The total resolves that: it is the sum of the counts that do not overlap.
 fn standard(usage: &Value) -> Option<TokenUsage> {
     let count = |field: &str| usage[field].as_u64();

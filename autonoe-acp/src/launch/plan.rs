@@ -364,7 +364,7 @@ mod tests {
             let refused = claims(&options).require([field]).expect_err(way);
 
             let sentence = format!(
-                "{} does not support the session field `{}`: ",
+                "{} does not support the setting `{}`: ",
                 options.name,
                 field.name()
             );

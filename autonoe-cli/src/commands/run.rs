@@ -218,7 +218,7 @@ impl InterruptedRun {
             }
         };
         sanitize_line(&format!(
-            "The last run was interrupted: the next `{command}` resumes it."
+            "The last run was killed: the next `{command}` resumes it."
         ))
     }
 
@@ -282,7 +282,7 @@ mod tests {
 
         assert_eq!(
             note("review"),
-            "The last run was interrupted: the next `autonoe flow run review` resumes it."
+            "The last run was killed: the next `autonoe flow run review` resumes it."
         );
         assert_eq!(
             note("hosted"),

@@ -39,7 +39,7 @@ fn missing_programs_of_the_sandbox_are_named_with_the_package_and_the_flag() {
         let run = run_command(fixture.bare_command(&["run", "--backend=claude"]));
 
         assert_no_session(&fixture, &run);
-        let message = format!("claude does not support the session field `sandbox`: {missing}");
+        let message = format!("claude does not support the setting `sandbox`: {missing}");
         assert!(run.stdout.contains(&message), "{run:?}");
         for words in ["apt install bubblewrap socat", "--no-sandbox"] {
             assert!(run.stderr.contains(words), "{words}: {run:?}");

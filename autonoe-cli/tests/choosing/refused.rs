@@ -26,17 +26,17 @@ fn unsupported_options_are_refused_before_a_run_starts() {
         (
             &["--backend=gemini", "--thinking"],
             2,
-            "gemini does not support the session field `thinking`",
+            "gemini does not support the setting `thinking`",
         ),
         (
             &["--backend=acp:agent", "--model=m"],
             2,
-            "agent does not support the session field `model`",
+            "agent does not support the setting `model`",
         ),
         (
             &["--backend=acp:agent", "--plan-model=m"],
             2,
-            "agent does not support the session field `model`",
+            "agent does not support the setting `model`",
         ),
         (&["--backend=codex:x"], 2, "codex takes no value"),
         (&["--backend=acp"], 2, "expected acp:COMMAND"),
@@ -121,7 +121,7 @@ fn a_configuration_that_the_backend_does_not_support_is_refused_alike_by_every_c
     let run = fixture.autonoe(&["run", "--backend", &backend]);
     let doctor = fixture.autonoe(&["doctor", "--backend", &backend]);
 
-    let sentence = "claude does not support the session field `project_memory`: \
+    let sentence = "claude does not support the setting `project_memory`: \
                     it cannot hide the memory files of the project from the agent";
     let remedy = "set `settingSources` of the backend to \"none\"";
     for (output, text) in [

@@ -70,7 +70,7 @@ fn a_sent_instruction_is_in_the_next_turn_of_the_agent() {
 
     assert_eq!(
         sent.stdout,
-        "one gets the message in its next turn, if it has one (instruction 1)\n"
+        "one gets the message in its next turn, if it has one (message 1)\n"
     );
     assert_eq!(second["instruction"], 2);
     assert_eq!(ended.code, Some(0), "{ended:?}");

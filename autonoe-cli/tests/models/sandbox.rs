@@ -26,7 +26,7 @@ fn missing_sandbox_prevents_run_and_prints_hint() {
     assert!(
         output
             .stdout
-            .contains("does not support the session field `sandbox`: ")
+            .contains("does not support the setting `sandbox`: ")
             && output.stderr.contains("hint: "),
         "{output:?}"
     );

@@ -199,7 +199,7 @@ fn status_names_the_command_that_resumes_a_killed_run() {
 
     let status = CommandOutput::run(autonoe(&project, &["status"]));
 
-    let expected = "The last run was interrupted: the next `autonoe run` resumes it.";
+    let expected = "The last run was killed: the next `autonoe run` resumes it.";
     assert!(status.stdout.contains(expected), "{status:?}");
 }
 

@@ -176,13 +176,13 @@ impl fmt::Display for BudgetKind {
 pub struct TokenUsage {
     /// Prompt tokens that were neither read from nor written to a cache.
     pub input: u64,
-    /// Generated tokens other than reasoning.
+    /// Generated tokens other than thinking.
     pub output: u64,
     /// Prompt tokens read from a cache.
     pub cache_read: u64,
     /// Prompt tokens written to a cache.
     pub cache_write: u64,
-    /// Generated tokens of hidden reasoning, if the provider reports them separately.
+    /// Generated tokens of hidden thinking, if the provider reports them separately.
     pub reasoning: u64,
 }
 
@@ -194,7 +194,7 @@ impl TokenUsage {
             .saturating_add(self.cache_write)
     }
 
-    /// Returns the generated tokens, including reasoning.
+    /// Returns the generated tokens, including thinking.
     pub fn completion(&self) -> u64 {
         self.output.saturating_add(self.reasoning)
     }

@@ -212,11 +212,11 @@ impl Serialize for ModelMessages<'_> {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ModelAnswer<'a> {
-    /// Text of the answer, without reasoning and tool calls. It is not serialised, because the
+    /// Text of the answer, without thinking and tool calls. It is not serialised, because the
     /// events of the agent contain it.
     #[serde(skip)]
     pub text: &'a str,
-    /// The complete answer, including reasoning and tool calls, if the backend knows it: the parts
+    /// The complete answer, including thinking and tool calls, if the backend knows it: the parts
     /// of one message, in the format of [`ModelMessages`]. It is not serialised, either.
     #[serde(skip)]
     pub parts: Option<ModelMessages<'a>>,
@@ -253,7 +253,7 @@ impl<'a> ModelAnswer<'a> {
         }
     }
 
-    /// Sets the complete answer, including reasoning and tool calls.
+    /// Sets the complete answer, including thinking and tool calls.
     #[must_use]
     pub fn with_parts(mut self, parts: ModelMessages<'a>) -> Self {
         self.parts = Some(parts);
@@ -303,7 +303,7 @@ impl<'a> ModelAnswer<'a> {
 pub enum ModelPart {
     /// Text of the answer.
     Text,
-    /// Reasoning of the model.
+    /// Thinking of the model.
     Thinking,
 }
 

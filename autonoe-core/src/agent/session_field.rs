@@ -186,7 +186,7 @@ impl Capabilities {
             _ => field.reason(),
         };
         let (backend, name) = (&self.backend, field.name());
-        let message = format!("{backend} does not support the session field `{name}`: {reason}");
+        let message = format!("{backend} does not support the setting `{name}`: {reason}");
         let remedy = self.remedies.get(&field).map(String::as_str);
         AgentError::new(AgentErrorKind::Unclaimed(field), message)
             .with_remedy(remedy.unwrap_or(field.remedy()))
@@ -219,7 +219,7 @@ impl SessionSpec {
     /// assert_eq!(error.code(), "model_not_supported");
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "parrots does not support the session field `model`: a session cannot choose its model"
+    ///     "parrots does not support the setting `model`: a session cannot choose its model"
     /// );
     /// ```
     ///
@@ -328,10 +328,7 @@ mod tests {
 
             assert_eq!(error.kind(), AgentErrorKind::Unclaimed(field));
             assert!(!error.is_retryable());
-            let expected = format!(
-                "agents does not support the session field `{}`: ",
-                field.name()
-            );
+            let expected = format!("agents does not support the setting `{}`: ", field.name());
             assert!(error.to_string().starts_with(&expected), "{error}");
             assert_eq!(error.remedy(), Some(field.remedy()));
             let accepted = spec.refuse_unclaimed(&claimed(nothing.clone()));
@@ -388,7 +385,7 @@ mod tests {
 
         assert_eq!(
             no_sandbox.to_string(),
-            "agents does not support the session field `sandbox`: bwrap is not on PATH"
+            "agents does not support the setting `sandbox`: bwrap is not on PATH"
         );
         assert_eq!(no_sandbox.remedy(), Some("install bubblewrap"));
         assert_eq!(no_resume.remedy(), Some("keep the home folder"));

@@ -51,11 +51,11 @@ pub enum StreamEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
-    /// The agent produced reasoning.
+    /// The agent produced thinking.
     #[serde(rename = "stream_thinking")]
     #[non_exhaustive]
     Thinking {
-        /// Reasoning of the agent.
+        /// Thinking of the agent.
         text: String,
         /// The sub-agent that produced it; `None` for the main agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -186,9 +186,9 @@ impl fmt::Debug for SpecContext {
     }
 }
 
-/// A spec that cannot be built.
+/// Error of a spec that cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("{tag} cannot be built: {reason}")]
+#[error("{tag} cannot be used: {reason}")]
 pub struct SpecError {
     tag: String,
     reason: String,

@@ -55,7 +55,7 @@ async fn a_run_with_an_unclaimed_field_ends_before_its_first_session() {
             panic!("{field}: {report}");
         };
         assert_eq!(error.code, format!("{field}_not_supported"));
-        let sentence = format!("own backend does not support the session field `{field}`: ");
+        let sentence = format!("own backend does not support the setting `{field}`: ");
         assert!(error.message.starts_with(&sentence), "{error}");
         assert!(error.remedy.is_some(), "{error}");
         assert_eq!(report.sessions, 0, "{field}");

@@ -201,6 +201,6 @@ fn a_hook_that_cannot_be_built_is_an_error_with_its_place() {
 
     insta::assert_snapshot!(
         built.expect_err("the reason is blank"),
-        @".autonoe/agent.json:3:5: /hooks/0: core-deny-tool cannot be built: its reason is blank; fix the hook or remove it"
+        @".autonoe/agent.json:3:5: /hooks/0: core-deny-tool cannot be used: its reason is blank; fix the hook or remove it"
     );
 }

@@ -26,9 +26,8 @@ pub(super) fn send(args: &HarnessSendArgs, env: &CliEnv) -> Result<ExitCode, Cli
         let handle = chosen.handle(&member)?;
         let sent = handle.send_instruction(&args.text).await;
         let number = sent.map_err(|error| control_error(&error, &member))?;
-        let message = format!(
-            "{member} gets the message in its next turn, if it has one (instruction {number})"
-        );
+        let message =
+            format!("{member} gets the message in its next turn, if it has one (message {number})");
         let request = HarnessRequest {
             instruction: Some(number),
             ..new_request(&chosen, "send", Some(member))

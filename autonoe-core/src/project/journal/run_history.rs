@@ -82,9 +82,7 @@ impl fmt::Display for RunStopReason {
             Self::Interrupted(RunAction::Hold) => f.write_str("it was killed while it was paused"),
             Self::Interrupted(_) => f.write_str("it was killed between two sessions"),
             // A flow that is cancelled or hits a limit has no recorded end either.
-            Self::FlowInterrupted { session: None } => {
-                f.write_str("it stopped between two sessions")
-            }
+            Self::FlowInterrupted { session: None } => f.write_str("it was stopped before its end"),
         }
     }
 }

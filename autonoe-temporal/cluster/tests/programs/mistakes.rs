@@ -38,7 +38,7 @@ fn usage_errors_name_the_mistake_and_the_remedy() {
         (
             &["worker", "--config", "broken.json"],
             2,
-            "broken.json:1:12: ",
+            "broken.json:1:11: ",
         ),
         (
             &["worker", "--config", "no.json"],
