@@ -79,7 +79,6 @@ pub(super) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, FolderError> {
     }
 }
 
-/// Atomically replaces the file at `path`.
 /// Refuses a pipe, because reading it would block, and a symlink, because it may point anywhere.
 pub(crate) fn require_regular_file(path: &Path) -> io::Result<()> {
     match path.symlink_metadata() {
@@ -89,6 +88,7 @@ pub(crate) fn require_regular_file(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Atomically replaces the JSON file at `path`.
 pub(super) fn replace_json(path: &Path, value: &impl Serialize) -> Result<(), FolderError> {
     let bytes = to_bytes(path, value)?;
     let written = replace_file_durably(path, &bytes);
