@@ -1,5 +1,6 @@
 //! Coordinator state in SQLite.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -138,7 +139,8 @@ impl SqliteMeta {
     ///
     /// # Errors
     ///
-    /// [`StateError::Conflict`] if another fleet has that name.
+    /// [`StateError::Conflict`] if another fleet has that name; [`StateError::Invalid`] if two
+    /// members have the same name.
     pub async fn create_fleet(
         &self,
         id: &str,
@@ -319,6 +321,10 @@ fn create(
     members: &[MemberId],
     now: Timestamp,
 ) -> Result<(), DatabaseError> {
+    let mut names = BTreeSet::new();
+    if let Some(twice) = members.iter().find(|member| !names.insert(*member)) {
+        return Err(StateError::Invalid(format!("two members have the name {twice}")).into());
+    }
     let spec = json(spec)?;
     db.execute(
         "INSERT INTO fleets (id, spec, epoch, created_at, updated_at) VALUES (?1, ?2, 0, ?3, ?3)

@@ -97,6 +97,14 @@ async fn a_fleet_is_stored_once_as_it_was_planned() {
     let mut other = spec();
     other["members"][0] = json!("gemini");
     assert_conflict(&create(&meta, "z", &other, 3).await);
+    for fleet in ["z", "new"] {
+        let twice = ["b", "b"].map(MemberId::new);
+        let refused = meta.create_fleet(fleet, &spec(), &twice, at(3)).await;
+        assert!(
+            matches!(refused, Err(StateError::Invalid(_))),
+            "{refused:?}"
+        );
+    }
 
     let fleets = meta.fleets().await.expect("readable");
 
