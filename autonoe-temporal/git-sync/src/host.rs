@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use autonoe_core::engine::{
     HostedOutcome, HostedSession, RunProgress, SessionHost, SessionHostError,
 };
-use autonoe_core::event::Failure;
+use autonoe_core::event::{Failure, InvalidValue};
 use autonoe_core::ledger::LedgerView;
 use autonoe_core::time::{Epoch, SessionKey};
 use autonoe_core::{RunId, RunReport};
@@ -85,7 +85,7 @@ impl SyncedSessionHost {
     }
 
     /// Sets how often, during a session, to check whether another host has taken over; once a
-    /// minute by default.
+    /// minute by default. A host with an interval of zero refuses every session.
     #[must_use]
     pub fn takeover_check_interval(mut self, time: Duration) -> Self {
         self.watch = time;
@@ -264,6 +264,8 @@ impl SessionHost for SyncedSessionHost {
             key: key.clone(),
             failure,
         };
+        InvalidValue::check_time("takeover_check_interval(0)", self.watch)
+            .map_err(|invalid| failed(Failure::from(&invalid)))?;
         self.check_run(&key.run).map_err(failed)?;
         self.acquire_run(key, epoch, on_heartbeat, &cancelled)
             .await?;

@@ -128,3 +128,18 @@ async fn session_of_an_overtaken_host_is_dropped() {
     assert!(second.expect("it runs").result.end.is_completed());
     assert_eq!((one.played.open_clients(), recorded(&two)), (0, vec![1]));
 }
+
+#[tokio::test]
+async fn a_host_that_checks_without_a_pause_is_refused() {
+    let fixture = Fixture::new();
+    let mut one = fixture.host("one");
+    one.host = one.host.takeover_check_interval(Duration::ZERO);
+
+    let refused = one.attach(1, Epoch(1)).await;
+
+    let Err(SessionHostError::Failed { failure, .. }) = &refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(failure.code, "invalid_value");
+    assert!(one.played.received().is_empty());
+}
