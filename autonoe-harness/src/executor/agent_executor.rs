@@ -466,6 +466,7 @@ impl Judge for AgentJudge {
         let start = FlowStart::new("judge").parameters(json!({"name": question.name}));
         let time = question.budget.time;
         let time = time.map_or(TEN_MINUTES, |limit| limit.min(TEN_MINUTES));
+        let started = executor.clock.now();
         // Dropping the future cancels the session.
         let control = RunControl::new();
         let opened = open_sessions(builder, start, &control, &*executor.clock, time).await;
@@ -479,8 +480,10 @@ impl Judge for AgentJudge {
             budget: question.budget.with_time(left),
             ..*question
         };
-        let judged = SessionJudge::new(&mut open).judge(&limited).await?;
+        let mut judged = SessionJudge::new(&mut open).judge(&limited).await?;
         close(open, FlowExit::from(&judged.session.end));
+        // The start of the backend is charged as well.
+        judged.session.duration = elapsed_since(started, &*executor.clock);
         Ok(judged)
     }
 }

@@ -4,13 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::CostUsd;
+use async_trait::async_trait;
 use autonoe_core::agent::{AgentErrorKind, CostTotal};
 use autonoe_core::session::Judge;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, Capabilities, CostUsd, SessionSpec,
+};
 use autonoe_harness::budget::VerificationBudget;
 use autonoe_harness::executor::{AnyOf, FileCriterion, JudgeCriterion, Verification};
-use autonoe_harness::{Allowance, Executor};
-use autonoe_testkit::{ScriptedBackend, SessionScript};
+use autonoe_harness::{AgentExecutor, Allowance, Executor};
+use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
 use serde_json::json;
 
 use crate::executor::fixture::{Fixture, done, task, with_partial_gate};
@@ -79,6 +82,43 @@ async fn the_session_of_a_judge_is_paid() {
         "{unpaid}"
     );
     assert_eq!(judge.agents.prompts().len(), 1);
+}
+
+/// A backend that takes five seconds to start.
+struct SlowBackend(ScriptedBackend);
+
+#[async_trait]
+impl AgentClientFactory for SlowBackend {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        self.0.probe().await
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        self.0.create(spec)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_judge_includes_the_start_of_its_backend() {
+    let worker = Fixture::new([done()]);
+    let judge = SessionScript::new("judge")
+        .waits(Duration::from_secs(20))
+        .uses_tool(VERDICT, json!({"passed": true, "reason": "I looked."}))
+        .ends();
+    let backend = SlowBackend(ScriptedBackend::new([judge]));
+    let judge =
+        AgentExecutor::new("slow", backend, worker.path()).clock(VirtualClock::in_real_time());
+    let executor = worker.executor.clone();
+    let executor = executor.statement_judge(move |folder| judge.judge_in(folder));
+    let task = task("Do it.").success_criteria("It looks good.");
+    let result = worker.run(&task).await;
+    let budget = VerificationBudget::default();
+
+    let verified = executor.verify_success(&task, &result, &budget).await;
+
+    assert!(verified.is_success(), "{verified}");
+    assert_eq!(budget.spending().spent.time, Duration::from_secs(25));
 }
 
 #[tokio::test(start_paused = true)]
