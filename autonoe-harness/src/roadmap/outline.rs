@@ -116,7 +116,7 @@ impl<'a> Outline<'a> {
             }
             Some(_) => {}
             None => {
-                if let Some(near) = suggest(heading, SECTIONS) {
+                if let Some(near) = similar_section(heading) {
                     problem = Some(format!(
                         "unknown section {heading:?}; did you mean {near:?}?"
                     ));
@@ -135,6 +135,20 @@ impl<'a> Outline<'a> {
     pub(super) fn section(&self, name: &str) -> Option<&Section<'a>> {
         self.sections.iter().find(|section| section.name == name)
     }
+}
+
+/// Returns the section that an unknown heading probably means: one with a similar name, or one whose
+/// name begins with a similar word, as in `Task List`.
+fn similar_section(heading: &str) -> Option<&'static str> {
+    suggest(heading, SECTIONS).or_else(|| {
+        let word = suggest(first_word(heading), SECTIONS.map(first_word))?;
+        SECTIONS.into_iter().find(|name| first_word(name) == word)
+    })
+}
+
+fn first_word(text: &str) -> &str {
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    words.next().unwrap_or_default()
 }
 
 fn heading_of(text: &str) -> Option<(usize, &str)> {
@@ -199,6 +213,41 @@ mod tests {
             .collect();
         assert_eq!(sections, [("Objective", 1), ("Tasks", 11)]);
         assert_eq!(findings, []);
+    }
+
+    #[test]
+    fn a_heading_that_resembles_a_section_is_a_mistake() {
+        for (heading, section) in [
+            ("Objectives", Some("Objective")),
+            ("Objective and scope", Some("Objective")),
+            ("Constraint", Some("Constraints")),
+            ("Constraints (technical)", Some("Constraints")),
+            ("Success", Some("Success Criteria")),
+            ("success criterion", Some("Success Criteria")),
+            ("Success Conditions", Some("Success Criteria")),
+            ("Success Metrics", Some("Success Criteria")),
+            ("Task", Some("Tasks")),
+            ("Task List", Some("Tasks")),
+            ("Tasks, in order", Some("Tasks")),
+            ("Context", None),
+            ("Contents", None),
+            ("Conclusion", None),
+            ("Criteria", None),
+            ("Completed tasks", None),
+            ("Growth Mode", None),
+            ("Object model", None),
+            ("Risks", None),
+            ("Tests", None),
+            ("\u{2014}", None),
+        ] {
+            let mut findings = Vec::new();
+
+            Outline::parse(&format!("## {heading}\n"), &mut findings);
+
+            let message = |near| format!("unknown section {heading:?}; did you mean {near:?}?");
+            let found: Vec<_> = findings.into_iter().map(|it| it.message).collect();
+            assert_eq!(found, Vec::from_iter(section.map(message)), "{heading}");
+        }
     }
 
     #[test]
