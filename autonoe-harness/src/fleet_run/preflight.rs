@@ -61,12 +61,17 @@ impl FleetRun {
         Ok(())
     }
 
-    /// Records the order under its name, or checks that the recorded order is the same.
+    /// Records the order under its name, or checks that the recorded order is the same. An order is
+    /// refused before it is recorded if members were started with other work.
     pub(super) async fn record_order(
         &self,
         meta: &SqliteMeta,
     ) -> Result<FleetRecord, FleetRunError> {
         let fleet = self.order.name.clone();
+        if meta.fleet(&fleet).await?.is_none() {
+            // A refused order must not take the name of the fleet.
+            self.check_started_members()?;
+        }
         let spec = serde_json::to_value(&self.order);
         let spec = spec.map_err(|error| FleetOrderError::not_serialised(&fleet, &error))?;
         let members = self.order.members.iter().map(|member| member.id.clone());

@@ -53,20 +53,24 @@ async fn another_order_under_its_name_is_refused_with_advice() {
 async fn a_member_of_another_order_is_never_reattached() {
     let project = Project::new();
     let agents = project.agents(PACE);
-    let mut order = order(&[("a", &[])]);
+    let order = order(&[("a", &[])]);
     let first = project.run(&agents, &order).run(&RunControl::new()).await;
-    first.expect("it ends");
+    let first = first.expect("it ends");
     for file in ["meta_state.db", "meta_state.db-wal", "meta_state.db-shm"] {
         // The last process that closes the database removes the other two.
         let _ = std::fs::remove_file(project.home().path().join(file));
     }
 
-    order.members[0].work.tasks[0].task.description = "Something else.".to_owned();
-    let other = project.run(&agents, &order).run(&RunControl::new()).await;
+    let mut other = order.clone();
+    other.members[0].work.tasks[0].task.description = "Something else.".to_owned();
+    let other = project.run(&agents, &other).run(&RunControl::new()).await;
 
     let error = other.expect_err("it is another one").to_string();
     assert!(error.contains("f.a/order.json"), "{error}");
     assert!(error.contains("another order"), "{error}");
+    // The refused order was not recorded.
+    let again = project.run(&agents, &order).run(&RunControl::new()).await;
+    assert_eq!(again.expect("it has ended"), first);
     assert_eq!(project.turns(), ["project a"]);
 }
 
