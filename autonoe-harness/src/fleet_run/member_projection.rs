@@ -25,8 +25,15 @@ pub(super) struct MemberProjection {
     /// same name.
     started_at: Option<Timestamp>,
     attempts: BTreeMap<TaskId, u32>,
-    /// The answer of the last turn whose checks passed.
+    /// The last turn, if its checks passed and its work does not count yet.
+    verified: Option<Verified>,
+}
+
+/// A turn whose checks passed.
+#[derive(Debug)]
+struct Verified {
     answer: String,
+    at: Timestamp,
 }
 
 /// Projection of one journal entry.
@@ -44,7 +51,7 @@ impl MemberProjection {
             member,
             started_at: None,
             attempts: BTreeMap::new(),
-            answer: String::new(),
+            verified: None,
         }
     }
 
@@ -76,27 +83,28 @@ impl MemberProjection {
                 let update = TaskUpdate::new(TaskStatus::InProgress);
                 projected.changes = status(task, update, at);
             }
-            WorkEvent::IterationEnded { .. } => {
+            WorkEvent::IterationEnded { task, branch, .. } => {
                 projected.changes.extend(self.execution(entry));
+                if branch.is_none() {
+                    projected.changes.extend(self.completion(task));
+                }
                 projected.events = self.iteration_events(entry);
             }
+            WorkEvent::Explored { task, merged, .. } => {
+                let completion = self.completion(task);
+                projected.changes = completion.filter(|_| *merged).into_iter().collect();
+            }
+            // A success is known since the checks passed: the process may be lost before this event.
             WorkEvent::Ended {
                 task,
                 at,
-                success,
+                success: false,
                 reason,
                 ..
             } => {
-                let update = if *success {
-                    TaskUpdate {
-                        output: Some(std::mem::take(&mut self.answer)),
-                        ..TaskUpdate::new(TaskStatus::Completed)
-                    }
-                } else {
-                    TaskUpdate {
-                        error: Some(reason.clone()),
-                        ..TaskUpdate::new(TaskStatus::Failed)
-                    }
+                let update = TaskUpdate {
+                    error: Some(reason.clone()),
+                    ..TaskUpdate::new(TaskStatus::Failed)
                 };
                 projected.changes = status(task, update, at);
             }
@@ -141,6 +149,16 @@ impl MemberProjection {
         })
     }
 
+    /// Completes a task with the turn whose checks passed, if there is one.
+    fn completion(&mut self, task: &TaskId) -> Option<TaskChange> {
+        let Verified { answer, at } = self.verified.take()?;
+        let update = TaskUpdate {
+            output: Some(answer),
+            ..TaskUpdate::new(TaskStatus::Completed)
+        };
+        Some(TaskChange::Status(task.clone(), update, at))
+    }
+
     fn execution(&mut self, entry: &WorkEvent) -> Option<TaskChange> {
         let WorkEvent::IterationEnded {
             task,
@@ -157,14 +175,15 @@ impl MemberProjection {
         };
         let attempt = self.attempts.get(task).copied().unwrap_or(1);
         let duration = Duration::from_millis(*duration_ms);
+        self.verified = result.as_ref().map(|result| Verified {
+            answer: match result.answer.as_str() {
+                "" => result.output.clone(),
+                answer => answer.to_owned(),
+            },
+            at: *at,
+        });
         let record = match result {
-            Some(result) => {
-                self.answer = match result.answer.as_str() {
-                    "" => result.output.clone(),
-                    answer => answer.to_owned(),
-                };
-                ExecutionRecord::from_result(attempt, result)
-            }
+            Some(result) => ExecutionRecord::from_result(attempt, result),
             None => ExecutionRecord {
                 task: task.clone(),
                 attempt,
@@ -227,5 +246,99 @@ impl MemberProjection {
         let started_at = self.started_at?;
         let key = format!("{} {started_at} {kind} {place}", self.member);
         Some(key.trim_end().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::agent::{CostTotal, TokenUsage};
+
+    use super::*;
+    use crate::budget::Spending;
+    use crate::executor::{ExecutionReport, Task, Verification};
+    use crate::progress::ProgressSignal;
+    use crate::stuck::StuckReport;
+
+    const AT: Timestamp = Timestamp::UNIX_EPOCH;
+
+    /// A turn on a branch, or in the worktree of the member.
+    fn turn(task: &str, branch: Option<&str>, passed: bool) -> WorkEvent {
+        let task = Task::new(task, "Do it.").expect("an id");
+        let mut result = ExecutionReport::new(&task, "codex", ExecutionOutcome::Completed);
+        result.answer = "Done.".to_owned();
+        WorkEvent::IterationEnded {
+            task: task.id,
+            iteration: 1,
+            branch: branch.map(str::to_owned),
+            at: AT,
+            cli: "codex".to_owned(),
+            model: None,
+            end: ExecutionOutcome::Completed,
+            conversation: None,
+            verification: Verification::passed("it is there"),
+            score: 0.0,
+            stuck: StuckReport::default(),
+            denied: 0,
+            messages: Vec::new(),
+            cost: CostTotal::default(),
+            tokens: TokenUsage::default(),
+            duration_ms: 1,
+            signal: ProgressSignal::default(),
+            output: String::new(),
+            checks: Spending::default(),
+            interrupted: false,
+            result: passed.then(|| result.into()),
+        }
+    }
+
+    fn explored(task: &str, branch: &str, merged: bool) -> WorkEvent {
+        WorkEvent::Explored {
+            task: task.parse().expect("an id"),
+            branch: branch.to_owned(),
+            merged,
+            unmerged_work: None,
+            outcome: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_task_is_completed_when_verified_work_is_in_the_worktree_of_the_member() {
+        let own = |passed| turn("a", None, passed);
+        let on = |branch| turn("a", Some(branch), true);
+        for (events, completed) in [
+            (vec![own(false)], None),
+            (vec![own(true)], Some("a")),
+            (vec![own(false), own(true)], Some("a")),
+            (vec![on("b")], None),
+            (vec![on("b"), explored("a", "b", true)], Some("a")),
+            (vec![on("b"), explored("a", "b", false)], None),
+            (
+                vec![
+                    on("b"),
+                    explored("a", "b", false),
+                    on("c"),
+                    explored("a", "c", true),
+                ],
+                Some("a"),
+            ),
+            // The process was lost after the turn on the branch.
+            (vec![on("b"), turn("other", None, false)], None),
+        ] {
+            let (_, projected) = MemberProjection::replay(MemberId::new("m"), &events);
+
+            let changes = projected.changes.into_iter();
+            let updates: Vec<_> = changes
+                .filter_map(|change| match change {
+                    TaskChange::Status(task, update, _) => Some((task.to_string(), update)),
+                    TaskChange::Execution(_) => None,
+                })
+                .collect();
+            let update = TaskUpdate {
+                output: Some("Done.".to_owned()),
+                ..TaskUpdate::new(TaskStatus::Completed)
+            };
+            let expected = completed.map(|task| (task.to_owned(), update));
+            assert_eq!(updates, Vec::from_iter(expected), "{events:?}");
+        }
     }
 }

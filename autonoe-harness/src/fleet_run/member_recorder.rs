@@ -254,9 +254,9 @@ async fn rebuild_state(
 }
 
 impl FleetRun {
-    /// Rebuilds the missing states of members that no process serves, and shares the ends of
-    /// members whose processes did not: a killed or lost process shares nothing. A failure is
-    /// logged: nothing is lost, because state and events are derived from the journal.
+    /// Rebuilds the states of members, which a killed process may have left behind the journal, and
+    /// shares the ends of members whose processes did not: a killed or lost process shares nothing.
+    /// A failure is logged: nothing is lost, because both are derived from the journal.
     pub(super) async fn complete_member_records(&self) {
         for member in &self.order.members {
             let id = &member.id;
@@ -271,7 +271,8 @@ impl FleetRun {
 
     async fn rebuild_member_state(&self, member: &FleetMember) -> Result<(), BoxError> {
         let folder = self.home.member_folder(&self.order.name, &member.id)?;
-        if folder.path().join("state.db").exists() || folder.is_served()? {
+        // The process that serves a member writes the state until it records the end.
+        if folder.is_served()? && folder.outcome()?.is_none() {
             return Ok(());
         }
         let entries = folder.work_events()?;

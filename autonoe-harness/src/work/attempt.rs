@@ -50,7 +50,8 @@ impl Work<'_> {
         Ok(end)
     }
 
-    /// Records the ends of verified tasks whose process was lost before it recorded them.
+    /// Records the ends of verified tasks whose process was lost before it recorded them, because
+    /// observers receive the end of each task.
     pub(super) async fn record_missing_ends(&mut self) -> Result<(), Failure> {
         let verified: Vec<TaskId> = self.verified().map(|(task, _)| task.id.clone()).collect();
         for task in verified {

@@ -54,10 +54,7 @@ async fn files_derived_from_the_journal_are_rebuilt_by_the_next_command() {
         // As if there had been no coordinator.
         "DELETE FROM members; DELETE FROM decisions; DELETE FROM fleets;",
     ] {
-        let database = rusqlite::Connection::open(home.path().join("meta_state.db"));
-        let database = database.expect("it opens");
-        database.execute_batch(lost_rows).expect("writable");
-        drop(database);
+        change(&home.path().join("meta_state.db"), lost_rows);
         for path in derived.map(|name| folder.path().join(name)) {
             fs::remove_file(path).expect("it was there");
         }
@@ -82,6 +79,50 @@ async fn files_derived_from_the_journal_are_rebuilt_by_the_next_command() {
             assert!(folder.path().join(name).exists(), "{name} of {lost_rows}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_stopped_member_that_was_killed_after_its_task_was_verified_has_completed_it() {
+    for last_event in ["iterationEnded", "ended"] {
+        let project = Project::new();
+        let agents = project.agents(Duration::from_millis(20));
+        let order = FleetOrder::from_tasks("f", &roadmap(&[("a", &[])]), Graph::default());
+        let order = unhurried(order.expect("it can be done").without_worktrees());
+        let first = project.run(&agents, &order).run(&RunControl::new()).await;
+        first.expect("it ends");
+        let home = project.home();
+        let folder = home.member_folder("f", &MemberId::new("a")).expect("an id");
+        // As if the process had been killed after this event, before it changed the state.
+        let journal = folder.path().join("work.jsonl");
+        let text = fs::read_to_string(&journal).expect("readable");
+        let marker = format!("{{\"event\":\"{last_event}\"");
+        let end = text.find(&marker).expect("it is there");
+        let end = end + text[end..].find('\n').expect("a line") + 1;
+        fs::write(&journal, &text[..end]).expect("writable");
+        for name in ["outcome.json", "status.json"] {
+            fs::remove_file(folder.path().join(name)).expect("it was there");
+        }
+        let state_db = folder.path().join("state.db");
+        change(&state_db, "UPDATE tasks SET status = 'inProgress'");
+        let meta = home.path().join("meta_state.db");
+        change(
+            &meta,
+            "DELETE FROM members; UPDATE fleets SET result = NULL; DELETE FROM decisions",
+        );
+        folder.request_stop("enough").expect("writable");
+
+        let second = project.run(&agents, &order).run(&RunControl::new()).await;
+
+        assert!(!second.expect("it ends").success, "{last_event}");
+        assert_eq!(task_states(&state_db), ["completed"], "{last_event}");
+        assert_eq!(project.turns(), ["project a"], "{last_event}");
+    }
+}
+
+/// Changes a database that no process uses.
+fn change(path: &Path, statements: &str) {
+    let database = rusqlite::Connection::open(path).expect("it opens");
+    database.execute_batch(statements).expect("writable");
 }
 
 /// Returns the states of the tasks in a `state.db`.
