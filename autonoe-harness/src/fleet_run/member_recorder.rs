@@ -128,7 +128,8 @@ impl MemberRecorder {
     }
 
     async fn try_share(&self, outcome: &RunOutcome) -> Result<(), BoxError> {
-        share_end(self.shared().await?, &self.folder, outcome).await
+        let now = self.clock.now();
+        share_end(self.shared().await?, &self.folder, outcome, now).await
     }
 
     fn line(&self, text: &str) {
@@ -206,25 +207,23 @@ fn not_recorded(error: StateError) -> Failure {
 }
 
 /// Publishes the output of a member that has ended as an artifact, and emits the events of its
-/// journal and of its end. Does nothing if its end was shared before.
+/// journal and of its end. `at` is the time of the end.
+///
+/// Sharing an end again emits no event twice. It replaces the output: an earlier process may have
+/// shared another end and been killed before that was recorded.
 async fn share_end(
     shared: &SharedContext,
     folder: &MemberFolder,
     outcome: &RunOutcome,
+    at: Timestamp,
 ) -> Result<(), BoxError> {
-    let entries = folder.entries()?;
-    let at = entries.iter().rev().find_map(JournalEntry::at);
     let id = folder.id().clone();
-    let (projection, projected) = MemberProjection::replay(id, &events_in(entries));
-    // A member that was never started, or that works on another engine, has no journal here.
-    let (Some(key), Some(at)) = (projection.end_key(), at) else {
-        return Ok(());
-    };
-    if shared.has_event(&key).await? {
-        return Ok(());
-    }
+    let (projection, projected) = MemberProjection::replay(id, &folder.work_events()?);
     let result = MemberReport::from_outcome(folder.id(), outcome);
     let artifact = format!("{}.md", folder.id());
+    let Some(end) = projection.outcome_event(outcome, &result, &artifact, at) else {
+        return Ok(());
+    };
     let name: ArtifactName = artifact.parse()?;
     let path = folder.path().join("output.md");
     replace_file_durably(&path, result.output.as_bytes())?;
@@ -232,8 +231,7 @@ async fn share_end(
     shared
         .publish_artifact(&name, &path, folder.id(), &metadata, at)
         .await?;
-    let end = projection.outcome_event(outcome, &result, &artifact, at);
-    for event in projected.events.iter().chain(&end) {
+    for event in projected.events.iter().chain([&end]) {
         shared.emit_event(event).await?;
     }
     Ok(())
@@ -289,9 +287,21 @@ impl FleetRun {
 
     async fn share_member_end(&self, member: &FleetMember) -> Result<(), BoxError> {
         let folder = self.home.member_folder(&self.order.name, &member.id)?;
-        if let Some(outcome) = folder.outcome()? {
-            share_end(&self.home.shared().await?, &folder, &outcome).await?;
+        let Some(outcome) = folder.outcome()? else {
+            return Ok(());
+        };
+        let entries = folder.entries()?;
+        let ended_at = entries.iter().rev().find_map(JournalEntry::at);
+        let id = folder.id().clone();
+        let (projection, _) = MemberProjection::replay(id, &events_in(entries));
+        // A member that was never started, or that works on another engine, has no journal here.
+        let (Some(key), Some(at)) = (projection.end_key(), ended_at) else {
+            return Ok(());
+        };
+        let shared = self.home.shared().await?;
+        if shared.has_event(&key).await? {
+            return Ok(());
         }
-        Ok(())
+        share_end(&shared, &folder, &outcome, at).await
     }
 }

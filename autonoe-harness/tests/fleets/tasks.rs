@@ -8,6 +8,7 @@ use autonoe_harness::coordinate::CutShort;
 use autonoe_harness::shared::Cursor;
 use autonoe_harness::state::{SqliteState, TaskStatus};
 use autonoe_harness::strategy::{IntoStrategy, MemberId, MemberState};
+use autonoe_harness::work::{WorkEvent, WorkJournal};
 use autonoe_harness::{Allowance, FleetOrder, Graph, Pipeline};
 use serde_json::json;
 
@@ -172,6 +173,49 @@ async fn a_changed_state_is_rebuilt_from_the_journal_without_duplicate_events() 
     let name = "f.a.md".parse().expect("a name");
     let artifact = shared.consume_artifact(&name).await.expect("there");
     assert_eq!(artifact.version, 1);
+}
+
+#[tokio::test]
+async fn an_end_that_was_shared_before_a_kill_is_corrected_by_the_next_process() {
+    let project = Project::with_git();
+    let agents = project.agents(PACE);
+    let order = FleetOrder::from_tasks("f", &roadmap(&[("a", &[])]), Graph::default());
+    let order = unhurried(order.expect("it can be done"));
+    let untracked = project.path().join("a.txt");
+    std::fs::write(&untracked, "mine").expect("writable");
+    let run = project.run_with_git(&agents, &order).await;
+    let first = run.run(&RunControl::new()).await.expect("it ends");
+    assert!(!first.success, "{first:?}");
+    std::fs::remove_file(untracked).expect("it is there");
+    let home = project.home();
+    let folder = home.member_folder("f", &MemberId::new("a")).expect("an id");
+
+    // As if the process had been killed before it recorded the failure.
+    let context = JobContext::new(RunControl::new(), |_| {});
+    let job = folder.order().expect("an order");
+    let second = project.member_work(&agents).run(&job, &context).await;
+
+    assert!(second.is_success(), "{second:?}");
+    let shared = home.shared().await.expect("it opens");
+    let events = shared.events_since(Cursor::START, 9).await;
+    let events: Vec<_> = events
+        .expect("readable")
+        .into_iter()
+        .map(|event| event.event)
+        .collect();
+    let kinds: Vec<_> = events.iter().map(|event| event.kind.as_str()).collect();
+    assert_eq!(kinds, ["spawn", "progress", "fail"]);
+    let artifact = shared
+        .consume_artifact(&"f.a.md".parse().expect("a name"))
+        .await;
+    assert_eq!(artifact.expect("there").metadata["success"], true);
+    // The end is dated after the merge, which follows the end of the task.
+    let journal = WorkJournal::read(&folder.path().join("work.jsonl")).expect("readable");
+    let task_ended = journal.iter().find_map(|event| match event {
+        WorkEvent::Ended { at, .. } => Some(*at),
+        _ => None,
+    });
+    assert!(Some(events[2].at) > task_ended, "{events:?}");
 }
 
 #[tokio::test]
