@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use rusqlite::Connection;
+
 use crate::harness::fixture::Fixture;
 
 #[test]
@@ -182,6 +184,51 @@ fn a_run_does_not_adopt_members_without_a_fleet() {
             assert!(refused.stderr.contains("meta_state.db"), "{refused:?}");
         }
     }
+}
+
+#[test]
+fn a_lost_record_of_one_fleet_does_not_concern_the_others() {
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[]);
+    assert_eq!(fixture.run(&["--backend", &agents]).end().code, Some(0));
+    for member in ["lost.parser", "other.parser"] {
+        fixture.write(&format!(".harness/{member}/order.json"), "{}");
+    }
+
+    let refused = fixture.run(&["--backend", &agents, "--name", "lost"]).end();
+
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    let expected = "has folders of members without a fleet: lost.parser\n";
+    assert!(refused.stderr.contains(expected), "{refused:?}");
+    assert!(refused.stderr.contains("--name"), "{refused:?}");
+    // The folder of all fleets has the records of the others.
+    assert!(refused.stderr.contains("move these folders"), "{refused:?}");
+    let status = fixture.harness(&["status"]);
+    assert_eq!(status.code, Some(0), "{status:?}");
+    let again = fixture.run(&["--backend", &agents]).end();
+    assert_eq!(again.code, Some(0), "{again:?}");
+}
+
+#[test]
+fn a_damaged_record_of_a_fleet_does_not_concern_the_others() {
+    let fixture = Fixture::new();
+    let agents = fixture.usual_agents(&[]);
+    assert_eq!(fixture.run(&["--backend", &agents]).end().code, Some(0));
+    let database = Connection::open(fixture.project().join(".harness/meta_state.db"));
+    let damage = "UPDATE fleets SET result = 'damaged'";
+    let damaged = database.expect("it opens").execute(damage, []);
+    assert_eq!(damaged.expect("writable"), 1);
+
+    let own = fixture.run(&["--backend", &agents]).end();
+    let other = fixture
+        .run(&["--backend", &agents, "--name", "other"])
+        .end();
+    let status = fixture.harness(&["status", "other"]);
+
+    assert_eq!(own.code, Some(1), "{own:?}");
+    assert!(own.stderr.contains("meta_state.db"), "{own:?}");
+    assert!(other.stdout.starts_with("Fleet other "), "{other:?}");
+    assert_eq!(status.code, Some(0), "{status:?}");
 }
 
 #[test]

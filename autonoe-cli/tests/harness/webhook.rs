@@ -111,19 +111,23 @@ fn a_webhook_that_hangs_delays_neither_the_fleet_nor_other_channels() {
 
 #[test]
 fn a_fleet_that_cannot_run_sends_its_error() {
-    let fixture = Fixture::without_repository();
-    let agents = fixture.usual_agents(&[]);
-    let service = Receiver::start();
+    let without_repository = Fixture::without_repository();
+    let with_damaged_state = Fixture::new();
+    with_damaged_state.write(".harness/meta_state.db", "this is something else\n");
+    for fixture in [without_repository, with_damaged_state] {
+        let agents = fixture.usual_agents(&[]);
+        let service = Receiver::start();
 
-    let ended = fixture
-        .run(&["--backend", &agents, "--notify", &service.url()])
-        .end();
+        let ended = fixture
+            .run(&["--backend", &agents, "--notify", &service.url()])
+            .end();
 
-    assert_eq!(ended.code, Some(1), "{ended:?}");
-    let requests = service.requests();
-    let [request] = requests.as_slice() else {
-        panic!("{requests:?}");
-    };
-    let body: Value = serde_json::from_slice(&request.body).expect("JSON");
-    assert_eq!(body["data"]["type"], "failed", "{body:#}");
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        let requests = service.requests();
+        let [request] = requests.as_slice() else {
+            panic!("{requests:?}");
+        };
+        let body: Value = serde_json::from_slice(&request.body).expect("JSON");
+        assert_eq!(body["data"]["type"], "failed", "{body:#}");
+    }
 }

@@ -162,6 +162,19 @@ impl FleetHome {
         Worktrees::open(&self.project, &self.worktrees_folder(), fleet, commands).await
     }
 
+    /// Returns the names of all fleets, in creation order. Works even if the record of a fleet is
+    /// damaged.
+    ///
+    /// # Errors
+    ///
+    /// The state cannot be read.
+    pub async fn fleet_names(&self) -> Result<Vec<String>, StateError> {
+        match self.existing_meta().await? {
+            Some(meta) => meta.fleet_names().await,
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// Returns all fleets, in creation order.
     ///
     /// # Errors
@@ -343,6 +356,7 @@ mod tests {
         assert!(home.coordinator("login").is_err());
         assert!(home.log("login", 1).is_err());
         assert!(home.fleets().await.is_err());
+        assert!(home.fleet_names().await.is_err());
         assert!(home.meta().await.is_err());
         assert!(home.shared().await.is_err());
         assert!(

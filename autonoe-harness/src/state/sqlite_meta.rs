@@ -170,6 +170,19 @@ impl SqliteMeta {
             .await
     }
 
+    /// Returns the names of all fleets, in creation order. Works even if the record of a fleet is
+    /// damaged.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub async fn fleet_names(&self) -> Result<Vec<String>, StateError> {
+        let sql = "SELECT id FROM fleets ORDER BY number";
+        self.database
+            .read(move |db| collect(db, sql, [], |row| Ok(row.get("id")?)))
+            .await
+    }
+
     /// Returns all fleets, in creation order.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ async fn reading_creates_no_file() {
     let home = project.home();
 
     assert_eq!(home.fleets().await.expect("nothing"), []);
+    assert_eq!(home.fleet_names().await.expect("nothing"), [""; 0]);
     assert_eq!(home.fleet("f").await.expect("nothing"), None);
     assert_eq!(home.decisions("f").await.expect("nothing"), []);
     assert_eq!(home.coordinator("f").expect("nobody"), None);

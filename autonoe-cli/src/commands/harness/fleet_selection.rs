@@ -15,6 +15,9 @@ use crate::error::{CliError, OrFailure, error_chain};
 /// Environment variables that git inherits.
 const INHERITED: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
 
+/// Hint of an error about a missing fleet.
+const START_HINT: &str = "run `autonoe harness run ROADMAP` to start one";
+
 /// The fleet that a command names.
 pub(super) struct FleetSelection {
     pub(super) home: FleetHome,
@@ -47,67 +50,71 @@ pub(super) async fn find_fleet(
     home: &FleetHome,
     name: Option<&str>,
 ) -> Result<FleetRecord, CliError> {
-    let mut all = home.fleets().await.or_failure()?;
-    let names: Vec<_> = all.iter().map(|fleet| fleet.id.clone()).collect();
-    let Some(name) = name else {
-        let mut running = None;
-        for (index, fleet) in names.iter().enumerate() {
-            let coordinator = home.coordinator(fleet).or_failure()?;
-            running = coordinator.map(|_| index).or(running);
-        }
-        return match (running, all.pop()) {
-            (Some(index), Some(last)) if index < all.len() => {
-                drop(last);
-                Ok(all.swap_remove(index))
+    let names = home.fleet_names().await.or_failure()?;
+    let chosen = match name {
+        Some(name) => names.iter().find(|fleet| *fleet == name),
+        None => {
+            let mut chosen = names.last();
+            for fleet in &names {
+                if home.coordinator(fleet).or_failure()?.is_some() {
+                    chosen = Some(fleet);
+                }
             }
-            (_, Some(last)) => Ok(last),
-            (_, None) => Err(no_fleets(home)?),
-        };
-    };
-    let found = all.into_iter().find(|fleet| fleet.id == name);
-    found.ok_or_else(|| {
-        let unknown = CliError::usage(format!("unknown fleet {name:?}"));
-        match names.as_slice() {
-            [] => unknown.with_hint("run `autonoe harness run ROADMAP` to start one"),
-            names => unknown.with_hint(format!("fleets of this project: {}", names.join(", "))),
+            chosen
         }
-    })
+    };
+    let record = match chosen {
+        Some(chosen) => home.fleet(chosen).await.or_failure()?,
+        None => None,
+    };
+    match (record, name) {
+        (Some(record), _) => Ok(record),
+        (None, Some(name)) => Err(unknown_fleet(name, &names)),
+        (None, None) => {
+            check_no_orphans(home, None).await?;
+            Err(CliError::failure("this project has no fleet").with_hint(START_HINT))
+        }
+    }
 }
 
-fn no_fleets(home: &FleetHome) -> Result<CliError, CliError> {
-    let none = CliError::failure("this project has no fleet")
-        .with_hint("run `autonoe harness run ROADMAP` to start one");
-    Ok(orphaned_members_error(home)?.unwrap_or(none))
+fn unknown_fleet(name: &str, names: &[String]) -> CliError {
+    let unknown = CliError::usage(format!("unknown fleet {name:?}"));
+    match names {
+        [] => unknown.with_hint(START_HINT),
+        names => unknown.with_hint(format!("fleets of this project: {}", names.join(", "))),
+    }
 }
 
-/// Refuses to start a fleet if its members, or those of any fleet, exist without a record.
-pub(super) async fn check_no_orphans(home: &FleetHome, name: &str) -> Result<(), CliError> {
-    let fleets = home.fleets().await.or_failure()?;
-    let own = home.member_folders(name).or_failure()?;
-    let is_recorded = fleets.iter().any(|fleet| fleet.id == name);
-    if is_recorded || (own.is_empty() && !fleets.is_empty()) {
+/// Refuses members that exist without the record of their fleet: those of the fleet `own`, or all
+/// members if no fleet is recorded.
+pub(super) async fn check_no_orphans(home: &FleetHome, own: Option<&str>) -> Result<(), CliError> {
+    let recorded = home.fleet_names().await.or_failure()?;
+    let (orphans, other_name) = if recorded.is_empty() {
+        // The database may be lost, with the records of all fleets.
+        (MemberFolder::list(home.path()), "")
+    } else if let Some(name) = own.filter(|own| !recorded.iter().any(|fleet| fleet == own)) {
+        (
+            home.member_folders(name),
+            "choose another name with --name, ",
+        )
+    } else {
+        return Ok(());
+    };
+    let orphans = orphans.or_failure()?;
+    if orphans.is_empty() {
         return Ok(());
     }
-    orphaned_members_error(home)?.map_or(Ok(()), Err)
-}
-
-/// Returns an error if there are member folders but no fleets.
-pub(super) fn orphaned_members_error(home: &FleetHome) -> Result<Option<CliError>, CliError> {
-    let folders = MemberFolder::list(home.path()).or_failure()?;
-    if folders.is_empty() {
-        return Ok(None);
-    }
-    let members: Vec<_> = folders.iter().map(|folder| folder.id().as_str()).collect();
+    let members: Vec<_> = orphans.iter().map(|folder| folder.id().as_str()).collect();
     let path = home.path().display();
     let message = format!(
         "{path} has folders of members without a fleet: {}",
         members.join(", ")
     );
     let hint = format!(
-        "{path}/meta_state.db, which records all fleets, is empty or missing: restore a copy, or \
-         move {path} away"
+        "{path}/meta_state.db does not record their fleet: restore a copy of that file, \
+         {other_name}or move these folders out of {path}"
     );
-    Ok(Some(CliError::failure(message).with_hint(hint)))
+    Err(CliError::failure(message).with_hint(hint))
 }
 
 impl FleetSelection {

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::fleet_selection::{find_fleet, fleet_home, orphaned_members_error};
+use super::fleet_selection::{check_no_orphans, find_fleet, fleet_home};
 use super::snapshot::Watcher;
 use crate::args::HarnessStatusArgs;
 use crate::cli_env::CliEnv;
@@ -86,12 +86,12 @@ pub(super) fn status(args: &HarnessStatusArgs, env: &CliEnv) -> Result<ExitCode,
     let fleets = block_on(async {
         Ok(match &args.fleet {
             Some(name) => vec![find_fleet(&home, Some(name)).await?],
-            None => home.fleets().await.or_failure()?,
+            None => {
+                check_no_orphans(&home, None).await?;
+                home.fleets().await.or_failure()?
+            }
         })
     })?;
-    if let (true, Some(error)) = (fleets.is_empty(), orphaned_members_error(&home)?) {
-        return Err(error);
-    }
     let fleets = fleets
         .into_iter()
         .map(|fleet| FleetStatus::new(&home, fleet));

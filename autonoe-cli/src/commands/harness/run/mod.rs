@@ -57,9 +57,6 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
 /// Runs a fleet on the tasks of a roadmap, or resumes an interrupted one.
 pub(super) fn run(args: &HarnessRunArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     let project = args.project.find(env)?;
-    // A `.harness` that cannot be used is reported before anything else.
-    let home = fleet_home(&project);
-    block_on(async { home.fleets().await.or_failure() })?;
     let roadmap = order::read(&args.roadmap, env)?;
     let mut warnings = order::roadmap_warnings(&args.roadmap, &roadmap);
     warnings.extend(programs::check(&args.roadmap, &roadmap, env)?);
@@ -143,8 +140,12 @@ fn run_fleet(
         mut warnings,
         notifications,
     } = prepared;
+    let home = fleet_home(&project);
+    let fleet = order::fleet_name(args)?;
+    // A `.harness` that cannot be used is reported before a missing backend.
+    block_on(check_no_orphans(&home, Some(&fleet)))?;
     let backends = Backends::find(args, &roadmap, &project, env)?;
-    let mut order = order::order(args, &roadmap, &backends)?;
+    let mut order = order::order(args, &fleet, &roadmap, &backends)?;
     order.roadmap = Some(order::roadmap_path(&args.roadmap, &project, env));
     warnings.extend(order::rename_warnings(&order));
     warnings.extend(order::candidate_warnings(&*order.strategy, &roadmap));
@@ -158,9 +159,6 @@ fn run_fleet(
         criteria_sandbox(project.root(), &models, switch, env)?;
     }
     let _lock = lock_project(args, &project)?;
-    let home = fleet_home(&project);
-    let fleet = order.name.clone();
-    block_on(check_no_orphans(&home, &fleet))?;
     let ended_at = block_on(async {
         let recorded = home.fleet(&fleet).await;
         let recorded = recorded.or_failure()?;

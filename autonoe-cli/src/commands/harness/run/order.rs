@@ -61,10 +61,10 @@ pub(super) fn roadmap_path(file: &Path, project: &Project, env: &CliEnv) -> Path
 /// Builds the order of a fleet.
 pub(super) fn order(
     args: &HarnessRunArgs,
+    name: &str,
     roadmap: &Roadmap,
     backends: &Backends,
 ) -> Result<FleetOrder, CliError> {
-    let name = name_of(args)?;
     let strategy: Arc<dyn Strategy> = match &args.strategy {
         FleetStrategy::Other(strategy) => strategy.clone(),
         FleetStrategy::Voting(criterion) => Arc::new(Voting {
@@ -74,9 +74,9 @@ pub(super) fn order(
         }),
     };
     let order = if strategy.picks_winner() {
-        contest(args, &name, roadmap, backends, strategy)?
+        contest(args, name, roadmap, backends, strategy)?
     } else {
-        FleetOrder::from_tasks(&name, roadmap, strategy)
+        FleetOrder::from_tasks(name, roadmap, strategy)
             .map_err(|error| CliError::failure(error.to_string()))?
     };
     let mut order = order.budget(args.allowance()).each(|work| {
@@ -224,7 +224,7 @@ fn ladder(args: &HarnessRunArgs) -> Ladder {
 }
 
 /// Returns the name of the fleet: `--name`, or else the file name of the roadmap.
-fn name_of(args: &HarnessRunArgs) -> Result<String, CliError> {
+pub(super) fn fleet_name(args: &HarnessRunArgs) -> Result<String, CliError> {
     if let Some(name) = &args.name {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || !name.chars().all(is_plain) {
