@@ -121,11 +121,14 @@ fn parse_json(text: &str) -> Result<BackendChoice, String> {
     // Deserialising a tag of another type reports the name of a Rust type.
     let written: Value = serde_json::from_str(text).unwrap_or_default();
     if let Some(tag) = written.get("type").filter(|tag| !tag.is_string()) {
-        return Err(format!("`type` must be a string, not {tag}; {}", known()));
+        return Err(format!(
+            "`type` must be a string, not {tag}; {}",
+            expected_backends()
+        ));
     }
     let spec: Box<dyn BackendSpec> = serde_json::from_str(text).map_err(|error| {
         let reason = json_error_message(&error);
-        format!("{reason}; {}", known())
+        format!("{reason}; {}", expected_backends())
     })?;
     Ok(BackendChoice::Spec(spec.into()))
 }
@@ -152,7 +155,7 @@ fn by_name(name: &str) -> Result<BackendChoice, String> {
         name => name,
     };
     if !is_registered(tag) {
-        return Err(format!("unknown backend; {}", known()));
+        return Err(format!("unknown backend; {}", expected_backends()));
     }
     plain_backend(tag)
         .map(BackendChoice::Spec)
@@ -174,7 +177,7 @@ fn is_registered(tag: &str) -> bool {
     specs.iter().any(|spec| spec.tag == tag)
 }
 
-fn known() -> String {
+fn expected_backends() -> String {
     let specs = registered_specs(SpecPort::Backend);
     let names: Vec<_> = specs
         .iter()

@@ -1,4 +1,5 @@
-//! [`KnownBackend`]: what Autonoe adds to each backend that is linked into its programs.
+//! [`KnownBackend`], a backend that is linked into the programs of Autonoe, with its key variables,
+//! cost source and server checks.
 
 use autonoe_model::price::TokenCounts;
 

@@ -7,9 +7,9 @@
 #![allow(missing_docs, missing_debug_implementations)]
 
 mod agent_options;
-mod backend;
 mod backend_choice;
 mod backend_requirements;
+mod build_backend;
 mod chosen_backend;
 mod env;
 mod error;
@@ -33,9 +33,9 @@ mod trust_warnings;
 pub mod value_parsers;
 
 pub use agent_options::{AgentOptions, ComposedAgent};
-pub use backend::context_for;
 pub use backend_choice::{BackendChoice, ModelName};
 pub use backend_requirements::{NO_SANDBOX_HINT, no_sandbox_message, unsupported_field};
+pub use build_backend::context_for;
 pub use chosen_backend::{ChosenBackend, load_config};
 pub use env::{Env, this_program};
 pub use error::{AppError, OrFailure, error_chain};

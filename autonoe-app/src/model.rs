@@ -107,7 +107,7 @@ impl ChosenModel {
                 None => {
                     return Err(FindModelError::Unknown {
                         provider: name.provider.clone(),
-                        known: known(file),
+                        known: provider_names(file),
                     });
                 }
             },
@@ -288,7 +288,7 @@ fn built_in(name: &str, env: &Env) -> Option<Arc<dyn ProviderSpec>> {
 }
 
 /// Returns the names of all providers.
-fn known(file: &ModelsFile) -> Vec<String> {
+fn provider_names(file: &ModelsFile) -> Vec<String> {
     let mut known: Vec<String> = BUILT_IN.iter().map(|it| it.name.to_owned()).collect();
     known.extend(file.providers.keys().cloned());
     known.sort();

@@ -63,7 +63,7 @@ pub fn telemetry_keys(models: &ModelsFile, env: &Env) -> BTreeMap<OsString, OsSt
 pub(crate) fn is_key_of_other_service(tag: &str, name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let is_known = built_in_keys().chain(KEYS).any(|known| known == name);
-    is_known && own(tag).is_some_and(|own| !own.contains(&&*name))
+    is_known && key_variables(tag).is_some_and(|own| !own.contains(&&*name))
 }
 
 /// Returns the variables of keys that a backend does not get.
@@ -90,7 +90,7 @@ fn withheld(tag: &str, spec: &Value, models: &ModelsFile) -> BTreeSet<String> {
 
 fn is_own(tag: &str, name: &str) -> bool {
     let known = built_in_keys().chain(KEYS).any(|known| known == name);
-    match own(tag) {
+    match key_variables(tag) {
         Some(own) => own.contains(&name),
         // The service that the agent uses is unknown.
         None => known,
@@ -98,7 +98,7 @@ fn is_own(tag: &str, name: &str) -> bool {
 }
 
 /// Returns the variables with the keys of a backend, if they are known.
-fn own(tag: &str) -> Option<&'static [&'static str]> {
+fn key_variables(tag: &str) -> Option<&'static [&'static str]> {
     KnownBackend::from_tag(tag)?.key_variables()
 }
 

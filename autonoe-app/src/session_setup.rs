@@ -9,7 +9,7 @@ use autonoe_core::run::{Models, SessionRunnerBuilder};
 use autonoe_core::tool::ToolServer;
 use autonoe_mcp::{BridgeError, HttpToolServer, TOKEN_VARIABLE, bridge_stdio};
 
-use crate::backend::BuiltBackend;
+use crate::build_backend::BuiltBackend;
 use crate::env::{Env, this_program};
 use crate::{AgentOptions, AppError};
 

@@ -22,9 +22,10 @@ pub fn add_git_setting(
     key: &str,
     value: impl Into<OsString>,
 ) {
-    let count = environment.get(OsStr::new(COUNT));
-    let count = count.and_then(|count| count.to_str()?.parse().ok());
-    let count: usize = count.unwrap_or(0);
+    let count: usize = environment
+        .get(OsStr::new(COUNT))
+        .and_then(|count| count.to_str()?.parse().ok())
+        .unwrap_or(0);
     environment.insert(format!("GIT_CONFIG_KEY_{count}").into(), key.into());
     environment.insert(format!("GIT_CONFIG_VALUE_{count}").into(), value.into());
     environment.insert(COUNT.into(), (count + 1).to_string().into());

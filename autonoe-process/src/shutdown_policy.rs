@@ -1,4 +1,5 @@
-//! [`ShutdownPolicy`], its signals and steps, and the report of a shutdown.
+//! [`ShutdownPolicy`], the steps that end a process before it is killed, and the report of a
+//! shutdown.
 
 use std::time::{Duration, Instant};
 

@@ -116,7 +116,7 @@ fn session_input(run: &RunSpec) -> Result<(SessionsRun, Option<CarriedState>), s
     limit(&mut session_run.limits, member.allowance);
     let carried = member.input.map(|input| CarriedState {
         inbox: vec![RunInstruction::Message(input)],
-        ..CarriedState::nothing(&session_run)
+        ..CarriedState::initial(&session_run)
     });
     Ok((session_run, carried))
 }

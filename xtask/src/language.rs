@@ -38,7 +38,7 @@ const BOOLEAN_WORD: &str = "Whether";
 const NAME_PREFIXES: [&str; 5] = ["what_", "who_", "why_", "how_", "whatever_"];
 
 /// Function names that say too little: the writing rules have a verb for each.
-const FUNCTIONS: [&str; 13] = [
+const FUNCTIONS: [&str; 24] = [
     "of",
     "look",
     "carry_out",
@@ -52,6 +52,17 @@ const FUNCTIONS: [&str; 13] = [
     "speak",
     "hand_on",
     "happened",
+    "whole",
+    "found",
+    "place",
+    "beside",
+    "nothing",
+    "put",
+    "make",
+    "lose",
+    "doing",
+    "contest",
+    "humps",
 ];
 
 /// Names of files and folders that are participles, adverbs or metaphors.

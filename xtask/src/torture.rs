@@ -1,5 +1,5 @@
-//! The tests that stop processes in the middle and run what was allowed, for far more rounds than
-//! the test command.
+//! `cargo xtask torture`: runs the crash tests and the tests of allowed commands for many more
+//! rounds than `cargo xtask test`.
 
 use std::process::Command;
 use std::time::Instant;

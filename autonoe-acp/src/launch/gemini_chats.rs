@@ -1,4 +1,5 @@
-//! Conversations of Gemini CLI, which are kept after a session.
+//! Folder that preserves the conversations of Gemini CLI after a session, so that they can be
+//! resumed.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! [`ExportErrors`]: collects export errors, to report them once.
+//! [`ExportErrors`], which collects the errors of telemetry exports to report them once.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -157,7 +157,7 @@ mod tests {
         let checked = |verdict| FlowFact::Checked {
             at,
             verdict,
-            spent: autonoe_flow::machine::Expense::default(),
+            spent: autonoe_flow::machine::SessionUsage::default(),
         };
         let verdict = |passed, reason: Option<&str>| {
             let reason = reason.map(str::to_owned);
@@ -178,7 +178,7 @@ mod tests {
                     at,
                     iteration: 2,
                     failure: failure(),
-                    spent: autonoe_flow::machine::Expense::default(),
+                    spent: autonoe_flow::machine::SessionUsage::default(),
                 },
                 "A new conversation starts, because the last one is lost: nobody judged",
             ),
@@ -209,7 +209,7 @@ mod tests {
         let fact = FlowFact::Checked {
             at: jiff::Timestamp::UNIX_EPOCH,
             verdict: Ok(verdict),
-            spent: autonoe_flow::machine::Expense::default(),
+            spent: autonoe_flow::machine::SessionUsage::default(),
         };
 
         let lines = DecisionFormatter::default().format(&fact, None);

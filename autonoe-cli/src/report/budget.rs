@@ -1,4 +1,4 @@
-//! [`SpentBudget`]: the limits of a run and what it has spent of them.
+//! [`SpentBudget`], the limits and the usage of a run, rendered as a section of its report.
 
 use autonoe_core::Budget;
 use autonoe_core::agent::BudgetUsage;
@@ -7,14 +7,14 @@ use maud::{Markup, html};
 
 use super::format::{money, thousands, total};
 
-/// The limits of a run and what it has spent of them.
+/// The limits and the usage of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpentBudget {
     pub(crate) limits: Budget,
     pub(crate) usage: BudgetUsage,
 }
 
-/// Renders the spent part of each limit. `budget` is `None` if the limits are unknown.
+/// Renders the usage of each limit. `budget` is `None` if the limits are unknown.
 pub(super) fn section(budget: Option<&SpentBudget>) -> Markup {
     html! {
         section.panel aria-labelledby="budget" {

@@ -186,9 +186,8 @@ fn a_browser_that_cannot_start_is_left_out_with_one_warning() {
         let is_explained = reason.is_none_or(|reason| stderr.contains(reason));
         assert!(is_explained, "{npx}: {stderr}");
         // Claude Code may retry, but the second session does not have the server.
-        let sessions = fs::read_to_string(fixture.project().join("../sessions"));
-        let sessions = sessions.expect("it was started");
-        let sessions: BTreeSet<_> = sessions.lines().collect();
+        let log = fs::read_to_string(fixture.project().join("../sessions"));
+        let sessions: BTreeSet<_> = log.as_deref().expect("it was started").lines().collect();
         assert_eq!(sessions.len(), 1, "{npx}: {sessions:?}");
         fixture.model.verify();
     }

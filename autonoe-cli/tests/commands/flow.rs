@@ -232,7 +232,7 @@ fn a_path_that_is_no_flow_is_an_error_of_that_flow() {
 }
 
 #[test]
-fn texts_of_a_flow_are_no_commands_for_a_terminal() {
+fn control_characters_in_flow_texts_are_escaped() {
     let fixture = with_flows(&["review"]).file(
         ".autonoe/flows/review/agent.json",
         AGENT.replace("Reviews a text", "Reviews\\u001b[2J\\na \\u202etext"),

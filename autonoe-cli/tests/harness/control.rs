@@ -52,7 +52,7 @@ fn a_sent_instruction_is_in_the_next_turn_of_the_agent() {
                 "one",
                 [
                     writes("one.txt", "1"),
-                    waits_for(&fixture.beside("go")),
+                    waits_for(&fixture.sibling_path("go")),
                     ends(),
                 ],
             ),
@@ -137,7 +137,7 @@ fn a_member_is_paused_and_resumed() {
                 "one",
                 [
                     writes("one.txt", "1"),
-                    waits_for(&fixture.beside("go")),
+                    waits_for(&fixture.sibling_path("go")),
                     ends(),
                 ],
             ),

@@ -67,7 +67,7 @@ impl Fixture {
     }
 
     /// Returns the path of a file next to the project.
-    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+    pub(crate) fn sibling_path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
@@ -100,7 +100,7 @@ impl Fixture {
 
     /// Writes a script of agents next to the project, and returns the option that names it.
     pub(crate) fn agents(&self, name: &str, sessions: &[Value]) -> String {
-        let file = self.beside(&format!("{name}.json"));
+        let file = self.sibling_path(&format!("{name}.json"));
         fs::write(&file, json!({"sessions": sessions}).to_string()).expect("writable");
         format!("scripted:{}", file.display())
     }
@@ -110,7 +110,7 @@ impl Fixture {
     pub(crate) fn usual_agents(&self, holds: &[(&str, &str)]) -> String {
         let session = |task: &str, path: &str| {
             let hold = holds.iter().find(|(held, _)| *held == task);
-            let hold = hold.map(|(_, file)| waits_for(&self.beside(file)));
+            let hold = hold.map(|(_, file)| waits_for(&self.sibling_path(file)));
             let work = [
                 writes(path, task),
                 text_step(&format!("{task} is there.")),
@@ -130,7 +130,7 @@ impl Fixture {
 
     /// Releases agents that wait for a file.
     pub(crate) fn release(&self, name: &str) {
-        fs::write(self.beside(name), "").expect("writable");
+        fs::write(self.sibling_path(name), "").expect("writable");
     }
 
     /// Prepares `autonoe harness` with a minimal environment.
@@ -146,7 +146,7 @@ impl Fixture {
             .current_dir(self.project())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.beside("home"))
+            .env("HOME", self.sibling_path("home"))
             .stdin(Stdio::null());
         command
     }

@@ -94,7 +94,7 @@ fn the_first_success_of_a_race_is_merged_and_the_others_are_cleaned_up() {
     let fixture = Fixture::new();
     let runner = |name: &str, hold: bool| {
         let tasks = ["parser", "shell", "docs"].map(|task| {
-            let wait = hold.then(|| waits_for(&fixture.beside("never")));
+            let wait = hold.then(|| waits_for(&fixture.sibling_path("never")));
             let path = match task {
                 "docs" => "docs.md".to_owned(),
                 task => format!("src/{task}.txt"),
@@ -201,7 +201,7 @@ fn a_vote_stops_the_others_at_min_votes_unless_all_are_waited_for() {
         let late = session(
             "file",
             [
-                waits_for(&fixture.beside("go")),
+                waits_for(&fixture.sibling_path("go")),
                 writes("file.txt", "late"),
                 ends(),
             ],

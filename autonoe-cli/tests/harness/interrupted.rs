@@ -139,7 +139,7 @@ fn a_fleet_resumes_after_its_project_was_moved() {
     fixture.until_log_has("parser", "Session 1 started");
     run.interrupt();
     run.end();
-    let moved = fixture.beside("moved");
+    let moved = fixture.sibling_path("moved");
     std::fs::rename(fixture.project(), &moved).expect("ours");
     fixture.release("go");
 

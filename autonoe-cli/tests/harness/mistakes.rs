@@ -93,7 +93,7 @@ fn an_unknown_backend_of_a_task_is_reported_with_its_line() {
 #[test]
 fn a_symlink_in_the_place_of_all_fleets_is_refused_and_not_followed() {
     let fixture = Fixture::new();
-    let target = fixture.beside("elsewhere");
+    let target = fixture.sibling_path("elsewhere");
     fs::create_dir(&target).expect("writable");
     symlink(&target, fixture.project().join(".harness")).expect("writable");
 

@@ -233,7 +233,7 @@ fn a_resumed_fleet_is_in_the_trace_of_the_first_coordinator_and_below_its_span()
 #[test]
 fn members_get_the_headers_of_the_exporter_and_agents_do_not() {
     let (fixture, receiver) = (fixture(ROADMAP), Receiver::start());
-    let (program, seen) = (fixture.beside("claude"), fixture.beside("seen"));
+    let (program, seen) = (fixture.sibling_path("claude"), fixture.sibling_path("seen"));
     let script = format!(
         "#!/bin/sh\ncase \"$1\" in --version) echo '2.1.325 (Claude Code)'; exit 0;; esac\n\
          env > '{}'\nexit 1\n",

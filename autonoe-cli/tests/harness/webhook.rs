@@ -84,7 +84,7 @@ fn a_webhook_that_hangs_delays_neither_the_fleet_nor_other_channels() {
     let fixture = Fixture::new();
     let agents = fixture.usual_agents(&[]);
     let service = Receiver::answering(crate::runs::telemetry::receiver::Answer::Nothing);
-    let seen = fixture.beside("seen");
+    let seen = fixture.sibling_path("seen");
     let line = format!("echo $AUTONOE_ALERT_TYPE >> '{}'", seen.display());
     let options = [
         "--backend",

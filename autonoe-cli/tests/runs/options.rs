@@ -77,7 +77,7 @@ fn an_invalid_script_is_reported_with_its_place() {
         ),
         (Some(r#"{"sessions": []}"#), "no sessions"),
     ] {
-        let file = project.beside("broken.json");
+        let file = project.sibling_path("broken.json");
         if let Some(text) = text {
             std::fs::write(&file, text).expect("writable");
         }
@@ -206,7 +206,7 @@ fn a_run_starts_with_its_configuration() {
     let lines: Vec<_> = ended.stderr.lines().take(5).collect();
     let backend = format!(
         "Backend: scripted:{}",
-        project.beside("agents.json").display()
+        project.sibling_path("agents.json").display()
     );
     let directory = format!("Directory: {}", project.root().display());
     assert_eq!(

@@ -16,7 +16,7 @@ fn hanging() -> Script {
 }
 
 /// The same plan, to its end.
-fn whole() -> Script {
+fn complete_script() -> Script {
     Script::new()
         .plans(&IDS)
         .passes(&["DL-001"])
@@ -71,7 +71,7 @@ fn new_limits_apply_and_the_counts_continue() {
     ] {
         let project = killed_in_session_3(&["run"]);
 
-        let ended = scripted(&project, &whole(), arguments);
+        let ended = scripted(&project, &complete_script(), arguments);
 
         assert_eq!(ended.code, Some(code), "{arguments:?}: {ended:?}");
         assert!(ended.stdout.contains(expected), "{arguments:?}: {ended:?}");
@@ -86,7 +86,7 @@ fn new_limits_apply_and_the_counts_continue() {
 fn a_resumed_run_keeps_its_limits_unless_others_are_passed() {
     let project = killed_in_session_3(&["run", "-n", "3"]);
 
-    let ended = scripted(&project, &whole(), &["run", "--max-retries=1"]);
+    let ended = scripted(&project, &complete_script(), &["run", "--max-retries=1"]);
 
     assert_eq!(ended.code, Some(4), "{ended:?}");
     assert!(ended.stdout.contains("3 iterations"), "{ended:?}");
@@ -96,7 +96,7 @@ fn a_resumed_run_keeps_its_limits_unless_others_are_passed() {
 fn a_resumed_run_prints_all_limits_in_force() {
     let project = killed_in_session_3(&["run", "--max-cost=9", "--max-time=1h", "-n", "3"]);
 
-    let ended = scripted(&project, &whole(), &["run", "-n", "4"]);
+    let ended = scripted(&project, &complete_script(), &["run", "-n", "4"]);
 
     let expected = "Limits: maxIterations 4, maxCost $9.00, maxTime 1h";
     assert!(ended.stderr.contains(expected), "{ended:?}");
@@ -108,7 +108,7 @@ fn a_resumed_run_prints_all_limits_in_force() {
 fn a_limit_can_be_raised() {
     let project = killed_in_session_3(&["run", "-n", "3"]);
 
-    let ended = scripted(&project, &whole(), &["run", "-n", "4"]);
+    let ended = scripted(&project, &complete_script(), &["run", "-n", "4"]);
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
 }
@@ -121,7 +121,7 @@ fn retries_that_are_used_up_under_the_new_limit_end_the_run() {
     let command = scripted_command(&project, &script, &["run"]);
     RunningCommand::until_journal_has(command, &project, "\"number\":4,\"instruction\"").kill();
 
-    let ended = scripted(&project, &whole(), &["run", "--max-retries", "1"]);
+    let ended = scripted(&project, &complete_script(), &["run", "--max-retries", "1"]);
 
     assert_eq!(ended.code, Some(7), "{ended:?}");
 }
@@ -132,7 +132,7 @@ fn a_run_killed_twice_keeps_the_limits_of_its_resumption() {
     let command = scripted_command(&project, &hanging(), &["run", "-n", "3"]);
     RunningCommand::until_journal_has(command, &project, "session_lost").kill();
 
-    let ended = scripted(&project, &whole(), &["run"]);
+    let ended = scripted(&project, &complete_script(), &["run"]);
 
     assert_eq!(ended.code, Some(4), "{ended:?}");
     assert!(ended.stdout.contains("3 iterations"), "{ended:?}");
@@ -147,7 +147,7 @@ fn a_run_killed_twice_keeps_the_limits_of_its_resumption() {
 fn a_resumed_run_uses_the_passed_model() {
     let project = killed_in_session_3(&["run", "--model=sonnet"]);
 
-    let ended = scripted(&project, &whole(), &["run", "--model=opus"]);
+    let ended = scripted(&project, &complete_script(), &["run", "--model=opus"]);
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(
@@ -160,8 +160,16 @@ fn a_resumed_run_uses_the_passed_model() {
 fn a_dry_run_of_a_killed_run_prints_the_effective_limits() {
     let project = killed_in_session_3(&["run", "--max-retries=7"]);
 
-    let dry_run = scripted(&project, &whole(), &["run", "--dry-run", "-n", "3"]);
-    let ends = scripted(&project, &whole(), &["run", "--dry-run", "-n", "2"]);
+    let dry_run = scripted(
+        &project,
+        &complete_script(),
+        &["run", "--dry-run", "-n", "3"],
+    );
+    let ends = scripted(
+        &project,
+        &complete_script(),
+        &["run", "--dry-run", "-n", "2"],
+    );
 
     let row = |name: &str| {
         let mut lines = dry_run.stdout.lines();
@@ -217,7 +225,7 @@ fn a_run_that_was_interrupted_and_then_killed_is_resumed() {
     line["action"] = serde_json::json!({"action": "stop_session"});
     project.write(".autonoe/journal.jsonl", &format!("{journal}{line}\n"));
 
-    let ended = scripted(&project, &whole(), &["run"]);
+    let ended = scripted(&project, &complete_script(), &["run"]);
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(

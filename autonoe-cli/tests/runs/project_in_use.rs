@@ -12,7 +12,7 @@ fn a_moved_or_incomplete_project_ends_the_run_with_an_error() {
     type Mishap = fn(&Project);
     for (mishap, named) in [
         (
-            (|project| fs::rename(project.root(), project.beside("aside")).expect("ours"))
+            (|project| fs::rename(project.root(), project.sibling_path("aside")).expect("ours"))
                 as Mishap,
             ".autonoe",
         ),
@@ -26,7 +26,7 @@ fn a_moved_or_incomplete_project_ends_the_run_with_an_error() {
         ),
     ] {
         let project = Project::new();
-        let released = project.beside("released");
+        let released = project.sibling_path("released");
         let script = Script::new().plans(&["DL-001", "DL-002"]).session([
             text_step("working"),
             waits_for_file(&released),

@@ -60,9 +60,9 @@ fn press(browser: &mut Chromium, action: &str) {
 fn a_browser_follows_a_run_through_a_pause_a_kill_and_a_resume() {
     let project = Project::new();
     let (planned, killed, finish) = (
-        project.beside("planned"),
-        project.beside("killed"),
-        project.beside("finish"),
+        project.sibling_path("planned"),
+        project.sibling_path("killed"),
+        project.sibling_path("finish"),
     );
     let first = Script::new()
         .session([
@@ -142,7 +142,7 @@ fn a_browser_follows_a_run_through_a_pause_a_kill_and_a_resume() {
 #[test]
 fn a_stop_ends_the_run_as_an_interrupt_does() {
     let project = Project::new();
-    let never = project.beside("never");
+    let never = project.sibling_path("never");
     let script = Script::new().session([creates(&["DL-001"]), waits_for_file(&never), ends()]);
     let command = scripted_command(&project, &script, &["run"]);
     let run = RunningCommand::until_journal_has(command, &project, "DL-001");
@@ -167,7 +167,7 @@ fn a_question_does_not_continue_an_interrupted_run() {
     RunningCommand::until_journal_has(command, &project, "\"number\":2").kill();
     let live = project.path(".autonoe/live.json");
     let left_by_run = fs::read(&live).ok();
-    let released = project.beside("released");
+    let released = project.sibling_path("released");
     let steps = [
         json!({"writes": {"path": "notes.txt", "text": "working"}}),
         waits_for_file(&released),
@@ -177,7 +177,7 @@ fn a_question_does_not_continue_an_interrupted_run() {
     let script = json!({"sessions": [{"name": "answer", "instruction": "ask", "steps": steps}]});
     project.write("../answers.json", &script.to_string());
     let mut command = autonoe(&project, &["ask", "why?"]);
-    let answers = project.beside("answers.json");
+    let answers = project.sibling_path("answers.json");
     command.arg(format!("--backend=scripted:{}", answers.display()));
     let question = RunningCommand::until_file_has(command, &project.path("notes.txt"), "working");
 
@@ -277,7 +277,7 @@ fn text_of_agents_stays_text() {
     let project = Project::new();
     let evil =
         "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>";
-    let never = project.beside("never");
+    let never = project.sibling_path("never");
     let script = Script::new().session([
         creates(&["DL-001"]),
         text_step(evil),
@@ -304,7 +304,7 @@ fn few_and_many_deliverables_fit_on_a_phone_and_on_a_desk() {
     std::fs::create_dir_all(&folder).expect("writable");
     for count in [1, 30, 500] {
         let project = Project::new();
-        let never = project.beside("never");
+        let never = project.sibling_path("never");
         let ids: Vec<String> = (1..=count).map(|n| format!("DL-{n:03}")).collect();
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let script = Script::new().plans(&ids).session([
@@ -330,9 +330,9 @@ fn few_and_many_deliverables_fit_on_a_phone_and_on_a_desk() {
                 let wider =
                     "document.documentElement.scrollWidth > document.documentElement.clientWidth";
                 assert_eq!(browser.evaluate(wider), false, "{count} {scheme} {width}");
-                let shot = browser.call("Page.captureScreenshot", &json!({"format": "png"}));
-                let shot = shot["data"].as_str().expect("a picture");
-                let shot = base64::engine::general_purpose::STANDARD.decode(shot);
+                let answer = browser.call("Page.captureScreenshot", &json!({"format": "png"}));
+                let encoded = answer["data"].as_str().expect("a picture");
+                let shot = base64::engine::general_purpose::STANDARD.decode(encoded);
                 let file = folder.join(format!("{count}-{scheme}-{width}.png"));
                 std::fs::write(file, shot.expect("base64")).expect("writable");
             }

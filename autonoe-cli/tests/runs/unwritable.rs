@@ -101,7 +101,7 @@ fn a_disk_that_fills_up_meanwhile_gets_whole_events_and_no_hole() {
     let script = Script::new()
         .plans(&["DL-001"])
         .session(many.chain([sets("DL-001", "passed"), ends()]));
-    let file = project.beside("events.jsonl");
+    let file = project.sibling_path("events.jsonl");
     let command = scripted_command(&project, &script, &["run", "--output=json"]);
     let words: Vec<_> = std::iter::once(command.get_program())
         .chain(command.get_args())

@@ -20,7 +20,7 @@ fn run_with(project: &Project, program: &Path) -> CommandOutput {
 
 /// Creates a program that runs `script`.
 fn program(project: &Project, script: &str) -> std::path::PathBuf {
-    let path = project.beside("claude");
+    let path = project.sibling_path("claude");
     fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("writable");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("ours");
     path

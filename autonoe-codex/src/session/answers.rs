@@ -153,7 +153,7 @@ impl Answers {
 
     fn command(&mut self, id: RequestId, question: CommandApproval) {
         let request = self.request(id, Some(question.turn_id.clone()), Outgoing::approval);
-        let started = self.calls.take(&question.item_id);
+        let started = self.calls.mark_decided(&question.item_id);
         let is_plain = question.is_plain();
         let (Some(started), Some(command), true) = (started, question.command, is_plain) else {
             return self.refuse(request, question.item_id, NO_CALL);
@@ -170,7 +170,7 @@ impl Answers {
 
     fn file_change(&mut self, id: RequestId, question: &FileChangeApproval) {
         let request = self.request(id, Some(question.turn_id.clone()), Outgoing::approval);
-        let started = self.calls.take(&question.item_id);
+        let started = self.calls.mark_decided(&question.item_id);
         match started.filter(|_| question.is_plain()) {
             Some(call) => self.decide(request, call),
             None => self.refuse(request, question.item_id.clone(), NO_CALL),

@@ -54,7 +54,7 @@ impl PendingCalls {
 
     /// Returns the call `id` for a decision, once: a second request for the same call wants more
     /// than was allowed.
-    pub(super) fn take(&mut self, id: &str) -> Option<ToolCall> {
+    pub(super) fn mark_decided(&mut self, id: &str) -> Option<ToolCall> {
         let started = self
             .started
             .get_mut(id)
@@ -83,7 +83,7 @@ impl PendingCalls {
             return None;
         }
         let id = first.call.id.clone();
-        self.take(&id)
+        self.mark_decided(&id)
     }
 }
 
@@ -156,9 +156,9 @@ mod tests {
         let mut calls = PendingCalls::default();
         calls.start(call("1", "Bash", json!({"command": "ls"})));
 
-        assert!(calls.take("1").is_some());
-        assert!(calls.take("1").is_none());
-        assert!(calls.take("2").is_none());
+        assert!(calls.mark_decided("1").is_some());
+        assert!(calls.mark_decided("1").is_none());
+        assert!(calls.mark_decided("2").is_none());
     }
 
     #[test]
@@ -171,11 +171,11 @@ mod tests {
         ));
         calls.start(call("1", "Edit", json!({"file_path": "/etc/passwd"})));
 
-        assert!(calls.take("1").is_none());
+        assert!(calls.mark_decided("1").is_none());
 
         calls.end("1");
         calls.start(call("1", "Edit", json!({"file_path": "/etc/passwd"})));
-        let call = calls.take("1").expect("it is the only one");
+        let call = calls.mark_decided("1").expect("it is the only one");
         assert_eq!(call.input["file_path"], "/etc/passwd");
     }
 
@@ -185,11 +185,11 @@ mod tests {
         let same_call = || call("1", "Bash", json!({"command": "ls"}));
         calls.start(same_call());
         calls.start(same_call());
-        assert!(calls.take("1").is_some());
+        assert!(calls.mark_decided("1").is_some());
 
         calls.start(same_call());
 
-        assert!(calls.take("1").is_none());
+        assert!(calls.mark_decided("1").is_none());
     }
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
 
         calls.end("1");
 
-        assert!(calls.take("1").is_none());
+        assert!(calls.mark_decided("1").is_none());
     }
 
     #[test]

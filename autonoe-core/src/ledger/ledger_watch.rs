@@ -1,13 +1,10 @@
-//! [`LedgerWatch`], through which a [`LedgerStore`](crate::ledger::LedgerStore) reports to its run: foreign changes and fatal failures.
+//! [`LedgerWatch`], callbacks of a ledger to its run before a save and after a restore.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tokio_util::sync::CancellationToken;
 
-use crate::event::Failure;
 use crate::ledger::{LedgerHash, RepositoryError};
 
 /// Callbacks of a ledger to the run that owns it.
@@ -85,36 +82,6 @@ impl fmt::Display for ForeignLedger {
             Some(name) => write!(f, ", and the foreign content is kept as {name}"),
             None => Ok(()),
         }
-    }
-}
-
-/// One-time signal that the ledger or the journal of a run is permanently lost.
-///
-/// An agent that updates a lost ledger gets an error, but might continue to work for hours. All
-/// further work would be lost, so its session is stopped.
-///
-/// Cheap to clone; clones share the signal.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FatalSignal {
-    failure: Arc<OnceLock<Failure>>,
-    raised_token: CancellationToken,
-}
-
-impl FatalSignal {
-    /// Raises the signal. The first reason is kept.
-    pub(crate) fn raise(&self, failure: Failure) {
-        let _ = self.failure.set(failure);
-        self.raised_token.cancel();
-    }
-
-    /// Waits for the signal.
-    pub(crate) async fn raised(&self) {
-        self.raised_token.cancelled().await;
-    }
-
-    /// Returns the reason, if the signal was raised.
-    pub(crate) fn failure(&self) -> Option<&Failure> {
-        self.failure.get()
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod deliverable;
 mod deliverable_id;
+mod fatal_signal;
 #[allow(clippy::module_inception)]
 mod ledger;
 mod ledger_state;
@@ -12,10 +13,11 @@ mod tools;
 
 pub use deliverable::{Deliverable, DeliverableStatus, LedgerError};
 pub use deliverable_id::{DeliverableId, InvalidDeliverableId};
+pub(crate) use fatal_signal::FatalSignal;
 pub use ledger::{Ledger, LedgerCounts, LedgerHash, StatusChange};
 pub use ledger_state::{LedgerState, LedgerView, VerificationTracker};
 pub use ledger_store::{LedgerStore, UpdateError};
-pub(crate) use ledger_watch::{FatalSignal, LedgerWatch};
+pub(crate) use ledger_watch::LedgerWatch;
 pub use ledger_watch::{ForeignChange, ForeignLedger};
 pub use repository::{
     DeliverableRepository, Fence, MemoryRepository, OwnedLedger, RepositoryError,

@@ -26,7 +26,7 @@ use super::durable;
 ///
 /// The system refuses the write; the old file is unchanged.
 pub fn replace_file_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    durable::replace(path, &beside(path, "tmp")?, bytes)
+    durable::replace(path, &sibling_path(path, "tmp")?, bytes)
 }
 
 /// Creates a file at `path`, completely or not at all, even if several callers try it concurrently.
@@ -57,10 +57,10 @@ pub fn create_file_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
     let (process, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-    let written = beside(path, &format!("{process}-{count}.new"))?;
+    let written = sibling_path(path, &format!("{process}-{count}.new"))?;
     durable::replace(
         &written,
-        &beside(path, &format!("{process}-{count}.tmp"))?,
+        &sibling_path(path, &format!("{process}-{count}.tmp"))?,
         bytes,
     )?;
     // A hard link can be created only if there is no file of that name: that makes exactly one of
@@ -71,7 +71,7 @@ pub fn create_file_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
     durable::sync_parent_folder(path)
 }
 
-fn beside(path: &Path, ending: &str) -> io::Result<PathBuf> {
+fn sibling_path(path: &Path, ending: &str) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     Ok(path.with_file_name(format!(".{}.{ending}", name.to_string_lossy())))
 }

@@ -47,7 +47,7 @@ pub(super) fn open_or_create(path: &Path, options: &OpenOptions) -> io::Result<F
     for _ in 0..TRIES {
         let (opened, race) = match fs::symlink_metadata(path) {
             Ok(found) if found.is_file() => (open_same(path, options, &found), ErrorKind::NotFound),
-            Ok(found) => return Err(not(&found, "a file")),
+            Ok(found) => return Err(wrong_kind_error(&found, "a file")),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 // `O_EXCL` does not follow a symlink that was created since.
                 let created = options.clone().create_new(true).open(path);
@@ -134,7 +134,7 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
     if found.is_dir() {
         Ok(())
     } else {
-        Err(not(&found, "a folder"))
+        Err(wrong_kind_error(&found, "a folder"))
     }
 }
 
@@ -178,7 +178,7 @@ pub fn remove_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-fn not(found: &Metadata, expected: &str) -> io::Error {
+fn wrong_kind_error(found: &Metadata, expected: &str) -> io::Error {
     let found = FileKind::from_file_type(found.file_type());
     io::Error::other(format!("it is {}", found.instead_of(expected)))
 }

@@ -22,7 +22,7 @@ pub(super) fn status_text(
     let mut text = Text(Vec::with_capacity(
         TYPICAL * (1 + ledger.deliverables().len()),
     ));
-    text.put("{");
+    text.push_str("{");
     if let Some(day) = ledger.created_at() {
         text.field("\n  ", "createdAt", &day)?;
     }
@@ -42,7 +42,7 @@ pub(super) fn status_text(
     }
     text.field("\n  ", "epoch", &epoch)?;
     text.field("\n  ", "revision", &writes)?;
-    text.put("\n}\n");
+    text.push_str("\n}\n");
     Ok(text.0)
 }
 
@@ -51,20 +51,20 @@ struct Text(Vec<u8>);
 
 impl Text {
     fn deliverable(&mut self, deliverable: &Deliverable) -> serde_json::Result<()> {
-        self.put("\n    {\n      \"id\": ");
+        self.push_str("\n    {\n      \"id\": ");
         self.string(deliverable.id().as_str())?;
-        self.put(",\n      \"description\": ");
+        self.push_str(",\n      \"description\": ");
         self.string(deliverable.description())?;
-        self.put(",\n      \"acceptanceCriteria\": ");
+        self.push_str(",\n      \"acceptanceCriteria\": ");
         self.list(
             "\n      ",
             deliverable.acceptance_criteria(),
             |text, criterion| {
-                text.put("\n        ");
+                text.push_str("\n        ");
                 text.string(criterion)
             },
         )?;
-        self.put(match deliverable.status() {
+        self.push_str(match deliverable.status() {
             DeliverableStatus::Pending => ",\n      \"passed\": false,\n      \"blocked\": false",
             DeliverableStatus::Passed => ",\n      \"passed\": true,\n      \"blocked\": false",
             DeliverableStatus::Blocked => ",\n      \"passed\": false,\n      \"blocked\": true",
@@ -75,7 +75,7 @@ impl Text {
         for (name, value) in deliverable.unknown() {
             self.field("\n      ", name, value)?;
         }
-        self.put("\n    }");
+        self.push_str("\n    }");
         Ok(())
     }
 
@@ -86,34 +86,34 @@ impl Text {
         items: &[T],
         write: impl Fn(&mut Self, &T) -> serde_json::Result<()>,
     ) -> serde_json::Result<()> {
-        self.put("[");
+        self.push_str("[");
         for (number, item) in items.iter().enumerate() {
             if number > 0 {
-                self.put(",");
+                self.push_str(",");
             }
             write(self, item)?;
         }
         if !items.is_empty() {
-            self.put(line);
+            self.push_str(line);
         }
-        self.put("]");
+        self.push_str("]");
         Ok(())
     }
 
     fn field(&mut self, line: &str, name: &str, value: &impl Serialize) -> serde_json::Result<()> {
         self.name(line, name)?;
         // No JSON string contains a line break, so all of them are between values.
-        self.put(&serde_json::to_string_pretty(value)?.replace('\n', line));
+        self.push_str(&serde_json::to_string_pretty(value)?.replace('\n', line));
         Ok(())
     }
 
     fn name(&mut self, line: &str, name: &str) -> serde_json::Result<()> {
         if self.0.last() != Some(&b'{') {
-            self.put(",");
+            self.push_str(",");
         }
-        self.put(line);
+        self.push_str(line);
         self.string(name)?;
-        self.put(": ");
+        self.push_str(": ");
         Ok(())
     }
 
@@ -125,13 +125,13 @@ impl Text {
         if !plain {
             return serde_json::to_writer(&mut self.0, string);
         }
-        self.put("\"");
-        self.put(string);
-        self.put("\"");
+        self.push_str("\"");
+        self.push_str(string);
+        self.push_str("\"");
         Ok(())
     }
 
-    fn put(&mut self, text: &str) {
+    fn push_str(&mut self, text: &str) {
         self.0.extend_from_slice(text.as_bytes());
     }
 }

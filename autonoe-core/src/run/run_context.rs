@@ -1,4 +1,4 @@
-//! [`RunContext`], the shared context of all sessions of a run, and what it records in the journal.
+//! [`RunContext`], the shared context of a run, with its observers that write the journal.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -191,7 +191,7 @@ fn with_details(output: ToolOutput, code: &str) -> ToolOutput {
 
 // Shows: framework/tools/llm-assist-required-with-prompt, framework/tools/agent-takes-action
 #[tokio::test]
-async fn assist_is_recognised_as_a_result_code() {
+async fn an_assist_request_as_a_result_code_queries_the_assistant() {
     let toolbox = Toolbox::new([Coded.into_tool()]);
     let helper = Helper::answering("short");
     let input = json!({"text": "long"});

@@ -51,7 +51,7 @@ async fn a_sync_run_does_not_let_the_shell_write() {
 }
 
 #[tokio::test]
-async fn a_policy_has_the_mode_of_its_run_whatever_is_set_first() {
+async fn builder_order_does_not_affect_the_policy_mode() {
     let dir = tempfile::tempdir().expect("a directory can be made");
     let builder = || SessionRunner::builder(dir.path());
     let config = PolicyConfig::default;

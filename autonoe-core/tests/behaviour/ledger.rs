@@ -114,7 +114,7 @@ fn a_deprecated_deliverable_is_history() {
 
 // Shows: spec/2.3/deliverable-status-aggregate, spec/5.2/status.json-shape-created-at-updated
 #[test]
-fn a_file_of_the_first_autonoe_is_read_and_written_back_as_it_is() {
+fn a_ledger_of_the_first_autonoe_round_trips_unchanged() {
     let on_disk = json!({
         "createdAt": "2025-01-01",
         "updatedAt": "2025-01-10",

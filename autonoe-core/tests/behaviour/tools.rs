@@ -352,7 +352,7 @@ async fn an_unknown_tool_is_named_with_the_known_ones() {
 
 proptest! {
     #[test]
-    fn no_input_makes_a_tool_panic(
+    fn tools_never_panic_on_arbitrary_input(
         tool in prop::sample::select(vec!["create", "set_status", "deprecate", "verify", "list"]),
         text in ".{0,30}",
         number in any::<i64>(),

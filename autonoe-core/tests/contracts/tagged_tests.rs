@@ -55,9 +55,11 @@ fn read_tests(source: &str) -> Vec<(String, Vec<String>)> {
     for line in source.lines().map(str::trim_start) {
         is_in_macro |= line.starts_with(MACRO) && line.contains("![");
         if is_in_macro {
-            let names = line.split_once("![").map_or(line, |(_, names)| names);
-            let names = names.split([',', ';', ']']).map(str::trim);
-            let names = names.filter(|name| is_name(name));
+            let list = line.split_once("![").map_or(line, |(_, names)| names);
+            let names = list
+                .split([',', ';', ']'])
+                .map(str::trim)
+                .filter(|name| is_name(name));
             tests.extend(names.map(|name| (name.to_owned(), Vec::new())));
             is_in_macro = !line.contains(']');
             continue;

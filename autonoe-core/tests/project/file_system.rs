@@ -16,7 +16,7 @@ pub(crate) struct FileSystem {
 
 impl FileSystem {
     /// Creates an empty file system whose files are in `dir`.
-    pub(crate) fn make(dir: &Path) -> Self {
+    pub(crate) fn create(dir: &Path) -> Self {
         let image = dir.join("image");
         let mount_point = dir.join("mounted");
         let file = File::create(&image).expect("writable");

@@ -62,7 +62,7 @@ struct Generation {
 impl Generation {
     fn start() -> Self {
         let dir = tempfile::tempdir().expect("a folder");
-        let file_system = FileSystem::make(dir.path());
+        let file_system = FileSystem::create(dir.path());
         let project = Project::find(file_system.root(), None).expect("it is there");
         Self {
             file_system,
@@ -153,7 +153,7 @@ fn child_process_cuts_power_once() {
         return;
     }
     let dir = tempfile::tempdir().expect("a folder");
-    let file_system = FileSystem::make(dir.path());
+    let file_system = FileSystem::create(dir.path());
 
     file_system.switch().cut();
 

@@ -62,9 +62,13 @@ async fn execute(project: &Path, words: Vec<OsString>) -> (Exit, String) {
     };
 
     let claimed = Capabilities::new("git").with_outer_sandbox(Support::Yes);
-    let launch = walls.launch(&spec, &claimed, place, &inside).await;
-    let launch = launch.expect("a sandbox can be made").args(words);
-    let launch = launch.env("PATH", path).envs(ENVIRONMENT);
+    let launch = walls
+        .launch(&spec, &claimed, place, &inside)
+        .await
+        .expect("a sandbox can be made")
+        .args(words)
+        .env("PATH", path)
+        .envs(ENVIRONMENT);
     let mut started = launch.start().await.expect("it starts");
     drop(started.stdin);
     let mut text = String::new();

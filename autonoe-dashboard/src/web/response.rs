@@ -37,7 +37,7 @@ impl Page {
     /// Returns the page for a cookie that is valid in `folder`, with a cookie on the first visit.
     pub(super) fn respond(&self, folder: &str, cookie: Option<HeaderValue>) -> Response<Body> {
         let text = self.text.replace("%FOLDER%", folder);
-        let mut response = whole(StatusCode::OK, HTML, text);
+        let mut response = full_response(StatusCode::OK, HTML, text);
         let headers = response.headers_mut();
         if let Ok(policy) = HeaderValue::try_from(self.policy.as_str()) {
             headers.insert(CONTENT_SECURITY_POLICY, policy);
@@ -51,17 +51,17 @@ impl Page {
 
 /// Returns the document of a run. On its own it is shown without styles, and runs nothing.
 pub(super) fn document(text: String) -> Response<Body> {
-    whole(StatusCode::OK, HTML, text)
+    full_response(StatusCode::OK, HTML, text)
 }
 
 /// Returns a JSON response.
 pub(super) fn json(status: StatusCode, text: String) -> Response<Body> {
-    whole(status, "application/json", text)
+    full_response(status, "application/json", text)
 }
 
 /// Refuses a request and closes the connection. Further bytes of the connection are not read.
 pub(super) fn refusal(status: StatusCode, reason: &str) -> Response<Body> {
-    let mut response = whole(status, "text/plain; charset=utf-8", reason.to_owned());
+    let mut response = full_response(status, "text/plain; charset=utf-8", reason.to_owned());
     let headers = response.headers_mut();
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
     match status {
@@ -94,7 +94,7 @@ pub(super) fn set_security_headers(headers: &mut HeaderMap) {
     }
 }
 
-fn whole(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Response<Body> {
+fn full_response(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(Full::new(text.into()).boxed_unsync());
     *response.status_mut() = status;
     let headers = response.headers_mut();
@@ -112,8 +112,8 @@ const PAGE: &str = include_str!("page.html");
 ///
 /// The figures in documents of runs have style attributes, which cannot load anything either.
 fn policy(page: &str, has_documents: bool) -> String {
-    let script = hash(within(page, "<script>", "</script>"));
-    let style = hash(within(page, "<style>", "</style>"));
+    let script = hash(text_between(page, "<script>", "</script>"));
+    let style = hash(text_between(page, "<style>", "</style>"));
     let attributes = if has_documents {
         " style-src-attr 'unsafe-inline';"
     } else {
@@ -126,7 +126,7 @@ fn policy(page: &str, has_documents: bool) -> String {
     )
 }
 
-fn within<'p>(page: &'p str, from: &str, to: &str) -> &'p str {
+fn text_between<'p>(page: &'p str, from: &str, to: &str) -> &'p str {
     let after = page.split_once(from).map_or("", |(_, after)| after);
     after.split_once(to).map_or("", |(within, _)| within)
 }
@@ -160,7 +160,7 @@ mod tests {
         ] {
             assert_eq!(PAGE.matches(part).count(), count, "{part}");
         }
-        assert!(within(PAGE, "<script>", "</script>").len() > 500);
-        assert!(within(PAGE, "<style>", "</style>").len() > 500);
+        assert!(text_between(PAGE, "<script>", "</script>").len() > 500);
+        assert!(text_between(PAGE, "<style>", "</style>").len() > 500);
     }
 }

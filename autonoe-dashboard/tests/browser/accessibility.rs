@@ -45,9 +45,9 @@ async fn dashboard_is_readable_on_mobile_and_desktop_in_light_and_dark_mode() {
             let found = browser.evaluate("getComputedStyle(document.body).backgroundColor");
             assert_eq!(found, background, "{case}");
             assert_eq!(browser.logged_errors(), Vec::<&Value>::new(), "{case}");
-            let picture = browser.call("Page.captureScreenshot", &json!({"format": "png"}));
-            let picture = picture["data"].as_str().expect("it is text");
-            let picture = base64::engine::general_purpose::STANDARD.decode(picture);
+            let answer = browser.call("Page.captureScreenshot", &json!({"format": "png"}));
+            let encoded = answer["data"].as_str().expect("it is text");
+            let picture = base64::engine::general_purpose::STANDARD.decode(encoded);
             fs::write(
                 pictures().join(format!("{case}.png")),
                 picture.expect("base64"),

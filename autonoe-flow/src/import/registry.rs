@@ -225,7 +225,7 @@ impl UpstreamStep {
             from.dropped("usesStdin", "agents have no standard input");
         }
         let mut gate = from.take_object("structuredGate");
-        let mut ways = ways(&mut from);
+        let mut ways = transition_targets(&mut from);
         for intent in gate.take_texts("allowedIntents") {
             let usual = match intent.as_str() {
                 "closing" => Some(Target::END),
@@ -346,7 +346,7 @@ fn scheme_prompt(from: &mut Source<'_>, c1: Option<&str>, base: &str) -> (Value,
 }
 
 /// Reads the targets of a step, by intent.
-fn ways(from: &mut Source<'_>) -> BTreeMap<String, String> {
+fn transition_targets(from: &mut Source<'_>) -> BTreeMap<String, String> {
     let mut ways = BTreeMap::new();
     for (intent, mut rule) in from.take_object("transitions").into_objects() {
         if rule.has("target") {

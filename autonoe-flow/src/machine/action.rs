@@ -8,7 +8,7 @@ use autonoe_core::{Budget, RunId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Expense, FlowFailure, FlowMachine, IterationSummary, StepRecord};
+use super::{FlowFailure, FlowMachine, IterationSummary, SessionUsage, StepRecord};
 use crate::check::ToolOutcome;
 use crate::definition::{FlowName, StepEscalation, StepId, VariableName};
 use crate::prompt::Variables;
@@ -233,7 +233,7 @@ pub struct FlowResult {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub states: BTreeMap<String, bool>,
     /// Cost and tokens.
-    pub spent: Expense,
+    pub spent: SessionUsage,
     /// The elapsed time.
     #[serde(rename = "elapsedMs", with = "millis")]
     pub elapsed: Duration,

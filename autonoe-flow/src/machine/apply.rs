@@ -3,7 +3,7 @@
 use autonoe_core::OnQuota;
 use jiff::Timestamp;
 
-use super::fact::{Answer, Expense, FlowFact, PromptOutcome};
+use super::fact::{Answer, FlowFact, PromptOutcome, SessionUsage};
 use super::{
     AfterCompletion, AttemptOutcome, FlowAction, FlowFailure, FlowMachine, FlowWait, MachineState,
     StepStage,
@@ -159,7 +159,7 @@ impl FlowMachine {
         self.now = self.now.max(at);
     }
 
-    fn prompted(&mut self, outcome: PromptOutcome, spent: Expense) -> FlowAction {
+    fn prompted(&mut self, outcome: PromptOutcome, spent: SessionUsage) -> FlowAction {
         let rate_limits = std::mem::take(&mut self.rate_limits_in_a_row);
         match outcome {
             PromptOutcome::Answered(answer) => {
@@ -184,7 +184,7 @@ impl FlowMachine {
         }
     }
 
-    fn answered(&mut self, answer: &Answer, spent: Expense) -> FlowAction {
+    fn answered(&mut self, answer: &Answer, spent: SessionUsage) -> FlowAction {
         self.end_iteration(Ok(answer), spent);
         self.progress.record_text(&self.keywords, &answer.text);
         self.progress.signals.extend(answer.signals.iter().cloned());
@@ -219,7 +219,7 @@ impl FlowMachine {
         action
     }
 
-    fn end_iteration(&mut self, result: Result<&Answer, &FlowFailure>, spent: Expense) {
+    fn end_iteration(&mut self, result: Result<&Answer, &FlowFailure>, spent: SessionUsage) {
         if let Some(frame) = self.frames.last() {
             self.last_step = frame.at.step.clone();
             self.context.end_iteration(frame.at.clone(), result, spent);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value, json};
 
 use super::action::StepAttempt;
-use super::fact::{Answer, Expense};
+use super::fact::{Answer, SessionUsage};
 use super::failure::FlowFailure;
 use super::{FlowMachine, FrameRole};
 use crate::definition::{StepId, VariableName, VariableValue, WorkStep};
@@ -41,7 +41,7 @@ pub struct IterationSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<FlowFailure>,
     /// Cost and tokens.
-    pub spent: Expense,
+    pub spent: SessionUsage,
 }
 
 /// Values that the next iteration receives from the previous ones.
@@ -83,7 +83,7 @@ impl RuntimeContext {
         &mut self,
         at: StepAttempt,
         result: Result<&Answer, &FlowFailure>,
-        spent: Expense,
+        spent: SessionUsage,
     ) {
         match result {
             Ok(answer) => {

@@ -45,7 +45,7 @@ pub enum FlowFact {
         outcome: PromptOutcome,
         /// Cost and tokens.
         #[serde(default)]
-        spent: Expense,
+        spent: SessionUsage,
     },
     /// The backend cannot continue the conversation of a prompt, and the agent has done nothing. The
     /// prompt is sent again in a new conversation, under the same iteration.
@@ -58,7 +58,7 @@ pub enum FlowFact {
         failure: FlowFailure,
         /// Cost and tokens.
         #[serde(default)]
-        spent: Expense,
+        spent: SessionUsage,
     },
     /// The result of a step's check, or the reason why it has none.
     Checked {
@@ -68,7 +68,7 @@ pub enum FlowFact {
         verdict: Result<CheckVerdict, FlowFailure>,
         /// Cost and tokens.
         #[serde(default)]
-        spent: Expense,
+        spent: SessionUsage,
     },
     /// The model could not judge a step, because its service reported a rate limit.
     CheckLimited {
@@ -79,7 +79,7 @@ pub enum FlowFact {
         resets_at: Option<Timestamp>,
         /// Cost and tokens.
         #[serde(default)]
-        spent: Expense,
+        spent: SessionUsage,
     },
     /// The result of a completion check, or the reason why it has none.
     CompletionChecked {
@@ -109,7 +109,7 @@ pub enum FlowFact {
     Lost {
         /// Cost and tokens, as far as the journal contains them; `None` if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        spent: Option<Expense>,
+        spent: Option<SessionUsage>,
     },
     /// An operator stops the flow.
     Cancelled {
@@ -207,14 +207,14 @@ pub struct CompletionVerdict {
 /// Cost and tokens of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Expense {
+pub struct SessionUsage {
     /// Money.
     pub cost: CostTotal,
     /// Tokens.
     pub tokens: TokenUsage,
 }
 
-impl From<&SessionReport> for Expense {
+impl From<&SessionReport> for SessionUsage {
     fn from(session: &SessionReport) -> Self {
         Self {
             cost: session.cost,
@@ -223,8 +223,8 @@ impl From<&SessionReport> for Expense {
     }
 }
 
-impl Expense {
-    /// Adds another expense.
+impl SessionUsage {
+    /// Adds the usage of another session.
     pub fn merge(&mut self, other: Self) {
         self.cost.merge(other.cost);
         self.tokens += other.tokens;

@@ -22,7 +22,9 @@ pub use self::action::{
     PromptOrder, SessionChoice, StepAttempt,
 };
 pub use self::context::{ContextCarry, IterationSummary, RuntimeContext, StepRecord};
-pub use self::fact::{Answer, CompletionVerdict, Expense, FlowFact, FlowLimits, PromptOutcome};
+pub use self::fact::{
+    Answer, CompletionVerdict, FlowFact, FlowLimits, PromptOutcome, SessionUsage,
+};
 use self::fact::{between, later};
 pub use self::failure::FlowFailure;
 pub use crate::check::CheckVerdict;
@@ -48,7 +50,7 @@ use crate::validate::ValidatedFlow;
 ///
 /// ```
 /// use autonoe_flow::definition::{FlowAgent, StepsRegistry};
-/// use autonoe_flow::machine::{Answer, Expense, PromptOutcome};
+/// use autonoe_flow::machine::{Answer, SessionUsage, PromptOutcome};
 /// use autonoe_flow::{
 ///     FlowAction, FlowDefinition, FlowFact, FlowLimits, FlowMachine, ParameterValues,
 /// };
@@ -75,7 +77,8 @@ use crate::validate::ValidatedFlow;
 /// assert_eq!((order.iteration, order.at.step.as_str()), (1, "greet"));
 ///
 /// let answer = PromptOutcome::Answered(Answer::text("Hello!"));
-/// let answered = FlowFact::Prompted { at, iteration: 1, outcome: answer, spent: Expense::default() };
+/// let spent = SessionUsage::default();
+/// let answered = FlowFact::Prompted { at, iteration: 1, outcome: answer, spent };
 /// assert!(matches!(machine.apply(answered), FlowAction::CheckCompletion(_)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -102,7 +105,7 @@ pub struct FlowMachine {
     /// Whether there is progress since the last completion check.
     has_new_progress: bool,
     states: BTreeMap<String, bool>,
-    spent: Expense,
+    spent: SessionUsage,
     rate_limits_in_a_row: u32,
     cancelled: bool,
 }
@@ -293,7 +296,7 @@ impl FlowMachine {
             progress: FlowProgress::default(),
             has_new_progress: false,
             states: BTreeMap::new(),
-            spent: Expense::default(),
+            spent: SessionUsage::default(),
             rate_limits_in_a_row: 0,
             cancelled: false,
         }
@@ -380,7 +383,7 @@ impl FlowMachine {
     }
 
     /// Returns cost and tokens of all sessions of the flow so far.
-    pub(crate) fn expense(&self) -> Expense {
+    pub(crate) fn session_usage(&self) -> SessionUsage {
         self.spent
     }
 

@@ -19,8 +19,8 @@ use crate::definition::Check;
 use crate::error::FlowErrorKind;
 use crate::escalation::{Notice, NoticeFailure, Notifier};
 use crate::machine::{
-    Answer, CheckOrder, CompletionOrder, CompletionVerdict, Expense, FlowAction, FlowEnd, FlowFact,
-    FlowFailure, FlowWait, NotifyOrder, PromptOrder, PromptOutcome, SessionChoice,
+    Answer, CheckOrder, CompletionOrder, CompletionVerdict, FlowAction, FlowEnd, FlowFact,
+    FlowFailure, FlowWait, NotifyOrder, PromptOrder, PromptOutcome, SessionChoice, SessionUsage,
 };
 use crate::tools::{IterationSlot, iteration_tools};
 
@@ -93,14 +93,14 @@ fn start_or_resume(flow: &mut Started) -> FlowAction {
     // The journal of the sessions may contain more than the facts: a session may have ended, or not
     // started.
     let known = flow.open.spent();
-    let mut known = Expense {
+    let mut known = SessionUsage {
         cost: known.cost,
         tokens: known.tokens,
     };
     if flow.open.last_session_was_cut_off() {
         known.cost.add(None);
     }
-    let spent = Some(known.saturating_sub(flow.machine.expense()));
+    let spent = Some(known.saturating_sub(flow.machine.session_usage()));
     record_fact(flow, FlowFact::Lost { spent }, Durability::Written)
 }
 
@@ -151,7 +151,7 @@ async fn prompt(flow: &mut Started, order: PromptOrder) -> FlowFact {
     };
     let performed = flow.open.run(session).await;
     let at = flow.parts.options.clock.now();
-    let (iteration, spent) = (order.iteration, Expense::from(&performed.result));
+    let (iteration, spent) = (order.iteration, SessionUsage::from(&performed.result));
     let can_resume = flow.open.capabilities().resume != Support::No;
     let mut outcome = outcome(&performed, &order.budget, order.judged, &slot);
     match &mut outcome {
@@ -250,7 +250,7 @@ async fn check(flow: &mut Started, order: CheckOrder) -> FlowFact {
                 return FlowFact::Checked {
                     at: clock.now(),
                     verdict: Err(failure),
-                    spent: Expense::default(),
+                    spent: SessionUsage::default(),
                 };
             }
         },
@@ -286,7 +286,7 @@ async fn check(flow: &mut Started, order: CheckOrder) -> FlowFact {
     let spent = checked
         .session
         .as_ref()
-        .map(Expense::from)
+        .map(SessionUsage::from)
         .unwrap_or_default();
     let outcome = checked
         .session

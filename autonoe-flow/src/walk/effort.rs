@@ -34,7 +34,7 @@ fn effort_within<'a>(
     registry: &'a StepsRegistry,
     above: &mut Vec<&'a StepId>,
 ) -> StepBounds {
-    let mut so_far = VisitBounds::nothing();
+    let mut so_far = VisitBounds::empty();
     let mut fail = VisitBounds::default();
     if work.prompt.is_some() {
         let prompted = |is_answered| {
@@ -148,7 +148,7 @@ impl VisitBounds {
     }
 
     /// Nothing happens.
-    pub(super) fn nothing() -> Self {
+    pub(super) fn empty() -> Self {
         Self::only(VisitCounts::default())
     }
 
@@ -173,7 +173,7 @@ impl VisitBounds {
     /// This, repeated `times` times.
     pub(super) fn times(&self, times: u64) -> Self {
         // By repeated doubling, so that a million retries are cheap.
-        let (mut all, mut power, mut rest) = (Self::nothing(), self.clone(), times);
+        let (mut all, mut power, mut rest) = (Self::empty(), self.clone(), times);
         while rest > 0 {
             if rest % 2 == 1 {
                 all = all.then(&power);
@@ -206,15 +206,15 @@ fn sums(first: &[VisitCounts], second: &[VisitCounts]) -> Vec<VisitCounts> {
 }
 
 fn lowest(all: Vec<VisitCounts>) -> Vec<VisitCounts> {
-    extreme(all, VisitCounts::is_at_most)
+    non_dominated(all, VisitCounts::is_at_most)
 }
 
 fn highest(all: Vec<VisitCounts>) -> Vec<VisitCounts> {
-    extreme(all, |a, b| b.is_at_most(a))
+    non_dominated(all, |a, b| b.is_at_most(a))
 }
 
 /// Keeps the elements without a better one.
-fn extreme(
+fn non_dominated(
     all: Vec<VisitCounts>,
     is_better: impl Fn(&VisitCounts, &VisitCounts) -> bool,
 ) -> Vec<VisitCounts> {

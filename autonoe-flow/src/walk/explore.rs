@@ -80,14 +80,14 @@ impl<'a> Explorer<'a> {
             .iter()
             .map(|(id, step)| node(id, step, registry))
             .collect();
-        let ways = steps.iter().flat_map(|node| {
+        let out_edges = steps.iter().flat_map(|node| {
             let rows = u64::from(registry.limits.step_loop).max(1);
-            node.ways.iter().map(move |way| (way, rows))
+            node.out_edges.iter().map(move |out_edge| (out_edge, rows))
         });
         let (mut longest, mut most_checked) = (0_u64, 0_u64);
-        for (way, rows) in ways {
-            let rows = if way.is_in_a_row { rows } else { 1 };
-            for counts in &way.counts {
+        for (out_edge, rows) in out_edges {
+            let rows = if out_edge.is_in_a_row { rows } else { 1 };
+            for counts in &out_edge.counts {
                 longest = longest.saturating_add(counts.iterations.saturating_mul(rows));
                 most_checked = most_checked.saturating_add(counts.checks.saturating_mul(rows));
             }
@@ -176,9 +176,9 @@ impl<'a> Explorer<'a> {
             return vec![Successor::Finished];
         }
         let mut found = Vec::new();
-        for way in &node.ways {
-            for counts in &way.counts {
-                let then = self.after(now, counts);
+        for out_edge in &node.out_edges {
+            for counts in &out_edge.counts {
+                let then = self.add_counts(now, counts);
                 let may_hold = self.holds(then, StepPosition::AtStep, Reachability::Possible);
                 if !node.is_gateway && may_hold {
                     found.push(Successor::Finished);
@@ -186,15 +186,15 @@ impl<'a> Explorer<'a> {
                 // A condition that certainly holds ends the path here.
                 if !self.holds(then, StepPosition::AtStep, Reachability::Certain) || node.is_gateway
                 {
-                    found.extend(self.arrive(then, way));
+                    found.extend(self.successor(then, out_edge));
                 }
             }
         }
         found
     }
 
-    fn arrive(&self, mut then: PathState, way: &OutEdge) -> Option<Successor> {
-        let Target::Step(id) = way.to.as_ref()? else {
+    fn successor(&self, mut then: PathState, out_edge: &OutEdge) -> Option<Successor> {
+        let Target::Step(id) = out_edge.to.as_ref()? else {
             let is_complete = self.holds(then, StepPosition::AtEnd, Reachability::Possible);
             return is_complete.then_some(Successor::Finished);
         };
@@ -202,7 +202,7 @@ impl<'a> Explorer<'a> {
             return Some(Successor::Finished);
         };
         if self.counts_rows {
-            let is_same = then.step == *next && way.is_in_a_row;
+            let is_same = then.step == *next && out_edge.is_in_a_row;
             then.in_a_row = if is_same { then.in_a_row + 1 } else { 1 };
             if then.in_a_row > self.registry.limits.step_loop {
                 return None;
@@ -212,7 +212,7 @@ impl<'a> Explorer<'a> {
         Some(Successor::PathState(then))
     }
 
-    fn after(&self, mut now: PathState, counts: &VisitCounts) -> PathState {
+    fn add_counts(&self, mut now: PathState, counts: &VisitCounts) -> PathState {
         let iterations = now.iterations.saturating_add(counts.iterations);
         now.iterations = iterations.min(self.most_iterations);
         let checks = now.checks.saturating_add(counts.checks);
@@ -309,7 +309,7 @@ impl Formula {
 pub(super) struct Node<'a> {
     pub(super) id: &'a StepId,
     pub(super) is_gateway: bool,
-    pub(super) ways: Vec<OutEdge>,
+    pub(super) out_edges: Vec<OutEdge>,
     /// Whether the step itself is invalid, which other validations report.
     pub(super) is_broken: bool,
 }
@@ -341,13 +341,13 @@ pub(super) fn node<'a>(id: &'a StepId, step: &'a Step, registry: &'a StepsRegist
         .map(|work| (work, step_bounds(work, registry)));
     let done = called.as_ref().map(|(work, effort)| effort.done(work));
     let own = step.work().map(|work| step_bounds(work, registry));
-    let mut ways: Vec<OutEdge> = out
+    let mut out_edges: Vec<OutEdge> = out
         .iter()
-        .map(|edge| way(edge, id, own.as_ref(), done.as_ref()))
+        .map(|edge| out_edge(edge, id, own.as_ref(), done.as_ref()))
         .collect();
     if let (Some(own), Step::Normal(work)) = (&own, step) {
         let bounds = failure_bounds(own, &work.plan().after_failure, called.as_ref());
-        ways.extend(bounds.into_iter().map(|visit| OutEdge {
+        out_edges.extend(bounds.into_iter().map(|visit| OutEdge {
             to: None,
             counts: visit.all(),
             is_in_a_row: false,
@@ -356,7 +356,7 @@ pub(super) fn node<'a>(id: &'a StepId, step: &'a Step, registry: &'a StepsRegist
     Node {
         id,
         is_gateway: step.work().is_none(),
-        ways,
+        out_edges,
         is_broken,
     }
 }
@@ -386,7 +386,7 @@ fn failure_bounds(
     }
 }
 
-fn way(
+fn out_edge(
     edge: &Edge,
     id: &StepId,
     own: Option<&StepBounds>,
@@ -394,7 +394,7 @@ fn way(
 ) -> OutEdge {
     let is_escalated = matches!(edge.kind, EdgeKind::Resume | EdgeKind::Restart);
     let bounds = match (own, edge.kind) {
-        (None, _) => VisitBounds::nothing(),
+        (None, _) => VisitBounds::empty(),
         (Some(own), EdgeKind::Pass) => own.pass.clone(),
         (Some(own), EdgeKind::Resume | EdgeKind::Restart) => match called {
             Some(called) => own.fail.then(called),

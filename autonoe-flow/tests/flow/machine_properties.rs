@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use autonoe_flow::machine::{CheckVerdict, CompletionVerdict, Expense};
+use autonoe_flow::machine::{CheckVerdict, CompletionVerdict, SessionUsage};
 use autonoe_flow::progress::FlowProgress;
 use autonoe_flow::{
     FlowAction, FlowEnd, FlowErrorKind, FlowFact, FlowLimits, FlowMachine, ParameterValues,
@@ -52,7 +52,7 @@ pub(crate) fn is_complete(complete: &Complete, progress: &FlowProgress) -> bool 
 /// Returns an answer to an action; `choice` selects it.
 fn fact(action: &FlowAction, flow: &Flow, machine: &FlowMachine, choice: u8) -> FlowFact {
     let at = Timestamp::UNIX_EPOCH;
-    let spent = Expense::default();
+    let spent = SessionUsage::default();
     match action {
         FlowAction::Prompt(order) => FlowFact::Prompted {
             at,

@@ -3,7 +3,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use autonoe_flow::machine::{CheckVerdict, CompletionVerdict, Expense};
+use autonoe_flow::machine::{CheckVerdict, CompletionVerdict, SessionUsage};
 use autonoe_flow::{
     FlowAction, FlowEnd, FlowErrorKind, FlowFact, FlowLimits, FlowMachine, ParameterValues,
 };
@@ -38,7 +38,7 @@ fn started_machine(flow: &Flow) -> Option<FlowMachine> {
 /// All possible answers to the action in progress.
 fn answers(flow: &Flow, machine: &FlowMachine) -> Vec<FlowFact> {
     let at = Timestamp::UNIX_EPOCH;
-    let spent = Expense::default();
+    let spent = SessionUsage::default();
     match machine.action() {
         FlowAction::Prompt(order) => {
             let outcomes = [

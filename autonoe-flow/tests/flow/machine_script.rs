@@ -6,7 +6,8 @@ use autonoe_core::CostUsd;
 use autonoe_core::agent::CostTotal;
 use autonoe_core::time::AgentSessionId;
 use autonoe_flow::machine::{
-    Answer, CheckVerdict, CompletionVerdict, Expense, FlowFailure, PromptOutcome, SessionChoice,
+    Answer, CheckVerdict, CompletionVerdict, FlowFailure, PromptOutcome, SessionChoice,
+    SessionUsage,
 };
 use autonoe_flow::{
     FlowAction, FlowEnd, FlowErrorKind, FlowFact, FlowLimits, FlowMachine, ParameterValues,
@@ -115,9 +116,9 @@ impl Script {
                     .prompts
                     .pop_front()
                     .unwrap_or_else(|| answer_text("fine")),
-                spent: Expense {
+                spent: SessionUsage {
                     cost: CostTotal::known(CostUsd::from_cents(self.price)),
-                    ..Expense::default()
+                    ..SessionUsage::default()
                 },
             },
             FlowAction::Check(_) => FlowFact::Checked {
@@ -129,7 +130,7 @@ impl Script {
                     }),
                     Err(kind) => Err(failure(kind)),
                 },
-                spent: Expense::default(),
+                spent: SessionUsage::default(),
             },
             FlowAction::CheckCompletion(order) => FlowFact::CompletionChecked {
                 at,

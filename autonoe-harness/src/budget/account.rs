@@ -8,10 +8,10 @@ use super::allowance::{Allowance, Kind, Spending};
 
 /// An allowance, the spending charged to it, and the reservations of work in progress.
 ///
-/// A caller reserves the allowance of a piece of work before it starts, and settles it with the
-/// work's spending. The rest is free again. The piece can have an account of its own with the
-/// reserved allowance, so that accounts nest: settle the outer one with [`spent`](Self::spent) of
-/// the inner.
+/// A caller reserves the allowance of a piece of work before it starts, and closes the reservation
+/// with the work's spending. The rest is free again. The piece can have an account of its own with
+/// the reserved allowance, so that accounts nest: close the reservation of the outer one with
+/// [`spent`](Self::spent) of the inner.
 ///
 /// A session can spend more than its allowance, because its cost is known only afterwards. The
 /// account is charged the full amount. An unknown cost never counts as zero: no money of its
@@ -29,7 +29,8 @@ use super::allowance::{Allowance, Kind, Spending};
 /// assert!(account.reserve("two", money(30)).is_err());
 ///
 /// let cost = Some(CostUsd::from_cents(50));
-/// account.settle("one", &Spending::from_session(cost, Default::default(), Duration::ZERO));
+/// let spending = Spending::from_session(cost, Default::default(), Duration::ZERO);
+/// account.close_reservation("one", &spending);
 ///
 /// assert_eq!(account.free(), money(50));
 /// # Ok::<(), autonoe_harness::budget::AccountError>(())
@@ -111,7 +112,7 @@ impl Account {
 
     /// Ends a reservation: charges the spending, and frees the rest. If the cost is unknown, all of
     /// the reserved money is charged. Spending without a reservation is charged as it is.
-    pub fn settle(&mut self, name: &str, spending: &Spending) {
+    pub fn close_reservation(&mut self, name: &str, spending: &Spending) {
         let reserved = self.reserved.remove(name).unwrap_or_default();
         self.charge_from(&reserved, spending);
     }

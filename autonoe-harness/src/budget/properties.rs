@@ -117,7 +117,7 @@ impl Tree {
         };
         let child = self.accounts.remove(&name).expect("it is open");
         let parent_account = self.accounts.get_mut(&parent).expect("it is open");
-        parent_account.settle(&name.to_string(), &child.spent());
+        parent_account.close_reservation(&name.to_string(), &child.spent());
         self.parents.remove(&name);
         true
     }
@@ -217,7 +217,7 @@ proptest! {
                     let _ = account.reserve(name.to_string(), allowance(requested));
                 }
                 Step::Spend { amount, .. } => account.charge(&spending(amount)),
-                Step::Settle { name } => account.settle(&name.to_string(), &spending(3)),
+                Step::Settle { name } => account.close_reservation(&name.to_string(), &spending(3)),
             }
         }
 
@@ -234,7 +234,7 @@ fn a_reservation_whose_cost_is_unknown_returns_no_money() {
     let tokens = TokenUsage::default();
     let spending = Spending::from_session(None, tokens, Duration::from_millis(1));
 
-    account.settle("one", &spending);
+    account.close_reservation("one", &spending);
 
     let free = account.free();
     assert_eq!(free.budget.cost_usd, Some(CostUsd::from_picos(60)));

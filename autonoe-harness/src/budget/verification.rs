@@ -113,7 +113,7 @@ impl PaidSession<'_> {
         let spending = Spending { spent, sessions };
         lock(self.state)
             .account
-            .settle(&self.reservation, &spending);
+            .close_reservation(&self.reservation, &spending);
     }
 }
 

@@ -59,7 +59,11 @@ impl<'c> Driver<'c> {
             let step = self.machine.next(self.now());
             self.emit();
             match step {
-                FleetStep::Start { member, run, place } => self.start(member, run, place).await,
+                FleetStep::Start {
+                    member,
+                    run,
+                    placement,
+                } => self.start(member, run, placement).await,
                 FleetStep::Stop {
                     member,
                     run,

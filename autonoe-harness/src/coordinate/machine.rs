@@ -32,7 +32,7 @@ pub enum FleetStep {
         /// Its run.
         run: RunSpec,
         /// The placement of the run.
-        place: Placement,
+        placement: Placement,
     },
     /// Cancel the run of a member. Report with
     /// [`on_stopped`](FleetMachine::on_stopped), whether or not the cancellation succeeded. The end of the run is reported separately.
@@ -254,13 +254,14 @@ impl FleetMachine {
     }
 
     /// Charges the spending of a member, and frees the rest of its allowance.
-    fn settle(&mut self, member: &MemberId, spending: &Spending) {
-        self.account.settle(self.run_id(member).as_str(), spending);
+    fn close_reservation(&mut self, member: &MemberId, spending: &Spending) {
+        self.account
+            .close_reservation(self.run_id(member).as_str(), spending);
     }
 
     /// Charges the whole allowance of a member whose spending is unknown.
     fn charge_whole_allowance(&mut self, member: &MemberId) {
-        self.settle(member, &self.allowance(member).all_spent());
+        self.close_reservation(member, &self.allowance(member).all_spent());
     }
 
     fn emit(&mut self, at: Timestamp, kind: FleetEventKind) {
@@ -296,7 +297,7 @@ impl FleetMachine {
             self.charge_whole_allowance(member);
             MemberReport::lost(member.clone(), reason)
         } else {
-            self.settle(member, &Spending::default());
+            self.close_reservation(member, &Spending::default());
             MemberReport::failure(member.clone(), reason)
         };
         self.end(now, result);
@@ -354,13 +355,17 @@ impl FleetMachine {
         }
         let run = self.run_id(&member);
         let spec = self.spec(&member)?;
-        let place = spec.place.clone();
+        let placement = spec.placement.clone();
         let order = spec.run(run.clone(), input);
         self.fleet.mark_running(&member);
         match order {
             Ok(run) => {
                 self.starting.insert(member.clone(), Vec::new());
-                Some(FleetStep::Start { member, run, place })
+                Some(FleetStep::Start {
+                    member,
+                    run,
+                    placement,
+                })
             }
             Err(reason) => {
                 self.on_not_started(now, &member, &EngineError::Refused { run, reason });
@@ -590,7 +595,7 @@ impl FleetMachine {
             spent: outcome.spent,
             sessions: sessions.unwrap_or_default(),
         };
-        self.settle(member, &spending);
+        self.close_reservation(member, &spending);
         let mut result = MemberReport::from_outcome(member, outcome);
         if let Some(reason) = self.timed_out.get(member) {
             result.success = false;

@@ -51,8 +51,8 @@ pub struct MemberSpec {
     )]
     pub timeout: Option<Duration>,
     /// The placement of its run.
-    #[serde(default)]
-    pub place: Placement,
+    #[serde(rename = "place", default)]
+    pub placement: Placement,
 }
 
 impl MemberSpec {
@@ -64,7 +64,7 @@ impl MemberSpec {
             work,
             allowance: Allowance::default(),
             timeout: None,
-            place: Placement::anywhere(),
+            placement: Placement::anywhere(),
         }
     }
 
@@ -84,8 +84,8 @@ impl MemberSpec {
 
     /// Sets the placement of its run.
     #[must_use]
-    pub fn place(mut self, place: Placement) -> Self {
-        self.place = place;
+    pub fn placement(mut self, placement: Placement) -> Self {
+        self.placement = placement;
         self
     }
 

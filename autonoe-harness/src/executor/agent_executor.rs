@@ -199,15 +199,18 @@ impl AgentExecutor {
     fn result(&self, task: &Task, performed: PerformedSession) -> ExecutionReport {
         let end = ExecutionOutcome::from_session(&performed.result, task.timeout_seconds);
         let mut result = ExecutionReport::new(task, &self.name, end);
-        let denied = performed.tool_calls.iter();
-        let denied = denied.filter(|call| call.status == Some(ToolStatus::Denied));
-        result.denied = denied.map(|call| call.tool.clone()).collect();
         let calls = performed.tool_calls.iter();
-        let calls = calls.map(|call| match &call.target {
-            Some(target) => format!("{} {target}", call.tool),
-            None => call.tool.clone(),
-        });
-        result.calls = calls.collect();
+        result.denied = calls
+            .clone()
+            .filter(|call| call.status == Some(ToolStatus::Denied))
+            .map(|call| call.tool.clone())
+            .collect();
+        result.calls = calls
+            .map(|call| match &call.target {
+                Some(target) => format!("{} {target}", call.tool),
+                None => call.tool.clone(),
+            })
+            .collect();
         result.output = performed.text;
         result.answer = performed.answer;
         result.conversation = performed.result.agent_session;
@@ -226,8 +229,8 @@ impl AgentExecutor {
         model: Option<&str>,
     ) -> Result<(Result<PerformedSession, FlowExit>, bool), BuildError> {
         let started = self.clock.now();
-        let time = execution.budget.time;
-        let time = time.map_or(task.time(), |limit| limit.min(task.time()));
+        let limit = execution.budget.time;
+        let time = limit.map_or(task.time(), |limit| limit.min(task.time()));
         let mut resume = execution.resume.as_ref();
         let mut lost: Option<SessionReport> = None;
         loop {
@@ -310,8 +313,8 @@ impl Executor for AgentExecutor {
                 source: invalid.into(),
             }
         })?;
-        let model = [&execution.model, &task.model, &self.model];
-        let model = model.into_iter().find_map(Clone::clone);
+        let models = [&execution.model, &task.model, &self.model];
+        let model = models.into_iter().find_map(Clone::clone);
         let started_at = self.clock.now();
         let performed = self.perform(task, execution, &folder, model.as_deref());
         let (performed, continued) = performed.await.map_err(|source| ExecuteError::Setup {
@@ -358,8 +361,10 @@ impl Executor for AgentExecutor {
             Ok(folder) => folder,
             Err(error) => return Verification::unverified(error.to_string()),
         };
-        let commands = self.commands.clone();
-        let commands = commands.map(|commands| commands.directory(&folder));
+        let commands = self
+            .commands
+            .clone()
+            .map(|commands| commands.directory(&folder));
         let judge = self.judge.as_ref().map(|judges| judges(&folder));
         let context = VerificationContext {
             commands: commands.as_ref(),

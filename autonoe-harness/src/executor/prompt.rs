@@ -23,9 +23,12 @@ const LONGEST_ACCOUNT: usize = 32 * 1024;
 /// # Ok::<(), autonoe_harness::executor::InvalidTaskId>(())
 /// ```
 pub fn task_prompt(task: &Task, context: Option<&str>) -> String {
-    let context = [task.context.as_deref(), context];
-    let context = context.into_iter().flatten().map(str::trim);
-    let context: Vec<&str> = context.filter(|text| !text.is_empty()).collect();
+    let context: Vec<&str> = [task.context.as_deref(), context]
+        .into_iter()
+        .flatten()
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+        .collect();
     let criteria = task.success_criteria.as_ref();
     sections([
         ("Goal", task.goal.clone()),

@@ -1,4 +1,4 @@
-//! Cleanup of worktrees without a live owner, and of what is left of a fleet's worktrees.
+//! Cleanup of worktrees without a live owner, and of the remaining worktrees of a fleet.
 
 use std::collections::BTreeSet;
 use std::fs;

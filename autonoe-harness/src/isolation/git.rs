@@ -133,8 +133,9 @@ impl Git {
         if !output.is_success() {
             return Err(failed(&list, &output));
         }
-        let overrides = program_overrides(&text(&output.stdout)).into_iter();
-        let overrides = overrides.map(|(name, value)| (name, value.to_owned()));
+        let overrides = program_overrides(&text(&output.stdout))
+            .into_iter()
+            .map(|(name, value)| (name, value.to_owned()));
         Ok(set(
             commands,
             overrides.chain(self.settings.iter().cloned()),
@@ -154,7 +155,7 @@ impl Git {
         command.extend(arguments_of.map(str::to_owned));
         let output = commands.output(&command, self.time, LIMIT).await;
         let output = output.map_err(|source| IsolationError::Command {
-            doing: doing(arguments),
+            doing: command_text(arguments),
             source,
         })?;
         let is_whole = output.is_complete || !output.is_success();
@@ -211,7 +212,7 @@ fn set(commands: ProcessRunner, settings: impl Iterator<Item = (String, String)>
 /// Returns the error of a failed git command.
 pub fn failed<S: AsRef<str>>(arguments: &[S], output: &CommandOutput) -> IsolationError {
     IsolationError::Git {
-        doing: doing(arguments),
+        doing: command_text(arguments),
         status: output.end.to_string(),
         output: output_text(output),
     }
@@ -224,7 +225,7 @@ pub fn output_text(output: &CommandOutput) -> String {
     words.join(" ")
 }
 
-fn doing<S: AsRef<str>>(arguments: &[S]) -> String {
+fn command_text<S: AsRef<str>>(arguments: &[S]) -> String {
     let mut rest = arguments.iter().map(AsRef::as_ref).peekable();
     // Settings are left out: they may contain the name of a person.
     while rest.next_if_eq(&"-c").is_some() {
@@ -287,8 +288,8 @@ impl Repository {
 
     /// Returns whether the worktree is no longer in the location that `admin` names.
     pub(super) fn has_lost(&self, admin: &Path) -> bool {
-        let target = fs::read_to_string(admin.join("gitdir")).unwrap_or_default();
-        let target = admin.join(target.trim_end_matches('\n'));
+        let link = fs::read_to_string(admin.join("gitdir")).unwrap_or_default();
+        let target = admin.join(link.trim_end_matches('\n'));
         target
             .parent()
             .is_none_or(|folder| check_link(folder, admin).is_err())
@@ -303,8 +304,8 @@ impl Repository {
 }
 
 fn is_about(admin: &Path, folder: &Path) -> bool {
-    let target = fs::read_to_string(admin.join("gitdir")).unwrap_or_default();
-    let target = admin.join(target.trim_end_matches('\n'));
+    let link = fs::read_to_string(admin.join("gitdir")).unwrap_or_default();
+    let target = admin.join(link.trim_end_matches('\n'));
     let Some(target) = target
         .parent()
         .filter(|_| target.file_name() == Some(".git".as_ref()))

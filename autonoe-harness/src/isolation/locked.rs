@@ -118,7 +118,8 @@ impl LockedWorktrees {
                 to,
             } => {
                 self.check_commits(folder, [from, to]).await?;
-                self.settle(folder, base, (from, to), since).await
+                self.repair_base_folder(folder, base, (from, to), since)
+                    .await
             }
         }
     }

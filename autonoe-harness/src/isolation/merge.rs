@@ -338,7 +338,7 @@ impl LockedWorktrees {
     ///
     /// Only files are touched that equal their version in the new commit, or that git had started
     /// to write after `since`: no other content is lost.
-    pub(super) async fn settle(
+    pub(super) async fn repair_base_folder(
         &self,
         folder: &Path,
         base: &str,

@@ -33,7 +33,7 @@ pub async fn acquire(
     loop {
         match file.try_lock() {
             Ok(()) if is_at(&file, path) => {
-                sign(&mut file).map_err(IsolationError::io(path))?;
+                record_holder(&mut file).map_err(IsolationError::io(path))?;
                 return Ok(file);
             }
             // The file was removed in the meantime, and a lock on a removed file protects nothing.
@@ -71,7 +71,7 @@ fn is_at(file: &File, path: &Path) -> bool {
 }
 
 /// Records the current holder.
-fn sign(file: &mut File) -> std::io::Result<()> {
+fn record_holder(file: &mut File) -> std::io::Result<()> {
     static TURNS: AtomicU64 = AtomicU64::new(0);
     let turn = TURNS.fetch_add(1, Ordering::Relaxed);
     file.set_len(0)?;

@@ -150,7 +150,7 @@ impl Supervisor {
         let left = self.sweep().await?;
         let outcome = self.verdict(&view, left);
         let cancelled = || RunOutcome::cancelled("").with_spent(view.spending_lower_bound());
-        self.settle(&outcome.unwrap_or_else(cancelled))
+        self.record_outcome(&outcome.unwrap_or_else(cancelled))
     }
 
     /// Starts a process and waits for its end, or records an outcome without one.
@@ -162,7 +162,7 @@ impl Supervisor {
         }
         let left = self.sweep().await?;
         if let Some(outcome) = self.verdict(&view, left) {
-            self.settle(&outcome)?;
+            self.record_outcome(&outcome)?;
             return Ok(());
         }
         let child = match self.start().await {
@@ -179,7 +179,7 @@ impl Supervisor {
                 let message = format!("cannot start the process of the member: {error}");
                 let failure = Failure::permanent(error.code(), message);
                 let failed = RunOutcome::failed(failure).with_spent(view.spending_lower_bound());
-                self.settle(&failed)?;
+                self.record_outcome(&failed)?;
                 return Ok(());
             }
         };
@@ -301,7 +301,7 @@ impl Supervisor {
         Ok(swept.map_or(1, |swept| swept.left.len()))
     }
 
-    fn settle(&self, outcome: &RunOutcome) -> Result<RunOutcome, FolderError> {
+    fn record_outcome(&self, outcome: &RunOutcome) -> Result<RunOutcome, FolderError> {
         self.folder.record_outcome(outcome, self.shared.clock.now())
     }
 

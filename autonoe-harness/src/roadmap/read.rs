@@ -32,9 +32,12 @@ impl Roadmap {
 
 fn read(outline: &Outline<'_>, findings: &mut Vec<RoadmapFinding>) -> Roadmap {
     let section = |name: &str| outline.section(name);
-    let title = outline.title.as_deref();
-    let title = title.map(|title| title.strip_prefix("Roadmap:").unwrap_or(title).trim());
-    let title = title.filter(|title| !title.is_empty()).map(str::to_owned);
+    let title = outline
+        .title
+        .as_deref()
+        .map(|title| title.strip_prefix("Roadmap:").unwrap_or(title).trim())
+        .filter(|title| !title.is_empty())
+        .map(str::to_owned);
     let objective = section("Objective").map(text_of).unwrap_or_default();
     let mut warnings = Vec::new();
     if let Some(growth) = section("Growth Mode") {

@@ -376,7 +376,7 @@ fn init(db: &Connection, plan: &MemberPlan, now: Timestamp) -> Result<(), Databa
             }
             _ => new,
         };
-        put(db, &task)?;
+        upsert_task(db, &task)?;
     }
     Ok(())
 }
@@ -391,7 +391,7 @@ fn save(db: &Connection, planned: &PlannedTask, now: Timestamp) -> Result<(), Da
             (task.status, task.output, task.error) = (found.status, found.output, found.error);
         }
     }
-    put(db, &task)
+    upsert_task(db, &task)
 }
 
 fn apply(db: &Connection, change: &TaskChange) -> Result<(), DatabaseError> {
@@ -399,7 +399,7 @@ fn apply(db: &Connection, change: &TaskChange) -> Result<(), DatabaseError> {
         TaskChange::Status(id, update, at) => {
             let mut task = get(db, id)?;
             if task.update(update, *at) {
-                put(db, &task)
+                upsert_task(db, &task)
             } else {
                 Ok(())
             }
@@ -435,7 +435,7 @@ fn find(db: &Connection, id: &TaskId) -> Result<Option<StoredTask>, DatabaseErro
     Ok(collect(db, sql, [id.as_str()], task_of)?.pop())
 }
 
-fn put(db: &Connection, task: &StoredTask) -> Result<(), DatabaseError> {
+fn upsert_task(db: &Connection, task: &StoredTask) -> Result<(), DatabaseError> {
     db.execute(
         "INSERT INTO tasks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
          ON CONFLICT (id) DO UPDATE SET position = ?2, task = ?3, depends = ?4, status = ?5,

@@ -257,10 +257,10 @@ pub(super) async fn open_or_create(
             return Ok((tree, iterations_so_far));
         }
     }
-    Ok((make(trees, own, task, &way.name).await?, 0))
+    Ok((create_worktree(trees, own, task, &way.name).await?, 0))
 }
 
-async fn make(
+async fn create_worktree(
     trees: &Worktrees,
     own: &Worktree,
     task: &Task,

@@ -125,7 +125,7 @@ impl RecoveredState {
                 step,
                 attempt: recovery_attempt,
                 ..
-            } => self.task(task).is_helped(step, recovery_attempt),
+            } => self.task(task).apply_recovery_step(step, recovery_attempt),
             WorkEvent::Explored {
                 task,
                 branch,
@@ -510,7 +510,7 @@ impl TaskState {
         self.waits_until = Some(until);
     }
 
-    fn is_helped(&mut self, step: &RecoveryStep, recovery_attempt: &RecoveryAttempt) {
+    fn apply_recovery_step(&mut self, step: &RecoveryStep, recovery_attempt: &RecoveryAttempt) {
         self.recovery_attempt = recovery_attempt.clone();
         self.changed = Some(step.change.clone());
         self.exploration = ExplorationState::default();

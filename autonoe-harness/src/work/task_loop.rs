@@ -367,9 +367,13 @@ impl Work<'_> {
             }
             self.report(None, self.iteration, &self.folder);
         }
-        let open = order.tasks.iter().map(|planned| &planned.task.id);
-        let open = open.filter(|id| !self.done.contains(id) && !failed.contains(id));
-        let open: Vec<_> = open.map(ToString::to_string).collect();
+        let open: Vec<_> = order
+            .tasks
+            .iter()
+            .map(|planned| &planned.task.id)
+            .filter(|id| !self.done.contains(id) && !failed.contains(id))
+            .map(ToString::to_string)
+            .collect();
         if !open.is_empty() {
             reasons.push(format!(
                 "not started, because a task that they depend on failed: {}",

@@ -105,7 +105,7 @@ impl Work<'_> {
             at: self.task_loop.clock.now(),
         };
         if let Err(failure) = self.record(&begins).await {
-            self.account.settle(TURN, &Spending::default());
+            self.account.close_reservation(TURN, &Spending::default());
             return Err(TurnError::NotRecorded(failure));
         }
         // Reported now, so that observers see the current turn while the agent works.
@@ -128,7 +128,7 @@ impl Work<'_> {
         let result = match result {
             Ok(result) => result,
             Err(error) => {
-                self.account.settle(TURN, &Spending::default());
+                self.account.close_reservation(TURN, &Spending::default());
                 let event = WorkEvent::NotStarted {
                     task: task.id.clone(),
                     iteration,
@@ -143,7 +143,7 @@ impl Work<'_> {
         let of_turn = Conversation::of_turn(&result.cli, model, id);
         let before = place.conversation.take();
         place.conversation = Conversation::after_turn(before, &result.end, of_turn);
-        self.account.settle(TURN, &result.spending());
+        self.account.close_reservation(TURN, &result.spending());
         let budget = VerificationBudget::new(self.account.free());
         let verifying = place.executors.verify_success(task, &result, &budget);
         let verification = self.verify_unless_stopped(verifying).await;

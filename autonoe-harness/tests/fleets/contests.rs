@@ -19,7 +19,7 @@ use crate::fleets::fixture::{Project, roadmap, unhurried, within};
 
 const PACE: Duration = Duration::from_millis(20);
 
-fn contest(strategy: Arc<dyn Strategy>, candidates: &[(&str, &str)]) -> FleetOrder {
+fn candidate_order(strategy: Arc<dyn Strategy>, candidates: &[(&str, &str)]) -> FleetOrder {
     let candidates = candidates.iter().map(|(name, model)| Candidate {
         name: (*name).to_owned(),
         backend: Some("agent".to_owned()),
@@ -35,7 +35,7 @@ fn contest(strategy: Arc<dyn Strategy>, candidates: &[(&str, &str)]) -> FleetOrd
 async fn the_winner_of_a_race_is_merged_and_nothing_is_left_of_the_others() {
     let project = Project::with_git();
     let agents = project.agents(PACE);
-    let order = contest(Arc::new(Race {}), &[("one", "slow"), ("two", "quick")]);
+    let order = candidate_order(Arc::new(Race {}), &[("one", "slow"), ("two", "quick")]);
 
     let run = project.run_with_git(&agents, &order).await;
     let outcome = within(run.run(&RunControl::new())).await.expect("it ends");
@@ -60,7 +60,7 @@ async fn the_best_of_enough_votes_is_merged_and_the_others_are_discarded() {
         ..Voting::default()
     };
     let candidates = [("one", "broken"), ("two", "quick"), ("three", "quick")];
-    let mut order = contest(Arc::new(voting), &candidates);
+    let mut order = candidate_order(Arc::new(voting), &candidates);
     order.members[0].work.max_iterations = 1;
 
     let run = project.run_with_git(&agents, &order).await;
@@ -81,7 +81,7 @@ async fn the_best_progress_is_that_of_the_member_whose_work_meets_more_criteria(
         ..Voting::default()
     };
     let candidates = [("one", "quick"), ("two", "thorough")];
-    let mut order = contest(Arc::new(voting), &candidates);
+    let mut order = candidate_order(Arc::new(voting), &candidates);
     for member in &mut order.members {
         for planned in &mut member.work.tasks {
             let id = &planned.task.id;
@@ -106,7 +106,7 @@ async fn the_best_progress_is_that_of_the_member_whose_work_meets_more_criteria(
 async fn a_contest_without_a_winner_keeps_all_work_and_names_it() {
     let project = Project::with_git();
     let agents = project.agents(PACE);
-    let mut order = contest(Arc::new(Race {}), &[("one", "quick"), ("two", "broken")]);
+    let mut order = candidate_order(Arc::new(Race {}), &[("one", "quick"), ("two", "broken")]);
     for member in &mut order.members {
         member.work.max_iterations = 1;
     }
@@ -133,7 +133,7 @@ async fn a_contest_without_a_winner_keeps_all_work_and_names_it() {
 async fn a_winner_that_conflicts_with_the_base_is_kept_and_is_no_success() {
     let project = Project::with_git();
     let agents = project.agents(PACE);
-    let order = contest(Arc::new(Race {}), &[("one", "quick"), ("two", "slow")]);
+    let order = candidate_order(Arc::new(Race {}), &[("one", "quick"), ("two", "slow")]);
     // A file of a person that the merge would overwrite.
     fs::write(project.path().join("a.txt"), "mine\n").expect("a file");
 
@@ -221,7 +221,8 @@ async fn the_verification_of_a_winner_is_paid_from_the_budget_of_the_fleet() {
         let project = Project::with_git();
         let agents = project.agents(PACE);
         let money = Budget::default().with_cost(cents(budget));
-        let order = contest(Arc::new(Race {}), &[("one", "quick")]).budget(Allowance::new(money));
+        let order =
+            candidate_order(Arc::new(Race {}), &[("one", "quick")]).budget(Allowance::new(money));
         let judge = Arc::new(PaidJudge {
             price: cents(price),
             limits: Mutex::default(),

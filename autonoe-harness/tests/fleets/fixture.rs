@@ -62,13 +62,13 @@ impl Project {
     }
 
     /// Returns a path next to the project.
-    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+    pub(crate) fn sibling_path(&self, name: &str) -> PathBuf {
         self.path.parent().expect("a folder").join(name)
     }
 
     /// Opens the file for stderr of coordinators.
     pub(crate) fn complaints(&self) -> File {
-        let path = self.beside("complaints.log");
+        let path = self.sibling_path("complaints.log");
         let file = OpenOptions::new().append(true).create(true).open(path);
         file.expect("a file")
     }
@@ -100,9 +100,13 @@ impl Project {
         assert_eq!(self.git(&["status", "--porcelain"]), "");
         self.git(&["fsck", "--strict", "--no-dangling"]);
         let trees = self.home().worktrees_folder();
-        let left = fs::read_dir(trees).into_iter().flatten().flatten();
-        let left = left.map(|entry| entry.file_name().to_string_lossy().into_owned());
-        let left: Vec<_> = left.filter(|name| !name.starts_with('.')).collect();
+        let left: Vec<_> = fs::read_dir(trees)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .filter(|name| !name.starts_with('.'))
+            .collect();
         assert_eq!(left, Vec::<String>::new());
     }
 
@@ -116,7 +120,7 @@ impl Project {
 
     /// Returns the finished turns of agents: the member and the task.
     pub(crate) fn turns(&self) -> Vec<String> {
-        let text = fs::read_to_string(self.beside("turns.log")).unwrap_or_default();
+        let text = fs::read_to_string(self.sibling_path("turns.log")).unwrap_or_default();
         let mut turns: Vec<_> = text.lines().map(str::to_owned).collect();
         turns.sort();
         turns
@@ -124,11 +128,11 @@ impl Project {
 
     /// Returns the record of acknowledged writes.
     pub(crate) fn ledger(&self) -> AcknowledgedWrites {
-        AcknowledgedWrites::at(self.beside("ledger.jsonl"))
+        AcknowledgedWrites::at(self.sibling_path("ledger.jsonl"))
     }
 
     pub(crate) fn agents(&self, pace: Duration) -> Arc<Agents> {
-        Agents::new(self.beside("turns.log"), pace)
+        Agents::new(self.sibling_path("turns.log"), pace)
     }
 
     pub(crate) fn member_work(&self, agents: &Arc<Agents>) -> MemberWork {

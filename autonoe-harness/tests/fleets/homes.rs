@@ -45,7 +45,7 @@ fn members_are_found_by_their_fleet_and_a_folder_knows_its_home() {
         FleetHome::from_member_folder(&folder).expect("it is in one"),
         home
     );
-    let outside = MemberFolder::from_path(&project.beside("x")).expect("an id");
+    let outside = MemberFolder::from_path(&project.sibling_path("x")).expect("an id");
     assert!(FleetHome::from_member_folder(&outside).is_err());
 }
 

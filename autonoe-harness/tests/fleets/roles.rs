@@ -72,7 +72,7 @@ async fn serve(folder: MemberFolder, project: &Project) -> Result<(), FolderErro
 fn coordinator() {
     let Some(project) = std::env::var_os(COORDINATOR) else {
         // Not started as a coordinator: there is no order.
-        assert!(!Project::new().beside(ORDER).exists());
+        assert!(!Project::new().sibling_path(ORDER).exists());
         return;
     };
     let project = Project::there(Path::new(&project));
@@ -83,7 +83,7 @@ fn coordinator() {
 
 /// Leads the fleet of the project until it ends, with members in processes of their own.
 pub(crate) async fn run_coordinator(project: &Project, pace: Duration) -> FleetReport {
-    let order = std::fs::read(project.beside(ORDER)).expect("an order");
+    let order = std::fs::read(project.sibling_path(ORDER)).expect("an order");
     let order: FleetOrder = serde_json::from_slice(&order).expect("an order");
     let program = MemberCommand::new(std::env::current_exe().expect("this program"))
         .args(["fleets::roles::member", "--exact", "--nocapture"])
@@ -99,7 +99,7 @@ pub(crate) async fn run_coordinator(project: &Project, pace: Duration) -> FleetR
 /// Writes the order for coordinators of the project.
 pub(crate) fn write_order(project: &Project, order: &FleetOrder) {
     let order = serde_json::to_vec(order).expect("it serialises");
-    std::fs::write(project.beside(ORDER), order).expect("a file");
+    std::fs::write(project.sibling_path(ORDER), order).expect("a file");
 }
 
 /// A coordinator in a process of its own, killed on drop at the latest.

@@ -78,12 +78,12 @@ async fn a_member_records_its_state_and_shares_its_outcome() {
     assert_eq!(executions[0].attempt, 1);
     assert!(home.path().join("shared/context.db").exists());
     let shared = home.shared().await.expect("it opens");
-    let events = shared
+    let events: Vec<_> = shared
         .events_since(Cursor::START, 9)
         .await
-        .expect("readable");
-    let events = events.into_iter().map(|event| event.event);
-    let events: Vec<_> = events
+        .expect("readable")
+        .into_iter()
+        .map(|event| event.event)
         .map(|event| (event.kind, event.member, event.details))
         .collect();
     let progress = json!({
@@ -121,9 +121,11 @@ async fn an_instruction_is_shared_after_its_delivery() {
 
     assert!(agents.prompts()[0].contains("Use tabs."));
     let shared = home.shared().await.expect("it opens");
-    let events = shared.events_since(Cursor::START, 9).await;
-    let events = events.expect("readable").into_iter();
-    let events: Vec<_> = events
+    let events: Vec<_> = shared
+        .events_since(Cursor::START, 9)
+        .await
+        .expect("readable")
+        .into_iter()
         .map(|event| (event.event.kind, event.event.details))
         .collect();
     let kinds: Vec<_> = events.iter().map(|(kind, _)| kind.as_str()).collect();

@@ -249,12 +249,11 @@ proptest! {
                 prop_assert!(result.cost.unknown_parts <= 1);
             }
             // Each message was delivered once, or is left for the next receiver.
-            let delivered = events.iter().filter_map(|event| match event {
+            let messages = events.iter().filter_map(|event| match event {
                 WorkEvent::IterationEnded { messages, .. } => Some(messages),
                 _ => None,
             });
-            let delivered = delivered.flatten().map(|message| message.text.clone());
-            let delivered = counted(delivered);
+            let delivered = counted(messages.flatten().map(|message| message.text.clone()));
             prop_assert!(delivered.values().all(|times| *times == 1), "{delivered:?}");
             prop_assert_eq!(&delivered, &counted(puppet.read.lock().expect("a lock").clone()));
             let Some(WorkEvent::Closed { undelivered }) = events.last() else {

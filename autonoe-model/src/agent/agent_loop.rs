@@ -274,7 +274,7 @@ impl AgentLoop {
     }
 
     /// Returns the maximum size of a conversation before it is compacted, in tokens.
-    fn room(&self) -> u64 {
+    fn compaction_threshold(&self) -> u64 {
         let percent = u64::from(self.options.compact_at_percent.clamp(10, 100));
         let full = self.limits.context / 100 * percent;
         // An answer needs room, but not the maximum.
@@ -283,7 +283,7 @@ impl AgentLoop {
     }
 
     fn is_too_long(&self) -> bool {
-        self.conversation.size() > self.room()
+        self.conversation.size() > self.compaction_threshold()
     }
 
     fn failed(&self, error: &ModelError) -> TurnStop {
@@ -298,7 +298,9 @@ impl AgentLoop {
         if model.account().exhausted().is_some() {
             return Err(TurnStop::Over(SessionOutcome::BudgetExceeded));
         }
-        let room = self.room().saturating_sub(self.conversation.overhead());
+        let room = self
+            .compaction_threshold()
+            .saturating_sub(self.conversation.overhead());
         let conversation = &self.conversation;
         let (messages, instructions) = (conversation.messages(), conversation.instructions());
         let Some(plan) = compaction::plan(messages, instructions, room, self.limits.output) else {

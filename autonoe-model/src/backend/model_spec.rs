@@ -133,7 +133,7 @@ impl ModelSpec {
     ///
     /// A key is missing or readable by agents, or a value is invalid.
     pub fn options(&self, context: &SpecContext) -> Result<ModelAgentOptions, ModelError> {
-        let place = self.place(context);
+        let provider_context = self.provider_context(context);
         if let Some(file) = self.agent_writable_authorities(&context.project_paths) {
             return Err(invalid(&format!(
                 "agents can write to the certificate authorities in {}: move the file where \
@@ -151,7 +151,7 @@ impl ModelSpec {
                 "maxRounds is 0, so the model could never answer; give at least 1",
             ));
         }
-        let provider = self.provider.build(&place)?;
+        let provider = self.provider.build(&provider_context)?;
         // Detects an impossible model name early.
         provider.model(&self.model)?;
         let mut options = ModelAgentOptions::new(provider, &self.model);
@@ -163,7 +163,7 @@ impl ModelSpec {
         options.retry = self.retry;
         options.prices = options.prices.with(self.prices.clone());
         options.limits = options.limits.with(self.limits.clone());
-        keys.withhold_from(&mut options, &place);
+        keys.withhold_from(&mut options, &provider_context);
         Ok(options)
     }
 
@@ -220,7 +220,7 @@ impl ModelSpec {
     /// ```
     pub fn mcp(&self, context: &SpecContext) -> McpOptions {
         let mut options = McpOptions::default();
-        for key in KeyLocations::from_spec(&*self.provider).keys(&self.place(context)) {
+        for key in KeyLocations::from_spec(&*self.provider).keys(&self.provider_context(context)) {
             options.secrets.add(key.expose());
         }
         let env = server_environment(&context.environment, &self.tools.variables);
@@ -237,7 +237,7 @@ impl ModelSpec {
     }
 
     /// Returns the context in which the provider looks up its keys.
-    fn place(&self, context: &SpecContext) -> ProviderContext {
+    fn provider_context(&self, context: &SpecContext) -> ProviderContext {
         ProviderContext::new(self.provider_name())
             .with_environment(context.environment.clone())
             .with_folder(&context.project_paths.project)

@@ -3,8 +3,8 @@
 use autonoe_testkit::conformance::{CheckOutcome, Checks};
 
 use super::answers::{TEXT, request};
+use super::failed_calls::has_code;
 use super::recorded_answer::Recorder;
-use super::refusals::has_code;
 use super::{BrokenStream, ProviderScenario};
 use crate::contract::ModelErrorCode;
 

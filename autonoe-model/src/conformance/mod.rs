@@ -16,11 +16,11 @@ macro_rules! ensure {
 
 mod answers;
 mod broken_streams;
+mod failed_calls;
 mod harness;
 mod invariants;
 mod lifetimes;
 mod recorded_answer;
-mod refusals;
 mod replay;
 mod secrets;
 mod usage;
@@ -134,7 +134,7 @@ pub async fn model_client(harness: &dyn ModelHarness) -> Conformance {
         answers::check(&mut checks, &recorder).await;
         usage::check(&mut checks, &recorder).await;
         replay::check(&mut checks, &recorder).await;
-        refusals::check(&mut checks, &recorder, harness).await;
+        failed_calls::check(&mut checks, &recorder, harness).await;
         broken_streams::check(&mut checks, &recorder).await;
         lifetimes::check(&mut checks, &recorder).await;
         secrets::check(&mut checks, &recorder, harness).await;

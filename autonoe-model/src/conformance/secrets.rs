@@ -9,8 +9,8 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
 use super::answers::{PROMPT, SYSTEM, TEXT, THOUGHT, request};
+use super::failed_calls::does_not_contain;
 use super::recorded_answer::{RecordedAnswer, Recorder};
-use super::refusals::does_not_contain;
 use super::{BrokenStream, ModelHarness, ProviderScenario};
 
 pub(super) async fn check(

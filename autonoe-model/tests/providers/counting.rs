@@ -5,7 +5,7 @@ use autonoe_model::contract::CallUsage;
 use autonoe_model::{ModelErrorCode, ModelRequest};
 use serde_json::json;
 
-use crate::providers::raw_server::{Act, RawServer, stream, whole};
+use crate::providers::raw_server::{Act, RawServer, response, stream};
 use crate::providers::support::{anthropic, call, failure, model};
 
 const TEXT_CHUNK: &str = r#"{"id": "a", "choices": [{"index": 0, "delta": {"content": "Hi."}}]}"#;
@@ -126,7 +126,7 @@ async fn usage_is_zero_if_no_model_was_reached_and_unknown_if_one_may_have_been(
         // A gateway that did not wait for the model.
         ("504 No", ModelErrorCode::Timeout, CallUsage::UNKNOWN),
     ] {
-        let server = RawServer::once([whole(status, "", "no")]).await;
+        let server = RawServer::once([response(status, "", "no")]).await;
 
         let failed = failure(&anthropic(&server.url())).await;
 

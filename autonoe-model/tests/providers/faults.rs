@@ -9,7 +9,7 @@ use autonoe_model::{ModelEvent, ModelRequest};
 use serde_json::json;
 
 use crate::providers::raw_server::{
-    Act, ENDED, MESSAGE_START, RawServer, STREAM_HEAD, chunk, stream, until_closed, whole,
+    Act, ENDED, MESSAGE_START, RawServer, STREAM_HEAD, chunk, response, stream, until_closed,
 };
 use crate::providers::support::{KEY, anthropic, call, failure, model, used};
 
@@ -126,7 +126,7 @@ async fn an_answer_that_is_whole_needs_no_proper_end_of_the_connection() {
             Act::Close,
         ],
         // Without a content type.
-        vec![whole("200 OK", "", &format!("{MESSAGE_START}{ENDED}"))],
+        vec![response("200 OK", "", &format!("{MESSAGE_START}{ENDED}"))],
     ] {
         let server = RawServer::once(acts).await;
 
@@ -142,11 +142,11 @@ async fn a_success_that_is_no_stream_is_an_invalid_answer() {
     for (name, act) in [
         (
             "a page",
-            whole("200 OK", "content-type: text/html; charset=utf-8\r\n", page),
+            response("200 OK", "content-type: text/html; charset=utf-8\r\n", page),
         ),
         (
             "a page that is said to be nothing",
-            whole("200 OK", "", page),
+            response("200 OK", "", page),
         ),
         (
             "a page that is said to be a stream",
@@ -154,7 +154,7 @@ async fn a_success_that_is_no_stream_is_an_invalid_answer() {
         ),
         (
             "JSON",
-            whole(
+            response(
                 "200 OK",
                 "content-type: application/json\r\n",
                 r#"{"content": []}"#,
@@ -162,7 +162,7 @@ async fn a_success_that_is_no_stream_is_an_invalid_answer() {
         ),
         (
             "nothing",
-            whole("204 No Content", "content-type: text/plain\r\n", ""),
+            response("204 No Content", "content-type: text/plain\r\n", ""),
         ),
     ] {
         let server = RawServer::once([act, Act::Close]).await;
@@ -181,7 +181,7 @@ async fn error_with_success_status_is_reported_as_error() {
     let google_error = json!([{"error": {
         "code": 429, "message": "slow down", "status": "RESOURCE_EXHAUSTED"}}]);
     for (kind, body) in [("anthropic", anthropic_error), ("google", google_error)] {
-        let json = whole(
+        let json = response(
             "200 OK",
             "content-type: application/json\r\n",
             &body.to_string(),
@@ -207,7 +207,7 @@ async fn a_redirection_is_not_followed() {
         "307 Temporary Redirect",
     ] {
         let location = format!("location: {}/v1/messages\r\n", redirect_target.url());
-        let server = RawServer::once([whole(status, &location, "")]).await;
+        let server = RawServer::once([response(status, &location, "")]).await;
 
         let error = failure(&anthropic(&server.url())).await;
 
@@ -247,7 +247,7 @@ async fn a_key_that_the_provider_repeats_is_not_in_the_error() {
     let body = json!({"type": "error", "error": {
         "type": "authentication_error", "message": format!("the key {KEY} is not known")}});
     let head = format!("content-type: application/json\r\nrequest-id: {KEY}\r\n");
-    let server = RawServer::once([whole("401 Unauthorized", &head, &body.to_string())]).await;
+    let server = RawServer::once([response("401 Unauthorized", &head, &body.to_string())]).await;
 
     let error = failure(&anthropic(&server.url())).await;
 
@@ -264,7 +264,7 @@ async fn truncated_message_contains_no_part_of_key() {
             let message = format!("{} {key} is not known", "x".repeat(before));
             let body = json!({"error": {"type": "invalid_request_error", "message": message}});
             let head = "content-type: application/json\r\n";
-            let answer = whole("400 Bad Request", head, &body.to_string());
+            let answer = response("400 Bad Request", head, &body.to_string());
             let server = RawServer::once([answer]).await;
             let keyed = json!({"key": {"value": key}});
 
@@ -283,8 +283,12 @@ async fn truncated_message_contains_no_part_of_key() {
 async fn a_retry_after_date_is_relative_to_the_date_header() {
     let head = "date: Wed, 21 Oct 2015 07:28:00 GMT\r\nx-request-id: req-7\r\n\
                 retry-after: Wed, 21 Oct 2015 07:28:30 GMT\r\n";
-    let server =
-        RawServer::once([whole("503 Service Unavailable", head, "<html>busy</html>")]).await;
+    let server = RawServer::once([response(
+        "503 Service Unavailable",
+        head,
+        "<html>busy</html>",
+    )])
+    .await;
 
     let error = failure(&anthropic(&server.url())).await;
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::providers::raw_server::{Act, RawServer, stream, until_closed, whole};
+use crate::providers::raw_server::{Act, RawServer, response, stream, until_closed};
 use crate::providers::support::{KEY, call, failure, model, used};
 
 fn google(server: &RawServer) -> Arc<dyn ModelClient> {
@@ -158,7 +158,7 @@ async fn an_error_in_the_stream_is_the_error_of_the_call() {
         "details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "7s"}],
     }});
     let in_stream = stream(&frames([chunk(&json!({"text": "Hi."})), failed.clone()]));
-    let as_status = whole("429 Too Many Requests", "", &failed.to_string());
+    let as_status = response("429 Too Many Requests", "", &failed.to_string());
     for (act, used) in [(in_stream, 100), (as_status, 0)] {
         let server = RawServer::once([act]).await;
 

@@ -168,7 +168,7 @@ pub(crate) fn until_closed(status: &str, kind: &str, body: &str) -> Act {
 }
 
 /// Returns a response with a content length and additional headers.
-pub(crate) fn whole(status: &str, headers: &str, body: &str) -> Act {
+pub(crate) fn response(status: &str, headers: &str, body: &str) -> Act {
     let length = body.len();
     Act::Send(format!(
         "HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\n\r\n{body}"

@@ -26,7 +26,7 @@ fn create(fixture: &Fixture) -> SessionFolder {
 }
 
 /// Returns a path beside the session folders.
-fn beside(fixture: &Fixture, name: &str) -> PathBuf {
+fn sibling_path(fixture: &Fixture, name: &str) -> PathBuf {
     let parent = SessionParent::open(fixture.folder()).expect("writable");
     parent.sessions().join(name)
 }
@@ -53,19 +53,19 @@ fn a_folder_is_new_and_only_its_owner_can_read_it() {
 fn a_folder_is_abandoned_when_its_program_has_ended() {
     let fixture = Fixture::new();
     let held = create(&fixture);
-    let left = beside(&fixture, "session-left");
+    let left = sibling_path(&fixture, "session-left");
     fs::create_dir(&left).expect("writable");
     fs::write(left.join("file"), "").expect("writable");
     let temporary = fixture.path("session-left");
     fs::create_dir(&temporary).expect("writable");
     fs::write(temporary.join("file"), "").expect("writable");
     let (file, other) = (
-        beside(&fixture, "session-file"),
-        beside(&fixture, "other-left"),
+        sibling_path(&fixture, "session-file"),
+        sibling_path(&fixture, "other-left"),
     );
     fs::create_dir(&other).expect("writable");
     fs::write(&file, "").expect("writable");
-    symlink(&other, beside(&fixture, "session-link")).expect("writable");
+    symlink(&other, sibling_path(&fixture, "session-link")).expect("writable");
     let abandoned = || SessionFolder::abandoned_in(fixture.folder(), "session-").expect("readable");
 
     let found = abandoned();

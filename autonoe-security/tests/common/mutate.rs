@@ -35,7 +35,7 @@ impl Mutator {
             0 => self.tokens(),
             1 => {
                 let (mut text, other) = (self.seed(), self.seed());
-                let at = self.place(&text);
+                let at = self.char_boundary(&text);
                 text.insert_str(at, &other);
                 text
             }
@@ -72,7 +72,7 @@ impl Mutator {
     }
 
     fn change(&mut self, text: &mut String) {
-        let (a, b) = (self.place(text), self.place(text));
+        let (a, b) = (self.char_boundary(text), self.char_boundary(text));
         let (start, end) = (a.min(b), a.max(b).min(a.min(b) + 8));
         let end = (start..=end).rev().find(|at| text.is_char_boundary(*at));
         let part = start..end.unwrap_or(start);
@@ -81,20 +81,20 @@ impl Mutator {
             2 => text.replace_range(part, ""),
             3 => {
                 let copy = text[part].to_owned();
-                let at = self.place(text);
+                let at = self.char_boundary(text);
                 text.insert_str(at, &copy);
             }
             _ => {
                 let moved = text[part.clone()].to_owned();
                 text.replace_range(part, "");
-                let at = self.place(text);
+                let at = self.char_boundary(text);
                 text.insert_str(at, &moved);
             }
         }
     }
 
     /// Returns a character boundary.
-    fn place(&mut self, text: &str) -> usize {
+    fn char_boundary(&mut self, text: &str) -> usize {
         let at = self.below(text.len() + 1);
         (0..=at)
             .rev()

@@ -45,7 +45,7 @@ fn command() -> impl Strategy<Value = String> {
             two.prop_map(|(a, b)| format!("{a} & {b}")),
             compound(inner.clone()),
             word(inner.clone()).prop_map(|word| format!("{MARK} {word}")),
-            place(inner),
+            nested_command(inner),
         ]
     })
 }
@@ -100,7 +100,9 @@ fn word(inner: impl Strategy<Value = String> + Clone + 'static) -> impl Strategy
 }
 
 /// A command with another one in an unusual position.
-fn place(inner: impl Strategy<Value = String> + Clone + 'static) -> impl Strategy<Value = String> {
+fn nested_command(
+    inner: impl Strategy<Value = String> + Clone + 'static,
+) -> impl Strategy<Value = String> {
     let word = word(inner).boxed();
     prop_oneof![
         word.clone().prop_map(|w| format!("x={w}")),

@@ -235,7 +235,7 @@ impl SubmitArgs {
         self.limits.overrides().apply_to(&RunLimits::new(mode))
     }
 
-    pub(crate) fn place(&self) -> Placement {
+    pub(crate) fn placement(&self) -> Placement {
         match &self.host {
             Some(host) => Placement::on_host(host),
             None => Placement::anywhere(),
@@ -452,11 +452,14 @@ mod tests {
 
     #[test]
     fn host_option_places_the_run() {
-        let anywhere = submit(&["shop"]).expect("right").place();
+        let anywhere = submit(&["shop"]).expect("right").placement();
         let there = submit(&["shop", "--host", "build-1"]);
 
         assert_eq!(anywhere, Placement::anywhere());
-        assert_eq!(there.expect("right").place(), Placement::on_host("build-1"));
+        assert_eq!(
+            there.expect("right").placement(),
+            Placement::on_host("build-1")
+        );
     }
 
     #[test]

@@ -26,9 +26,9 @@ pub(crate) fn task_executor(
     let project = Project::find(folder, None)?;
     let models = ModelsFile::load(&project)?.unwrap_or_default();
     let switch = agent.sandbox(env);
-    let config = AgentConfig::load(project.config_path())?;
-    let config = EffectiveConfig::merge(config, Mode::Run, switch)?;
-    let config = config.destructive(Destructive::Forbidden);
+    let loaded = AgentConfig::load(project.config_path())?;
+    let config =
+        EffectiveConfig::merge(loaded, Mode::Run, switch)?.destructive(Destructive::Forbidden);
     let context = SpecContext::new(ProjectPaths::new(folder));
     // Validated here, because the sessions have no way to report an error.
     let applied = config

@@ -132,11 +132,11 @@ impl SyncRepo<'_> {
         if is_known {
             Ok(())
         } else {
-            self.keep(&tree, &parents).await
+            self.save_unpublished(&tree, &parents).await
         }
     }
 
-    async fn keep(&self, tree: &str, parents: &[&str]) -> Result<(), SyncError> {
+    async fn save_unpublished(&self, tree: &str, parents: &[&str]) -> Result<(), SyncError> {
         let list = ["for-each-ref", "--format=%(tree) %(parent)", UNPUBLISHED];
         let list = self.run_ok(&list).await?;
         let content = format!("{tree} {}", parents.join(" "));

@@ -41,9 +41,9 @@ impl SyncRepo<'_> {
     ) -> Result<(String, String), SyncError> {
         let _lock = RunLock::acquire(&self.synced_project.project, Timestamp::now())?;
         // Not the file in the folder: an earlier attempt may have replaced it.
-        let background = ["cat-file", "blob", &format!("{base}:{SPECIFICATION}")];
-        let background = self.try_run(&background).await?;
-        let background = background.is_success().then(|| text(&background.stdout));
+        let read = ["cat-file", "blob", &format!("{base}:{SPECIFICATION}")];
+        let output = self.try_run(&read).await?;
+        let background = output.is_success().then(|| text(&output.stdout));
         let mut remove = vec!["rm", "-r", "--quiet", "--force", "--ignore-unmatch", "--"];
         remove.extend(EARLIER_RUNS);
         self.run_ok(&remove).await?;

@@ -157,11 +157,12 @@ impl TemporalEngine {
 
     /// Compares a run with an existing one of the same ID, and returns an error if they differ.
     async fn compare(&self, run: &RunSpec) -> Result<(), EngineError> {
-        let known = self.describe(&run.id).await?;
-        let known = known.memo().get::<RunSpec>(SPEC_MEMO);
-        let known = known.map_err(|error| failed("read the description of the run", error))?;
-        let known = known.map(without_traces);
-        match known {
+        let description = self.describe(&run.id).await?;
+        let known = description
+            .memo()
+            .get::<RunSpec>(SPEC_MEMO)
+            .map_err(|error| failed("read the description of the run", error))?;
+        match known.map(without_traces) {
             Some(known) if known.is_same_work(&without_traces(run.clone())) => Ok(()),
             _ => Err(EngineError::Conflict(run.id.clone())),
         }
@@ -321,10 +322,12 @@ impl Cluster for TemporalEngine {
             JobWorkflow::run.name(),
         );
         let options = WorkflowListOptions::builder().limit(limit).build();
-        let runs = self.client.list_workflows(query, options);
-        let runs = runs.map_ok(|workflow| RunSummary::new(&workflow));
-        let runs = runs.try_collect().await;
-        runs.map_err(|error| failed("list the runs", error))
+        self.client
+            .list_workflows(query, options)
+            .map_ok(|workflow| RunSummary::new(&workflow))
+            .try_collect()
+            .await
+            .map_err(|error| failed("list the runs", error))
     }
 }
 
@@ -356,9 +359,10 @@ pub struct RunSummary {
 impl RunSummary {
     pub(super) fn new(workflow: &WorkflowExecution) -> Self {
         let time = |time: Option<std::time::SystemTime>| Timestamp::try_from(time?).ok();
-        let phase = match has_ended(workflow.status()) {
-            true => RunPhase::Ended,
-            false => RunPhase::Running,
+        let phase = if has_ended(workflow.status()) {
+            RunPhase::Ended
+        } else {
+            RunPhase::Running
         };
         Self {
             id: RunId::new(workflow.id()),

@@ -54,8 +54,12 @@ impl FleetWorkflow {
         loop {
             process_inbox(ctx).await;
             match step(ctx) {
-                Ok(FleetStep::Start { member, run, place }) => {
-                    members.start(ctx, member, run, &place, timeouts);
+                Ok(FleetStep::Start {
+                    member,
+                    run,
+                    placement,
+                }) => {
+                    members.start(ctx, member, run, &placement, timeouts);
                 }
                 Ok(FleetStep::Stop { member, reason, .. }) => {
                     members.stop(&member, &reason);
@@ -141,10 +145,11 @@ async fn wait(ctx: &Fleet, members: &mut Members, until: Option<Timestamp>) {
         Err(_) => false,
     });
     let events = {
-        let cancelled = match is_cut_short {
+        let cancelled = if is_cut_short {
             // The machine already knows about the cancellation.
-            true => WorkflowCancellationToken::new(),
-            false => ctx.cancellation_token(),
+            WorkflowCancellationToken::new()
+        } else {
+            ctx.cancellation_token()
         };
         let options = WaitConditionOptions::builder()
             .cancellation_token(cancelled)

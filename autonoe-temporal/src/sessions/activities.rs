@@ -55,10 +55,13 @@ impl SessionActivities {
             Ok::<_, SessionHostError>((epoch, host.ledger_view(&run_ref.run).await))
         };
         let claimed = run_with_heartbeat(&ctx, claiming).await?;
-        let (epoch, ledger) = claimed.map_err(|error| match ctx.info().attempt >= CLAIMS {
-            true => refused(&failure(error)),
-            // Another host may be able to claim the run.
-            false => retried(&failure(error)),
+        let (epoch, ledger) = claimed.map_err(|error| {
+            if ctx.info().attempt >= CLAIMS {
+                refused(&failure(error))
+            } else {
+                // Another host may be able to claim the run.
+                retried(&failure(error))
+            }
         })?;
         Ok(Claim {
             queue: self.queue.clone(),

@@ -49,7 +49,7 @@ pub struct CarriedState {
 
 impl CarriedState {
     /// The state of a run that has not started.
-    pub(crate) fn nothing(sessions: &SessionsRun) -> Self {
+    pub(crate) fn initial(sessions: &SessionsRun) -> Self {
         Self {
             machine: RunMachine::new(sessions.limits.clone()),
             claim: None,

@@ -23,9 +23,9 @@ pub fn processes_in(folder: &Path) -> Vec<String> {
     let others = processes.filter(|process| process.file_name() != own.as_str());
     let of_folder = others.filter_map(|process| {
         let path = process.path();
-        let texts = ["cmdline", "environ"].map(|file| fs::read(path.join(file)));
-        let texts = texts.into_iter().flatten();
-        let mut texts: Vec<_> = texts
+        let mut texts: Vec<_> = ["cmdline", "environ"]
+            .into_iter()
+            .flat_map(|file| fs::read(path.join(file)))
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             .collect();
         texts.extend(fs::read_link(path.join("cwd")).map(|cwd| cwd.to_string_lossy().into_owned()));

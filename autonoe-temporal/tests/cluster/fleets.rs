@@ -223,9 +223,9 @@ async fn members_are_runs_of_their_own_and_end_with_the_fleet() {
     let run = named(&fleet(Parallel {}, [("a", "waits"), ("b", "one")]), "shop");
     submit(&settings, &run).await;
     let one = RunId::new("shop.b");
-    let one = wait_for_status(&engine, &one, |view| view.outcome.is_some()).await;
-    let one = one.outcome.expect("it has ended").output;
-    assert_eq!(one, json!("one"));
+    let status = wait_for_status(&engine, &one, |view| view.outcome.is_some()).await;
+    let output = status.outcome.expect("it has ended").output;
+    assert_eq!(output, json!("one"));
     let half = wait_for_status(&engine, &run.id, |view| {
         is_at(view, |at| at.progress == 0.5)
     })

@@ -1,4 +1,4 @@
-//! [`FakeScript`]: what the program plays, and how it fails.
+//! [`FakeScript`], the script of the fake program: its build, its content and its faults.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};

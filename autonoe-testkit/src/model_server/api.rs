@@ -107,7 +107,7 @@ pub(super) struct EncodedRefusal {
 /// Encoding a message that the format cannot express returns the reason.
 pub(super) trait Wire: fmt::Debug + Send + Sync {
     /// Returns the message as one document.
-    fn whole(
+    fn encode_message(
         &self,
         message: &ScriptedMessage,
         prompt: &ReceivedPrompt,

@@ -132,7 +132,7 @@ impl<'a> Replies<'a> {
         match &turn.kind {
             Kind::Message(message) if prompt.stream => self.stream(message, wire, prompt),
             Kind::Message(message) => {
-                let whole = wire.whole(message, prompt, self.ids)?;
+                let whole = wire.encode_message(message, prompt, self.ids)?;
                 Ok(self.json(StatusCode::OK, message.headers.clone(), &whole))
             }
             Kind::Refusal(refusal) => Ok(self.refuse(refusal)),

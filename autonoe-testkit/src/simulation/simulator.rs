@@ -108,7 +108,7 @@ impl<D: Driver> Simulator<D> {
 
     /// Plans an event of a host.
     pub fn plan(&mut self, at: u64, host: usize, event: D::Event) {
-        self.put(at, Some(host), Event::Driven(event));
+        self.schedule(at, Some(host), Event::Driven(event));
     }
 
     /// Plans an event of a host within the next `within` milliseconds.
@@ -119,14 +119,14 @@ impl<D: Driver> Simulator<D> {
 
     /// Plans an event that does not concern a host.
     pub fn plan_global(&mut self, at: u64, event: D::Event) {
-        self.put(at, None, Event::Driven(event));
+        self.schedule(at, None, Event::Driven(event));
     }
 
     pub(super) fn plan_fault(&mut self, at: u64, host: usize, fault: Event<D::Event>) {
-        self.put(at, Some(host), fault);
+        self.schedule(at, Some(host), fault);
     }
 
-    fn put(&mut self, at: u64, host: Option<usize>, event: Event<D::Event>) {
+    fn schedule(&mut self, at: u64, host: Option<usize>, event: Event<D::Event>) {
         self.planned += 1;
         self.events.insert((at, self.planned), (host, event));
     }

@@ -183,7 +183,7 @@ async fn a_fault_hits_the_session_that_the_test_chooses_whatever_the_seed() {
 }
 
 #[test]
-fn other_sessions_are_hit_as_well_where_a_rate_is_set() {
+fn a_fault_rate_also_applies_to_sessions_without_a_planned_fault() {
     let agents = FaultyAgents::new(ScriptedBackend::new([]), 1)
         .with_faults([Fault::Panic])
         .with_rate_percent(100)

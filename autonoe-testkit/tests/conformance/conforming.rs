@@ -123,7 +123,7 @@ fn only_ls(command: &str) -> Verdict {
 }
 
 #[tokio::test(start_paused = true)]
-async fn closures_and_the_guards_conform() {
+async fn built_in_guards_and_closure_hooks_pass_the_hook_conformance() {
     let project_paths = || ProjectPaths::new("/srv/project").with_home("/home/someone");
     let hooks: [Arc<dyn PreToolUseHook>; 7] = [
         hook_fn("pass", |_, _| HookDecision::Pass),

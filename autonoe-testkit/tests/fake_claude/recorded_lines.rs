@@ -18,10 +18,9 @@ fn every_pattern_is_a_recorded_line() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     for build in Build::ALL {
         let version = build.version();
-        let patterns = here.join(format!("src/fake_claude/recorded/{version}.json"));
-        let patterns = std::fs::read(patterns).expect("it is there");
-        let patterns: BTreeMap<String, Pattern> =
-            serde_json::from_slice(&patterns).expect("readable");
+        let file = here.join(format!("src/fake_claude/recorded/{version}.json"));
+        let bytes = std::fs::read(file).expect("it is there");
+        let patterns: BTreeMap<String, Pattern> = serde_json::from_slice(&bytes).expect("readable");
 
         for (name, Pattern { scenario, line }) in patterns {
             let file = match scenario.as_str() {

@@ -168,7 +168,7 @@ async fn auxiliary_requests_do_not_use_the_script() {
 
 #[test]
 #[should_panic(expected = "HTTP does not allow the header `no blanks: x`")]
-fn a_header_that_cannot_be_fails_where_the_script_is_written() {
+fn an_invalid_header_panics_in_with_header() {
     let _ = ScriptedMessage::new().with_header("no blanks", "x");
 }
 

@@ -18,7 +18,7 @@ fn read_and_search() -> ScriptedMessage {
         .with_usage(Usage::new(7, 5).with_cache_read(3).with_reasoning(2))
 }
 
-async fn whole(message: ScriptedMessage) -> Value {
+async fn unstreamed(message: ScriptedMessage) -> Value {
     let server = GeminiServer::start([message]);
     Api::Gemini
         .request_message(&server, "go", Delivery::Whole)
@@ -87,7 +87,7 @@ async fn a_signature_is_on_the_part_that_it_signs() {
     };
     let some = |text: &str| Some(text.to_owned());
 
-    let whole = whole(signed()).await;
+    let whole = unstreamed(signed()).await;
     let whole = whole["candidates"][0]["content"]["parts"]
         .as_array()
         .unwrap();
@@ -145,7 +145,7 @@ async fn message_ends_with_scripted_finish_reason() {
             "MALFORMED_FUNCTION_CALL",
         ),
     ] {
-        let response = whole(message.clone()).await;
+        let response = unstreamed(message.clone()).await;
         assert_eq!(response["candidates"][0]["finishReason"], finish);
         let chunks = streamed(message).await.chunks();
         let finished = chunks
@@ -165,7 +165,7 @@ async fn script_sets_model_and_raw_parts() {
         .with_raw_block(part.clone())
         .with_model("x-2");
 
-    let response = whole(message).await;
+    let response = unstreamed(message).await;
 
     assert_eq!(response["candidates"][0]["content"]["parts"], json!([part]));
     assert_eq!(response["modelVersion"], "x-2");

@@ -19,7 +19,7 @@ fn read_and_search() -> ScriptedMessage {
         .in_pieces_of(30)
 }
 
-async fn whole(api: Api, message: ScriptedMessage) -> Value {
+async fn unstreamed(api: Api, message: ScriptedMessage) -> Value {
     let server = OpenAiServer::start([message]);
     api.request_message(&server, "go", Delivery::Whole)
         .await
@@ -236,14 +236,14 @@ async fn answer_ends_with_scripted_stop_reason() {
             "odd",
         ),
     ] {
-        let response = whole(Api::Responses, message.clone()).await;
+        let response = unstreamed(Api::Responses, message.clone()).await;
         assert_eq!(response["status"], status);
         assert_eq!(response["incomplete_details"]["reason"].as_str(), reason);
         let events = streamed(Api::Responses, message.clone()).await;
         let last = format!("response.{status}");
         assert_eq!(events.events().last().copied(), Some(last.as_str()));
 
-        let completion = whole(Api::Chat, message.clone()).await;
+        let completion = unstreamed(Api::Chat, message.clone()).await;
         assert_eq!(completion["choices"][0]["finish_reason"], finish);
         let chunks = streamed(Api::Chat, message).await.chunks();
         let end = &chunks[chunks.len() - 2]["choices"][0];
@@ -262,12 +262,15 @@ async fn raw_blocks_are_sent_unchanged() {
             .with_raw_block(item.clone())
             .says("found")
     };
-    assert_eq!(whole(Api::Responses, search()).await["output"][0], item);
+    assert_eq!(
+        unstreamed(Api::Responses, search()).await["output"][0],
+        item
+    );
     let events = streamed(Api::Responses, search()).await.chunks();
     assert_eq!((&events[2]["item"], &events[3]["item"]), (&item, &item));
 
     let refused = || ScriptedMessage::new().with_raw_block(json!({"refusal": "no"}));
-    let message = &whole(Api::Chat, refused()).await["choices"][0]["message"];
+    let message = &unstreamed(Api::Chat, refused()).await["choices"][0]["message"];
     assert_eq!(message["refusal"], "no");
     let chunks = streamed(Api::Chat, refused()).await.chunks();
     assert_eq!(chunks[1]["choices"][0]["delta"], json!({"refusal": "no"}));
@@ -277,9 +280,9 @@ async fn raw_blocks_are_sent_unchanged() {
 async fn an_invalid_json_input_is_sent_as_text() {
     let broken = || ScriptedMessage::new().uses_tool_with_text("shell", "{broken");
 
-    let response = whole(Api::Responses, broken()).await;
+    let response = unstreamed(Api::Responses, broken()).await;
     assert_eq!(response["output"][0]["arguments"], "{broken");
-    let completion = whole(Api::Chat, broken()).await;
+    let completion = unstreamed(Api::Chat, broken()).await;
     let call = &completion["choices"][0]["message"]["tool_calls"][0];
     assert_eq!(call["function"]["arguments"], "{broken");
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::projects::{plans, sets_status};
 
 /// Returns the lines with problems, and the problems of the first line.
-fn found(report: &CrashReport) -> (Vec<usize>, Vec<String>) {
+fn problem_lines(report: &CrashReport) -> (Vec<usize>, Vec<String>) {
     let failed: Vec<_> = report
         .points()
         .iter()
@@ -69,7 +69,7 @@ fn another_final_ledger_is_found() {
 
     let report = crashes.drop_runs();
 
-    let (lines, problems) = found(&report);
+    let (lines, problems) = problem_lines(&report);
     // Line 7 announces the save, which finishes although the run is dropped. The deliverable has
     // passed by then, and a passed deliverable is not given up.
     assert_eq!(lines, [6]);
@@ -96,7 +96,7 @@ fn wrong_totals_without_an_unknown_part_are_found() {
 
     let report = crashes.drop_runs();
 
-    let (lines, problems) = found(&report);
+    let (lines, problems) = problem_lines(&report);
     assert_eq!(lines, [5, 6, 7, 8]);
     assert_eq!(
         problems,
@@ -115,7 +115,7 @@ fn a_run_that_is_not_resumed_at_all_is_found() {
         ProjectRun::new(attempt.project().mode(mode), agents)
     });
 
-    let (lines, problems) = found(&crashes.drop_runs());
+    let (lines, problems) = problem_lines(&crashes.drop_runs());
 
     assert_eq!(lines, [5, 6, 7, 8, 9]);
     let expected = "session 1 (sync) has no script left: \"plans\" was already played";

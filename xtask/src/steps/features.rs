@@ -121,9 +121,12 @@ fn compiled_features(messages: &str) -> BTreeMap<String, BTreeSet<String>> {
         if let (Some(name), Some(features)) = (name, features)
             && message["target"]["kind"] == serde_json::json!(["lib"])
         {
-            let features = features.iter().filter_map(Value::as_str);
-            let features = features.filter(|feature| *feature != "default");
-            let features = features.map(str::to_owned).collect();
+            let features = features
+                .iter()
+                .filter_map(Value::as_str)
+                .filter(|feature| *feature != "default")
+                .map(str::to_owned)
+                .collect();
             compiled.insert(name.replace('_', "-"), features);
         }
     }

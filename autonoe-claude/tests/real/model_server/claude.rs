@@ -198,10 +198,11 @@ impl Claude {
     }
 
     async fn next_line(&mut self) -> Option<Value> {
-        let line = timeout(TIMEOUT, self.stdout.next_line()).await;
-        let line = line.unwrap_or_else(|_| panic!("silence after {:#?}", self.lines));
-        let line = line.expect("it is text")?;
-        let line: Value = serde_json::from_str(&line).expect("it is JSON");
+        let text = timeout(TIMEOUT, self.stdout.next_line())
+            .await
+            .unwrap_or_else(|_| panic!("silence after {:#?}", self.lines))
+            .expect("it is text")?;
+        let line: Value = serde_json::from_str(&text).expect("it is JSON");
         self.lines.push(line.clone());
         Some(line)
     }

@@ -1,4 +1,4 @@
-//! A conversation with an agent: each session resumes the previous one. Formats what it costs.
+//! [`Conversation`] with an agent: each session resumes the previous one. Formats its cost.
 
 use std::sync::Arc;
 

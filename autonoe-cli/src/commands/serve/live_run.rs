@@ -114,7 +114,7 @@ impl LiveRun {
             stop_reason,
             RunStopReason::Ended(_) | RunStopReason::FlowEnded(_)
         );
-        let is_running = pid.is_some() && !has_ended && run.is_of(self.held.as_ref());
+        let is_running = pid.is_some() && !has_ended && run.is_lock_holder(self.held.as_ref());
         let is_paused = is_running && run.is_paused(live.as_ref());
         let phase = phase(
             &stop_reason,
@@ -232,7 +232,7 @@ impl FollowedRun {
 
     /// Returns whether the holder of the lock has written an entry of this run. Another command,
     /// such as `autonoe ask`, can hold the lock while the run is interrupted.
-    fn is_of(&self, held: Option<&RunLockHeld>) -> bool {
+    fn is_lock_holder(&self, held: Option<&RunLockHeld>) -> bool {
         let holder = held.and_then(|held| held.holder.as_ref());
         holder.is_some_and(|holder| self.last_entry_at >= holder.started_at)
     }

@@ -37,7 +37,7 @@ fn ask_command<const N: usize>(
         |steps| json!({"name": "answer", "instruction": "ask", "costUsd": "0.25", "steps": steps}),
     );
     let script = json!({"sessions": sessions.to_vec(), "resume": resume == Resume::Possible});
-    let file = project.beside("answers.json");
+    let file = project.sibling_path("answers.json");
     fs::write(&file, script.to_string()).expect("writable");
     let mut command = autonoe(project, &["ask"]);
     command
@@ -259,7 +259,7 @@ fn an_interrupted_run_can_still_be_resumed_after_a_question() {
 #[test]
 fn a_run_in_progress_is_not_disturbed() {
     let project = Project::new();
-    let released = project.beside("released");
+    let released = project.sibling_path("released");
     let script = Script::new().plans(&["DL-001"]).session([
         waits_for_file(&released),
         sets("DL-001", "passed"),

@@ -23,7 +23,7 @@ fn shows(screen: &str, activity: &str) -> bool {
 #[test]
 fn streamed_text_appears_immediately_and_the_status_line_overwrites_none() {
     let project = Project::new();
-    let [first, second] = ["first", "second"].map(|name| project.beside(name));
+    let [first, second] = ["first", "second"].map(|name| project.sibling_path(name));
     let steps: &[Value] = &[
         text_step("I look at "),
         waits_for_file(&first),

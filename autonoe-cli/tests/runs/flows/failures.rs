@@ -135,8 +135,8 @@ fn a_flow_that_its_own_agents_could_change_is_not_run() {
         CommandOutput::run(crate::runs::support::autonoe::autonoe(&project, &validated));
     assert_eq!(validated.code, Some(0), "{validated:?}");
 
-    fs::rename(project.path(open), project.beside("fix-bug")).expect("writable");
-    let outside = project.beside("fix-bug");
+    fs::rename(project.path(open), project.sibling_path("fix-bug")).expect("writable");
+    let outside = project.sibling_path("fix-bug");
     let outside = run(outside.to_str().expect("a plain name"), &[]);
     assert_eq!(outside.code, Some(0), "{outside:?}");
 }
@@ -293,7 +293,7 @@ fn check_command_runs_sandboxed_without_keys() {
     );
     assert!(!seen.contains("a key of"), "{seen}");
     assert!(
-        !project.beside("escaped").exists(),
+        !project.sibling_path("escaped").exists(),
         "it is outside of the sandbox"
     );
 }

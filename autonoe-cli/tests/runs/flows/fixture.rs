@@ -64,7 +64,7 @@ pub(super) fn flow(project: &Project, words: &[&str]) -> Command {
 
 /// Writes the script of agents next to the project, and returns the option that names it.
 pub(super) fn backend(project: &Project, script: &Script) -> String {
-    let file = project.beside("agents.json");
+    let file = project.sibling_path("agents.json");
     fs::write(&file, script.to_json()).expect("writable");
     format!("--backend=scripted:{}", file.display())
 }

@@ -38,7 +38,7 @@ fn is_hacked(project: &Project) -> bool {
 #[test]
 fn a_command_gets_alerts_as_data_and_executes_no_text_of_an_agent() {
     let project = Project::new();
-    let seen = project.beside("seen");
+    let seen = project.sibling_path("seen");
     let line = format!(
         "printf '%s\\n' \"$AUTONOE_ALERT\" >> '{0}'; pwd >> '{0}'",
         seen.display()
@@ -65,7 +65,7 @@ fn a_command_gets_alerts_as_data_and_executes_no_text_of_an_agent() {
 #[test]
 fn the_environment_of_a_command_describes_the_alert_and_has_no_signing_key() {
     let project = Project::new();
-    let seen = project.beside("seen");
+    let seen = project.sibling_path("seen");
     let line = format!("env > '{}'", seen.display());
     let words = ["run", "--notify-command", &line];
     let mut command = scripted_command(&project, &finishes(), &words);
@@ -133,7 +133,7 @@ fn is_running(process: &str) -> bool {
 #[test]
 fn a_command_that_hangs_is_killed_with_its_processes() {
     let project = Project::new();
-    let seen = project.beside("seen");
+    let seen = project.sibling_path("seen");
     let line = format!("sleep 1000 & echo $! > '{}'; wait", seen.display());
 
     let ended = scripted(&project, &finishes(), &["run", "--notify-command", &line]);
@@ -157,7 +157,7 @@ fn a_command_that_hangs_is_killed_with_its_processes() {
 
 /// Writes a `notify-send` that records its arguments, one per line.
 fn desktop(project: &Project, seen: &Path) -> String {
-    let bin = project.beside("bin");
+    let bin = project.sibling_path("bin");
     fs::create_dir(&bin).expect("writable");
     let program = format!("#!/bin/sh\nprintf '%s\\n' \"$@\" >> '{}'\n", seen.display());
     for name in ["notify-send", "osascript"] {
@@ -172,7 +172,7 @@ fn desktop(project: &Project, seen: &Path) -> String {
 #[test]
 fn a_desktop_notification_shows_texts_of_agents_as_text() {
     let project = Project::new();
-    let seen = project.beside("seen");
+    let seen = project.sibling_path("seen");
     let mut command = scripted_command(&project, &hostile(), &["run", "--notify-desktop"]);
     command
         .env("PATH", desktop(&project, &seen))
@@ -194,7 +194,7 @@ fn a_desktop_notification_shows_texts_of_agents_as_text() {
 #[test]
 fn without_a_desktop_there_is_one_warning_and_the_run_continues() {
     let project = Project::new();
-    let seen = project.beside("seen");
+    let seen = project.sibling_path("seen");
     let mut command = scripted_command(&project, &finishes(), &["run", "--notify-desktop"]);
     command.env("PATH", desktop(&project, &seen));
 

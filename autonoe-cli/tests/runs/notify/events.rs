@@ -87,8 +87,8 @@ fn an_interrupted_run_sends_nothing() {
 fn unusable_agent_sends_alert_and_gets_no_key() {
     let project = Project::new();
     let service = Receiver::start();
-    let bin = project.beside("bin");
-    let seen = project.beside("seen");
+    let bin = project.sibling_path("bin");
+    let seen = project.sibling_path("seen");
     fs::create_dir(&bin).expect("writable");
     let program = format!("#!/bin/sh\nenv >> '{}'\nexit 1\n", seen.display());
     fs::write(bin.join("claude"), program).expect("writable");

@@ -29,7 +29,7 @@ pub(crate) fn scripted(project: &Project, script: &Script, arguments: &[&str]) -
 
 /// Prepares `autonoe COMMAND` on agents that follow `script`, without pauses.
 pub(crate) fn scripted_command(project: &Project, script: &Script, arguments: &[&str]) -> Command {
-    let file = project.beside("agents.json");
+    let file = project.sibling_path("agents.json");
     fs::write(&file, script.to_json()).expect("writable");
     let mut command = autonoe(project, arguments);
     command

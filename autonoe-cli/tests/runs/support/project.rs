@@ -30,7 +30,7 @@ impl Project {
     }
 
     /// Returns the path of a file next to the project.
-    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+    pub(crate) fn sibling_path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 

@@ -64,7 +64,7 @@ fn invalid_trace_parent_starts_a_new_trace() {
 fn agent_process_receives_trace_parent_of_session() {
     let (project, receiver) = (Project::new(), Receiver::start());
     project.write(".autonoe/agent.json", r#"{"mcpServers": {}}"#);
-    let (program, traceparent) = (project.beside("claude"), project.beside("told"));
+    let (program, traceparent) = (project.sibling_path("claude"), project.sibling_path("told"));
     let script = format!(
         "#!/bin/sh\ncase \"$1\" in --version) echo '2.1.325 (Claude Code)'; exit 0;; esac\n\
          printf '%s' \"$TRACEPARENT\" > '{}'\nexit 1\n",

@@ -83,7 +83,7 @@ fn interrupt_during_a_quota_wait_ends_the_run_with_a_report() {
 #[test]
 fn second_interrupt_kills_an_unresponsive_agent() {
     let project = Project::new();
-    let program = project.beside("claude");
+    let program = project.sibling_path("claude");
     let stubborn = "#!/bin/bash\nif [ \"$1\" = --version ]; then echo '2.1.325 (Claude Code)'; exit; fi\n\
         if [ \"$1\" = auth ]; then exit 1; fi\n\
         trap '' HUP INT TERM\necho $$ > \"$HOME/agent\"\nwhile :; do sleep 1; done\n";

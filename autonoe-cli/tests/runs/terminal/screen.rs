@@ -25,7 +25,7 @@ fn script(project: &Project) -> Script {
             json!({"command": "wget example.com"}),
         ),
         uses("Bash", json!({"command": "echo hello"})),
-        waits_for_file(&project.beside("released")),
+        waits_for_file(&project.sibling_path("released")),
         text_step("It is done."),
         sets("DL-001", "passed"),
         ends(),
@@ -33,7 +33,7 @@ fn script(project: &Project) -> Script {
 }
 
 fn release(project: &Project) {
-    fs::write(project.beside("released"), "").expect("writable");
+    fs::write(project.sibling_path("released"), "").expect("writable");
 }
 
 /// Returns the activity that a line shows, once its clock has left zero.
@@ -50,7 +50,7 @@ fn all_written(terminal: &Terminal) -> String {
 
 /// Replaces parts that differ between runs.
 fn settled(screen: &str, project: &Project) -> String {
-    let beside = project.beside("agents.json").display().to_string();
+    let beside = project.sibling_path("agents.json").display().to_string();
     let root = project.root().display().to_string();
     let screen = screen.replace(&beside, "SCRIPT").replace(&root, "PROJECT");
     let words = screen.split(' ').map(|word| {

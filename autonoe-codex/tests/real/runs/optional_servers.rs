@@ -26,11 +26,14 @@ async fn run_with(fixture: &Fixture, is_optional: bool) -> (ExitReason, Vec<Stri
     });
     let log = run.log();
     let (report, _) = run.run().await;
-    let warnings = log.json().into_iter();
-    let warnings = warnings.filter(|event| event["event"] == "warning");
-    let warnings = warnings.filter_map(|event| Some(event["message"].as_str()?.to_owned()));
-    let warnings = warnings.filter(|message| message.contains("playwright"));
-    (report.exit, warnings.collect())
+    let warnings = log
+        .json()
+        .into_iter()
+        .filter(|event| event["event"] == "warning")
+        .filter_map(|event| Some(event["message"].as_str()?.to_owned()))
+        .filter(|message| message.contains("playwright"))
+        .collect();
+    (report.exit, warnings)
 }
 
 #[tokio::test]

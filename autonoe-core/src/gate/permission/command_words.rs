@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     /// Returns the commands of `text`, with `?` for an unknown text and `*` for an unknown name.
-    fn found(text: &str) -> Vec<String> {
+    fn rendered_commands(text: &str) -> Vec<String> {
         let render = |pieces: &RenderedCommand| {
             let chars = pieces.iter().map(|piece| match piece {
                 Piece::Char(c) => *c,
@@ -182,7 +182,7 @@ mod tests {
             ("./a/b c", "./a/b c"),
             ("A=1 b", "A=1 b"),
         ] {
-            let all = found(text);
+            let all = rendered_commands(text);
 
             assert!(all.iter().any(|own| own == command), "{text}: {all:?}");
         }
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_command_that_starts_nothing_is_one_command() {
-        assert_eq!(found("echo rm x"), ["echo rm x", "echo rm x"]);
+        assert_eq!(rendered_commands("echo rm x"), ["echo rm x", "echo rm x"]);
     }
 
     #[test]

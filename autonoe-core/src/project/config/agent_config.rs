@@ -292,7 +292,7 @@ impl AgentConfig {
     }
 
     /// Adds the position of the value at `pointer` to `error`.
-    pub(super) fn place(&self, pointer: &str, error: ConfigError) -> ConfigError {
+    pub(super) fn with_position(&self, pointer: &str, error: ConfigError) -> ConfigError {
         match &self.file {
             Some(file) => file.at_value(pointer, error),
             None => error.at_pointer(pointer),

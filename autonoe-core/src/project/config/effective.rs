@@ -269,7 +269,7 @@ impl EffectiveConfig {
             let hook = spec.build(context).map_err(|error| {
                 let error = ConfigError::new(ConfigErrorKind::Hook, error.to_string())
                     .hint("fix the hook or remove it".to_owned());
-                self.config.place(&format!("/hooks/{index}"), error)
+                self.config.with_position(&format!("/hooks/{index}"), error)
             })?;
             builder = builder.hook(hook);
         }
@@ -430,7 +430,7 @@ impl EffectiveConfig {
 
     fn invalid(&self, pointer: &str, message: String) -> ConfigError {
         let error = ConfigError::new(ConfigErrorKind::InvalidValue, message);
-        self.config.place(pointer, error)
+        self.config.with_position(pointer, error)
     }
 }
 

@@ -94,7 +94,7 @@ impl JournalTail {
     /// Opens the file, unless it is open or missing.
     fn open(&mut self) -> Result<(), JournalReadError> {
         // Checked before opening, because opening a pipe blocks until it has a writer.
-        if self.open.is_some() || self.found()?.is_none() {
+        if self.open.is_some() || self.file_metadata()?.is_none() {
             return Ok(());
         }
         self.open = match File::open(&self.path) {
@@ -113,7 +113,7 @@ impl JournalTail {
     /// If there is no journal, it may just have been rotated; the open file is read further until
     /// there is a new one.
     fn is_current(&self) -> Result<bool, JournalReadError> {
-        let (Some(open), Some(found)) = (&self.open, self.found()?) else {
+        let (Some(open), Some(found)) = (&self.open, self.file_metadata()?) else {
             return Ok(true);
         };
         let own = open
@@ -123,7 +123,7 @@ impl JournalTail {
         Ok(identity(&own) == identity(&found) && found.len() >= open.next.offset)
     }
 
-    fn found(&self) -> Result<Option<Metadata>, JournalReadError> {
+    fn file_metadata(&self) -> Result<Option<Metadata>, JournalReadError> {
         match fs::metadata(&self.path) {
             Ok(found) if found.is_file() => Ok(Some(found)),
             Ok(found) => Err(JournalReadError::NotAFile {

@@ -112,7 +112,7 @@ impl ProjectSessionHost {
 
     /// Returns the journal's record of a session. A session without a record in an ended run is a
     /// failure: it must not start.
-    async fn known(&self, key: &SessionKey) -> Result<SessionRecord, Failure> {
+    async fn session_record(&self, key: &SessionKey) -> Result<SessionRecord, Failure> {
         let key = key.clone();
         self.read_journal(move |journal| {
             let known = SessionRecord::from_journal(&key, journal);
@@ -233,7 +233,7 @@ impl SessionHost for ProjectSessionHost {
             // First, so that an overtaken caller cannot record anything after the record was
             // searched.
             self.fence(key, epoch).await?;
-            let SessionRecord { result, lost } = self.known(key).await.map_err(failed)?;
+            let SessionRecord { result, lost } = self.session_record(key).await.map_err(failed)?;
             if let Some(result) = result {
                 return Ok(self.outcome(key, result, lost).await);
             }
@@ -250,7 +250,7 @@ impl SessionHost for ProjectSessionHost {
             }
         };
         // It may have been recorded between the check and the lock.
-        let SessionRecord { result, lost } = self.known(key).await.map_err(failed)?;
+        let SessionRecord { result, lost } = self.session_record(key).await.map_err(failed)?;
         if let Some(result) = result {
             return Ok(self.outcome(key, result, lost).await);
         }

@@ -53,18 +53,21 @@ impl HostedSessionRunner<'_> {
         let flow = self.flow().map_err(failed)?;
         let ledger = self.host.ledger().map_err(failed)?;
         let project = &self.host.options.project;
-        let journal = match flow {
+        let file_journal = match flow {
             Some(_) => FileJournal::open(project),
             None => FileJournal::open_for_new_run(project),
-        };
-        let journal = journal.map_err(|error| failed(unusable(&error)))?;
-        let journal = Arc::new(RecordingJournal::new(journal, ledger.clone(), self.epoch));
-        let builder = open_project.builder(self.host.agents.clone());
-        let builder = builder.map_err(|error| failed(unusable(&error)))?;
+        }
+        .map_err(|error| failed(unusable(&error)))?;
+        let journal = RecordingJournal::new(file_journal, ledger.clone(), self.epoch);
+        let journal = Arc::new(journal);
+        let builder = open_project
+            .builder(self.host.agents.clone())
+            .map_err(|error| failed(unusable(&error)))?;
         // The journal is set last, so that `configure` cannot replace it.
-        let builder = (self.host.configure)(builder).journal(journal.clone());
-        let sessions = builder.build_sessions();
-        let sessions = sessions.map_err(|error| failed(unusable(&error)))?;
+        let sessions = (self.host.configure)(builder)
+            .journal(journal.clone())
+            .build_sessions()
+            .map_err(|error| failed(unusable(&error)))?;
         let control = RunControl::from(cancelled);
         for message in &session.messages {
             control.instruct(message);

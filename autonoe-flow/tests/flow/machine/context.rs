@@ -3,7 +3,7 @@
 use autonoe_core::CostUsd;
 use autonoe_core::agent::CostTotal;
 use autonoe_core::time::AgentSessionId;
-use autonoe_flow::machine::{Expense, SessionChoice};
+use autonoe_flow::machine::{SessionChoice, SessionUsage};
 use autonoe_flow::{FlowAction, FlowErrorKind, FlowFact};
 use serde_json::json;
 
@@ -63,9 +63,9 @@ fn a_lost_conversation_repeats_its_prompt_in_a_new_one_and_its_cost_counts() {
         at: script.now,
         iteration: 2,
         failure: failure(FlowErrorKind::SdkRefused),
-        spent: Expense {
+        spent: SessionUsage {
             cost: CostTotal::known(CostUsd::from_cents(3)),
-            ..Expense::default()
+            ..SessionUsage::default()
         },
     };
 

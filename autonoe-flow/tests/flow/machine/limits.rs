@@ -2,7 +2,7 @@
 
 use autonoe_core::agent::{BudgetKind, CostTotal};
 use autonoe_core::{Budget, CostUsd, OnQuota};
-use autonoe_flow::machine::{CheckVerdict, Expense, PromptOutcome};
+use autonoe_flow::machine::{CheckVerdict, PromptOutcome, SessionUsage};
 use autonoe_flow::{FlowAction, FlowEnd, FlowErrorKind, FlowFact, FlowLimits};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -296,7 +296,7 @@ fn check_limited(script: &mut Script) -> FlowAction {
     script.apply(FlowFact::CheckLimited {
         at: script.now,
         resets_at: None,
-        spent: Expense::default(),
+        spent: SessionUsage::default(),
     })
 }
 
@@ -361,7 +361,7 @@ fn the_time_since_a_stop_does_not_count() {
         at: second(20),
         iteration: 1,
         outcome: interrupted,
-        spent: Expense::default(),
+        spent: SessionUsage::default(),
     });
 
     let resumed = script.apply(FlowFact::Resumed { at: second(5_000) });
@@ -398,7 +398,7 @@ fn a_stopped_flow_continues_only_when_it_is_resumed() {
             at,
             iteration: 1,
             outcome: answer_text("late"),
-            spent: Expense::default(),
+            spent: SessionUsage::default(),
         },
     ] {
         assert_eq!(script.apply(fact.clone()), stopped.action(), "{fact:?}");
@@ -435,7 +435,7 @@ fn an_unknown_cost_cannot_satisfy_a_money_budget() {
     });
     let at = script.now;
     let _ = script.begin();
-    let mut spent = Expense::default();
+    let mut spent = SessionUsage::default();
     spent.cost.add(None);
 
     let action = script.apply(FlowFact::Prompted {
@@ -478,7 +478,7 @@ fn cancelled_flow_resumes_where_it_stopped() {
                     at,
                     iteration: 1,
                     outcome: PromptOutcome::Cancelled,
-                    spent: Expense::default(),
+                    spent: SessionUsage::default(),
                 },
                 _ => FlowFact::Checked {
                     at,
@@ -486,7 +486,7 @@ fn cancelled_flow_resumes_where_it_stopped() {
                         passed: true,
                         reason: None,
                     }),
-                    spent: Expense::default(),
+                    spent: SessionUsage::default(),
                 },
             };
             let _ = script.apply(fact);
@@ -499,7 +499,7 @@ fn cancelled_flow_resumes_where_it_stopped() {
 
 #[test]
 fn a_failure_after_a_cancellation_does_not_fail_the_step() {
-    let spent = Expense::default();
+    let spent = SessionUsage::default();
     for checks in [false, true] {
         let mut script = Script::with_steps(json!({"a": checked("end", json!({}))}));
         let at = script.now;
@@ -538,7 +538,7 @@ fn a_failure_after_a_cancellation_does_not_fail_the_step() {
 fn facts_that_do_not_fit_change_nothing() {
     let mut script = Script::with_steps(json!({"a": step("end")}));
     let at = script.now;
-    let spent = Expense::default();
+    let spent = SessionUsage::default();
     let _ = script.begin();
     let before = script.machine.clone();
 
@@ -595,7 +595,7 @@ fn facts_are_written_as_their_journal_reads_them() {
         at,
         iteration: 1,
         outcome: answer_text("fine"),
-        spent: Expense::default(),
+        spent: SessionUsage::default(),
     };
 
     let written = serde_json::to_value(&prompted).expect("JSON");
@@ -607,7 +607,7 @@ fn facts_are_written_as_their_journal_reads_them() {
             "at": "1970-01-01T00:00:00Z",
             "iteration": 1,
             "outcome": {"outcome": "answered", "text": "fine"},
-            "spent": serde_json::to_value(Expense::default()).expect("JSON"),
+            "spent": serde_json::to_value(SessionUsage::default()).expect("JSON"),
         })
     );
     assert_eq!(
@@ -672,9 +672,9 @@ fn a_rate_limited_check_is_repeated_without_the_step() {
 fn only_a_lost_session_has_an_unknown_cost() {
     let judged = json!({"type": "prompt", "prompt": "prompts/a.md", "onPass": {"next": "end"}});
     let keyword_check = json!({"type": "keyword", "keywords": ["OK"], "onPass": {"next": "end"}});
-    let known = Expense {
+    let known = SessionUsage {
         cost: CostTotal::known(CostUsd::from_cents(7)),
-        ..Expense::default()
+        ..SessionUsage::default()
     };
     for (check, spent, expected) in [
         (&judged, None, (1, 1)),

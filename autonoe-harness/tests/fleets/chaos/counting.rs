@@ -142,9 +142,12 @@ impl Ended<'_> {
         match entry {
             Entry::Task { member, task } => {
                 let id = member.as_str().strip_prefix("f.").expect("a member");
-                let result = self.outcome.results.iter();
-                let result = result.clone().find(|result| result.id.as_str() == id);
-                let result = result.expect("a member with an acknowledged write was started");
+                let result = self
+                    .outcome
+                    .results
+                    .iter()
+                    .find(|result| result.id.as_str() == id)
+                    .expect("a member with an acknowledged write was started");
                 let is_winner = self.outcome.winner.as_ref() == Some(&result.id);
                 let is_contest = self.scenario.is_contest();
                 let is_cleaned = is_contest && !is_winner && self.outcome.merged.is_some();

@@ -80,7 +80,7 @@ fn locks_in(folder: &Path) -> Vec<PathBuf> {
 
 /// Returns the processes that belong to the project.
 fn living(project: &Project) -> Vec<String> {
-    let place = project.beside("");
+    let place = project.sibling_path("");
     let place = place.to_string_lossy().trim_end_matches('/').to_owned();
     let processes = fs::read_dir("/proc").expect("it is there").flatten();
     let of_project = processes.filter_map(|entry| {

@@ -137,7 +137,8 @@ impl Drop for ReportOnPanic<'_> {
         }
         let Self(project, seed, scenario) = self;
         let mut output = format!("{scenario:?} failed; again with {SEED}={seed} {ROUNDS}=1\n");
-        output += &std::fs::read_to_string(project.beside("complaints.log")).unwrap_or_default();
+        output +=
+            &std::fs::read_to_string(project.sibling_path("complaints.log")).unwrap_or_default();
         for entry in project.ledger().entries() {
             output += &format!("{entry:?}\n");
         }

@@ -62,14 +62,14 @@ impl Scenario {
                 of_tasks(&tasks, Pipeline {})
             }
             Self::Ways => explorations::order(),
-            Self::Race => contest(&[("a", &[]), ("b", &["a"])], Arc::new(Race {})),
+            Self::Race => candidate_order(&[("a", &[]), ("b", &["a"])], Arc::new(Race {})),
             Self::Vote => {
                 let wait_for_all = rng.below(2) == 0;
                 let voting = Voting {
                     wait_for_all,
                     ..Voting::default()
                 };
-                contest(&[("a", &[])], Arc::new(voting))
+                candidate_order(&[("a", &[])], Arc::new(voting))
             }
         };
         let mut order = unhurried(order).each(|work| {
@@ -93,7 +93,7 @@ fn of_tasks(tasks: &Roadmap, strategy: impl IntoStrategy) -> FleetOrder {
     order.expect("it can be done")
 }
 
-fn contest(tasks: &[(&str, &[&str])], strategy: Arc<dyn Strategy>) -> FleetOrder {
+fn candidate_order(tasks: &[(&str, &[&str])], strategy: Arc<dyn Strategy>) -> FleetOrder {
     let candidates = ["one", "two", "three"].map(Candidate::new);
     FleetOrder::from_candidates("f", &roadmap(tasks), strategy, candidates)
 }

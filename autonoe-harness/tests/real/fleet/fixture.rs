@@ -172,7 +172,7 @@ impl FleetFixture {
         outcome.expect("it comes to its end")
     }
 
-    pub(crate) fn place(&self) -> &Fixture {
+    pub(crate) fn base_fixture(&self) -> &Fixture {
         &self.place
     }
 

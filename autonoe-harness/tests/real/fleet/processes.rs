@@ -31,7 +31,7 @@ async fn member() {
     if urls.is_empty() {
         // Not started as a member: there is nothing to serve, and that is an error.
         let fixture = FleetFixture::new();
-        let place = fixture.place();
+        let place = fixture.base_fixture();
         let folder = MemberFolder::from_path(&place.path().join("a")).expect("an id");
         let work = member_work(place, []);
         let served = MemberServer::new(folder, Arc::new(work)).run().await;
@@ -61,12 +61,12 @@ fn manager(fixture: &FleetFixture) -> MemberManager {
     let program = MemberCommand::new(std::env::current_exe().expect("this program"))
         .args(["fleet::processes::member", "--exact", "--nocapture"])
         .env("PATH", std::env::var_os("PATH").expect("set"))
-        .env(MARKER, fixture.place().path());
+        .env(MARKER, fixture.base_fixture().path());
     let urls = fixture.urls().into_iter();
     let program = urls.fold(program, |program, (cli, url)| {
         program.env(format!("{MODEL}{}", cli.name()), url)
     });
-    MemberManager::new(home(fixture.place()).path(), program).every(OFTEN)
+    MemberManager::new(home(fixture.base_fixture()).path(), program).every(OFTEN)
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn processes_that_lose_leave_nothing_of_their_programs() {
     assert_eq!(fixture.ended()[0], winner);
     fixture.model(winner).verify();
     for cli in Cli::ALL {
-        let folder = home(fixture.place()).member_folder(FLEET, &MemberId::new(cli.name()));
+        let folder = home(fixture.base_fixture()).member_folder(FLEET, &MemberId::new(cli.name()));
         let view = folder.expect("an id").view().expect("readable");
         assert!(view.outcome.is_some(), "{view:?}");
     }

@@ -124,5 +124,5 @@ async fn the_second_turn_of_each_program_has_the_first_one_before_it() {
         let goals = second.matches("Write hello to hello.txt.").count();
         assert_eq!(goals, 1, "{cli:?}: {second}");
     }
-    fixture.place().assert_nothing_is_left().await;
+    fixture.base_fixture().assert_nothing_is_left().await;
 }

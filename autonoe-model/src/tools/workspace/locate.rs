@@ -143,7 +143,7 @@ impl Follow<'_> {
         }
     }
 
-    fn here(&self) -> BorrowedFd<'_> {
+    fn current_directory(&self) -> BorrowedFd<'_> {
         match self.stack.last() {
             Some((_, directory)) => directory.as_fd(),
             None => self.workspace.directory.as_fd(),
@@ -167,7 +167,7 @@ impl Follow<'_> {
     /// Prepends the target of the link `part` to the remaining components; `false` if it is not a
     /// link.
     fn follow_link(&mut self, part: &OsStr) -> Result<bool, ToolError> {
-        let target = match readlinkat(self.here(), part, Vec::new()) {
+        let target = match readlinkat(self.current_directory(), part, Vec::new()) {
             Ok(target) => PathBuf::from(OsString::from_vec(target.into_bytes())),
             Err(Errno::INVAL | Errno::NOENT) => return Ok(false),
             Err(error) => return Err(self.failed(error)),
@@ -197,10 +197,10 @@ impl Follow<'_> {
 
     fn step_into(&mut self, part: OsString) -> Result<(), ToolError> {
         let flags = TRAVERSE | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        match openat(self.here(), &part, flags, Mode::empty()) {
+        match openat(self.current_directory(), &part, flags, Mode::empty()) {
             Ok(directory) => self.stack.push((part, directory)),
             Err(Errno::NOENT) if self.purpose == Purpose::Create => {
-                match mkdirat(self.here(), &part, Mode::from_raw_mode(0o777)) {
+                match mkdirat(self.current_directory(), &part, Mode::from_raw_mode(0o777)) {
                     // Another process may have created it meanwhile.
                     Ok(()) | Err(Errno::EXIST) => {
                         self.count_link()?;

@@ -4,7 +4,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use super::PROTOCOL;
-use super::reasoning::{Reasoning, append};
+use super::reasoning::{StreamedThinking, append};
 use crate::contract::{
     AssistantMessage, CallUsage, MessagePart, ModelError, ModelErrorCode, ModelEvent, ModelReply,
     StopReason,
@@ -20,7 +20,7 @@ use crate::wire::{Decoder, ServerEvent, incomplete_answer, invalid_response};
 pub(super) struct ChatDecoder {
     text: String,
     refusal: String,
-    thinking: Reasoning,
+    thinking: StreamedThinking,
     calls: Calls,
     /// Unknown fields, in their original form.
     others: Map<String, Value>,
@@ -147,7 +147,7 @@ impl ChatDecoder {
                         self.usage.known(),
                     ));
                 }
-                (field, _) if Reasoning::is_field(field) => {}
+                (field, _) if StreamedThinking::is_field(field) => {}
                 (field, value) => add(&mut self.others, field, value),
             }
         }

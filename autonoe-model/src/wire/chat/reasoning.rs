@@ -1,4 +1,4 @@
-//! [`Reasoning`]: reasoning of a model, in the various fields of services.
+//! [`StreamedThinking`]: reasoning of a model, in the various fields of services.
 
 use serde_json::{Map, Value};
 
@@ -11,11 +11,11 @@ const DETAILS: &str = "reasoning_details";
 
 /// Reasoning of a model. Services send it in one field, or the same text in several.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reasoning {
+pub(super) struct StreamedThinking {
     fields: Map<String, Value>,
 }
 
-impl Reasoning {
+impl StreamedThinking {
     /// Returns whether a field contains reasoning.
     pub(super) fn is_field(field: &str) -> bool {
         TEXTS.contains(&field) || field == DETAILS
@@ -38,7 +38,7 @@ impl Reasoning {
                 add_detail(list, detail);
             }
         }
-        words(&|field| &delta[field])
+        thinking_text(&|field| &delta[field])
     }
 
     /// Converts the reasoning into a part.
@@ -47,13 +47,13 @@ impl Reasoning {
             return None;
         }
         let fields = Value::Object(self.fields);
-        let text = words(&|field| &fields[field]);
+        let text = thinking_text(&|field| &fields[field]);
         Some(MessagePart::thinking(text).with_wire(PROTOCOL, fields))
     }
 }
 
 /// Returns the text of the first field that has one.
-fn words<'a>(field: &dyn Fn(&str) -> &'a Value) -> String {
+fn thinking_text<'a>(field: &dyn Fn(&str) -> &'a Value) -> String {
     let texts = TEXTS.iter().filter_map(|name| field(name).as_str());
     if let Some(text) = { texts }.find(|text| !text.is_empty()) {
         return text.into();
@@ -108,7 +108,7 @@ mod tests {
     use crate::contract::PartKind;
 
     fn reasoning_of(deltas: &[Value]) -> (String, MessagePart) {
-        let mut reasoning = Reasoning::default();
+        let mut reasoning = StreamedThinking::default();
         let streamed = deltas.iter().map(|delta| reasoning.push(delta)).collect();
         (streamed, reasoning.into_part().expect("thoughts"))
     }

@@ -127,9 +127,10 @@ async fn a_program_that_restarts_itself_for_ever_ends_with_its_sandbox() {
 #[tokio::test]
 async fn a_handle_that_is_dropped_ends_the_sandbox() {
     let fixture = Fixture::new();
-    let launch = fixture.bash(&format!("{}; {STUBBORN}", daemon(&fixture)));
-    let launch = launch.sandbox(fixture.sandbox());
-    let launch = launch.on_drop(ShutdownPolicy::kill_at_once());
+    let launch = fixture
+        .bash(&format!("{}; {STUBBORN}", daemon(&fixture)))
+        .sandbox(fixture.sandbox())
+        .on_drop(ShutdownPolicy::kill_at_once());
     let started = launch.start().await.expect("it starts");
     let stdout = ready(started.stdout).await;
 

@@ -23,7 +23,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         let reason = format!("the mode '{}' is not allowed", mode.text);
         return Err(call.deny(Rule::R37, reason).instead("use chmod +x FILE"));
     }
-    files.iter().try_for_each(|file| is_fine(call, file))
+    files.iter().try_for_each(|file| check_operand(call, file))
 }
 
 /// Returns whether the mode is `[ugoa]*+x`.
@@ -32,7 +32,7 @@ fn adds_execution(mode: &str) -> bool {
         .is_some_and(|program| program.bytes().all(|byte| b"ugoa".contains(&byte)))
 }
 
-fn is_fine(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
+fn check_operand(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
     if !file.is_static() || file.tilde || is_wild(file) {
         return Err(call
             .deny(Rule::R37, "the file is unknown until it runs")

@@ -326,7 +326,7 @@ mod tests {
     use super::*;
     use crate::policy::{PolicyConfig, PolicyScope};
 
-    fn found(pattern: &str, project: &str, home: Option<&str>) -> &'static str {
+    fn found_location(pattern: &str, project: &str, home: Option<&str>) -> &'static str {
         let scope = PolicyScope {
             home: home.map(str::to_owned),
             ..PolicyScope::new(project)
@@ -403,7 +403,7 @@ mod tests {
             (".", "none"),
         ] {
             assert_eq!(
-                found(pattern, "/srv/project", None),
+                found_location(pattern, "/srv/project", None),
                 expected,
                 "{pattern:?}"
             );
@@ -423,7 +423,7 @@ mod tests {
             (".npmrc", "/data/me", Some("/data/me"), "inside"),
         ] {
             assert_eq!(
-                found(pattern, project, home),
+                found_location(pattern, project, home),
                 expected,
                 "{pattern} in {project}"
             );

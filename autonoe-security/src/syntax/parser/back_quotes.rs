@@ -22,7 +22,7 @@ impl<'a> Parser<'a> {
             inner.left = self.left;
             let script = inner
                 .deepen()
-                .and_then(|()| inner.whole())
+                .and_then(|()| inner.parse_script())
                 // Spans of the new text are invalid in the old one.
                 .map_err(|error| SyntaxError { span, ..error })?
                 .into_owned_at(span);

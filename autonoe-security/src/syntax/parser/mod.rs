@@ -62,7 +62,7 @@ pub fn parse(text: &str) -> std::result::Result<Script<'_>, SyntaxError> {
         });
     }
     forbidden::check(text)?;
-    Parser::new(text).whole()
+    Parser::new(text).parse_script()
 }
 
 /// The state of parsing one text.
@@ -101,7 +101,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads a script that must extend to the end of the text.
-    fn whole(&mut self) -> Result<Script<'a>> {
+    fn parse_script(&mut self) -> Result<Script<'a>> {
         let mut script = self.list()?;
         if self.at < self.text.len() {
             return Err(self.unexpected());

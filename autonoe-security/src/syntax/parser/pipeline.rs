@@ -16,7 +16,7 @@ impl<'a> Parser<'a> {
             end = self.prefix(keyword, &mut timed, &mut negated)?;
             self.skip_blanks()?;
             if self.at_end_of_line() || self.peek() == b';' && !self.is_end_of_arm() {
-                commands.push(nothing(end));
+                commands.push(empty_command(end));
                 return Ok(ShellPipeline {
                     commands,
                     pipes_errors,
@@ -109,7 +109,7 @@ impl<'a> Parser<'a> {
 }
 
 /// Creates the empty command of a single `!` or `time`.
-fn nothing<'a>(at: usize) -> Command<'a> {
+fn empty_command<'a>(at: usize) -> Command<'a> {
     let span = Span::new(at, at);
     Command {
         kind: CommandKind::Simple(SimpleCommand {

@@ -97,17 +97,18 @@ pub(super) fn fleet_spec(
             ..limits.clone()
         };
         limits.max_iterations = planned.max_iterations.or(limits.max_iterations);
-        let sessions = SessionsRun::new(
+        let sessions_run = SessionsRun::new(
             // The sessions have the trace.
             serde_json::to_value(work(Some(task.clone()), None)).map_err(json)?,
             limits,
         );
-        let sessions = serde_json::to_value(sessions.trace(trace.clone())).map_err(json)?;
-        let sessions = MemberSpec::new(id.clone(), SESSIONS_JOB, sessions);
+        let input = serde_json::to_value(sessions_run.trace(trace.clone())).map_err(json)?;
+        let sessions = MemberSpec::new(id.clone(), SESSIONS_JOB, input);
         let needs_judge = task.success_criteria.as_ref();
-        let judge_share = match needs_judge.is_some_and(|it| it.needs_judge()) {
-            true => JUDGE_SHARE,
-            false => 0,
+        let judge_share = if needs_judge.is_some_and(|it| it.needs_judge()) {
+            JUDGE_SHARE
+        } else {
+            0
         };
         members.push(sessions.allowance(share(member.allowance, 100 - judge_share)));
         let merge = merge_spec(

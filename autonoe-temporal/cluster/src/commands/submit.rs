@@ -76,7 +76,7 @@ impl CommandContext<'_> {
                 ));
                 return Ok(exit_code::INTERRUPTED);
             }
-            submitted = self.cluster.submit(spec, args.place()) => submitted?,
+            submitted = self.cluster.submit(spec, args.placement()) => submitted?,
         };
         if args.wait {
             return self.wait(args, run, interrupted).await;
@@ -188,16 +188,18 @@ impl CommandContext<'_> {
         let is_json = args.output == OutputFormat::Json;
         let mut hint = None;
         let text = if let Some(report) = fleet_report(outcome) {
-            match is_json {
-                true => end_line(run, &report)?,
-                false => fleet_text(run, &report).join("\n") + "\n",
+            if is_json {
+                end_line(run, &report)?
+            } else {
+                fleet_text(run, &report).join("\n") + "\n"
             }
         } else if let Some(report) = report(outcome) {
             code = exit_code::for_run(&report.exit);
             hint = exit_hint(&report.exit);
-            match is_json {
-                true => end_line(run, &report)?,
-                false => report_text(&report),
+            if is_json {
+                end_line(run, &report)?
+            } else {
+                report_text(&report)
             }
         } else {
             let message = ended(run, outcome).join("; ");

@@ -173,7 +173,7 @@ async fn merge_of_a_killed_worker_is_repeated_by_another() {
     fixture.open_gate();
     let mut one = fixture.worker("one", "one.txt", "One.\n");
     let shop = fixture.shop();
-    let submit = [
+    let arguments = [
         "submit",
         "--roadmap=ROADMAP.md",
         "--repository",
@@ -182,10 +182,13 @@ async fn merge_of_a_killed_worker_is_repeated_by_another() {
         "--pause=0s",
         "--wait",
     ];
-    let mut submit = fixture.cluster.command(&submit);
-    submit.env("TRACEPARENT", format!("00-{TRACE}-b7ad6b7169203331-01"));
-    let submit = submit.stdout(std::process::Stdio::piped()).spawn();
-    let submit = submit.expect("it can be started");
+    let submit = fixture
+        .cluster
+        .command(&arguments)
+        .env("TRACEPARENT", format!("00-{TRACE}-b7ad6b7169203331-01"))
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("it can be started");
     eventually("the merge", || mark.exists()).await;
 
     one.kill();

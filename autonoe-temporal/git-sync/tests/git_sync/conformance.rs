@@ -14,7 +14,7 @@ use crate::fixture::{commands, git};
 fn open(host_project: &HostProject) -> SyncedProject {
     let remote = host_project.project().join("remote.git");
     if !remote.exists() {
-        make(host_project.project(), &remote);
+        create_remote(host_project.project(), &remote);
     }
     let remote = SyncRemote::new(remote.to_str().expect("plain")).expect("a path");
     let home = host_project.project().join("home");
@@ -23,7 +23,7 @@ fn open(host_project: &HostProject) -> SyncedProject {
 }
 
 /// Creates a remote with one commit.
-fn make(folder: &Path, remote: &Path) {
+fn create_remote(folder: &Path, remote: &Path) {
     let name = remote.to_str().expect("plain");
     git(
         folder,

@@ -107,9 +107,10 @@ async fn work_of_two_branches_is_merged_without_the_files_of_their_runs() {
     for task in ["parser", "shell"] {
         let merged = branch
             .merge(&format!("{INTEGRATION}.{task}"), |folder| async move {
-                match folder.join(format!("{task}.txt")).exists() {
-                    true => Verification::passed("it is there"),
-                    false => Verification::failed("it is not there"),
+                if folder.join(format!("{task}.txt")).exists() {
+                    Verification::passed("it is there")
+                } else {
+                    Verification::failed("it is not there")
                 }
             })
             .await
@@ -220,9 +221,10 @@ async fn merge_is_checked_again_if_another_host_pushes_first() {
             let has_other = folder.join("other.txt").exists();
             let is_right = has_other == (checks.get() == 2);
             async move {
-                match is_right {
-                    true => Verification::passed("it is right"),
-                    false => Verification::failed("it is wrong"),
+                if is_right {
+                    Verification::passed("it is right")
+                } else {
+                    Verification::failed("it is wrong")
                 }
             }
         })

@@ -51,7 +51,7 @@ impl SessionsMachine {
     /// Creates the state machine of a new run, or of one that continues with a new history.
     pub(super) fn new(mut begin: SessionsInput) -> Self {
         let known = begin.carried.take();
-        let known = known.unwrap_or_else(|| CarriedState::nothing(&begin.sessions));
+        let known = known.unwrap_or_else(|| CarriedState::initial(&begin.sessions));
         Self {
             begin,
             known,
@@ -192,7 +192,7 @@ impl SessionsMachine {
         // The last started session is the one in progress.
         let number = self.report(ExitReason::Interrupted, now).sessions;
         let losses = std::mem::take(&mut self.known.losses);
-        self.lose(now, number, losses.unanswered());
+        self.apply_lost_sessions(now, number, losses.unanswered());
         // A lost session counts as stopped for the machine. The run still has to end.
         self.apply(now, RunFact::Cancelled);
         let ended = RunFact::SessionEnded {
@@ -205,7 +205,7 @@ impl SessionsMachine {
     }
 
     /// Applies lost sessions, whose cost is unknown, to the machine.
-    fn lose(&mut self, now: Timestamp, number: u32, count: u32) {
+    fn apply_lost_sessions(&mut self, now: Timestamp, number: u32, count: u32) {
         for _ in 0..count {
             self.apply(now, RunFact::SessionLost { number });
         }

@@ -120,7 +120,7 @@ impl SessionsMachine {
 
     fn ended(&mut self, now: Timestamp, plan: &SessionPlan, outcome: HostedOutcome) {
         let losses = std::mem::take(&mut self.known.losses);
-        self.lose(now, plan.number, losses.answered(outcome.lost));
+        self.apply_lost_sessions(now, plan.number, losses.answered(outcome.lost));
         // Instructions that arrived meanwhile come first, because a pause holds the next session.
         // While there is a session, none of them needs the ledger.
         let _ = self.apply_instructions(now);
@@ -148,7 +148,7 @@ impl SessionsMachine {
         if self.cancelled.is_some() {
             return;
         }
-        self.lose(now, plan.number, self.known.losses.unanswered());
+        self.apply_lost_sessions(now, plan.number, self.known.losses.unanswered());
         self.apply(now, RunFact::Failed { error });
     }
 }

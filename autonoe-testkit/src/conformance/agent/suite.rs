@@ -306,9 +306,9 @@ pub(super) async fn lifetimes(checks: &mut Checks, subject: &Subject<'_>, sessio
     checks.run_sync("dispose returns after an error", || {
         disposal(&sessions.breaks)
     });
-    let stopped = AssertUnwindSafe(lifetimes::stop_sessions(subject)).catch_unwind();
-    let stopped = stopped.await.unwrap_or_else(|panic| Err(panicked(panic)));
-    let stopped = stopped.as_ref().map_err(Flaw::clone);
+    let stop = AssertUnwindSafe(lifetimes::stop_sessions(subject)).catch_unwind();
+    let outcome = stop.await.unwrap_or_else(|panic| Err(panicked(panic)));
+    let stopped = outcome.as_ref().map_err(Flaw::clone);
     checks.run_sync(
         "dispose returns after a stream dropped in the middle",
         || stopped.clone()?.disposal.clone(),

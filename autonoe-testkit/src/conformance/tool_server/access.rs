@@ -24,7 +24,7 @@ pub(super) async fn check(fixture: &Fixture, checks: &mut Checks) {
     checks
         .run(
             "the secret of one session opens no other",
-            mixed_up(fixture),
+            swapped_secrets_are_rejected(fixture),
         )
         .await;
     checks
@@ -67,7 +67,7 @@ async fn without_secret(fixture: &Fixture) -> CheckOutcome {
     fixture.reach(&served).await.map(|_| ())
 }
 
-async fn mixed_up(fixture: &Fixture) -> CheckOutcome {
+async fn swapped_secrets_are_rejected(fixture: &Fixture) -> CheckOutcome {
     let (one, one_watch) = toolbox("one");
     let (two, two_watch) = toolbox("two");
     let (one, two) = (fixture.serve(1, one).await?, fixture.serve(2, two).await?);

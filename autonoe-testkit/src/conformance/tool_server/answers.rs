@@ -21,7 +21,7 @@ pub(super) async fn check(fixture: &Fixture, checks: &mut Checks) {
     checks
         .run(
             "arguments that do not fit reach no tool",
-            unfitting(fixture),
+            invalid_inputs_fail(fixture),
         )
         .await;
     checks
@@ -98,7 +98,7 @@ async fn answered(fixture: &Fixture) -> CheckOutcome {
     .await
 }
 
-async fn unfitting(fixture: &Fixture) -> CheckOutcome {
+async fn invalid_inputs_fail(fixture: &Fixture) -> CheckOutcome {
     with_client(fixture, async |client, watch| {
         for input in [
             json!({}),

@@ -15,7 +15,7 @@ pub(super) async fn check(fixture: &Fixture, checks: &mut Checks) {
     checks
         .run(
             "the end of one session does not affect others",
-            others(fixture),
+            other_servers_keep_serving(fixture),
         )
         .await;
 }
@@ -66,7 +66,7 @@ async fn cancelled(fixture: &Fixture) -> CheckOutcome {
     Ok(())
 }
 
-async fn others(fixture: &Fixture) -> CheckOutcome {
+async fn other_servers_keep_serving(fixture: &Fixture) -> CheckOutcome {
     let one = fixture.serve(1, toolbox("one").0).await?;
     let two = fixture.serve(2, toolbox("two").0).await?;
     let client = fixture.reach(&two).await?;

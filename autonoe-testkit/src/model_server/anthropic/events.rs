@@ -8,7 +8,7 @@ use crate::model_server::streamed_body::{Block, Content, Event, Stage, ToolInput
 use crate::model_server::{ReceivedPrompt, ScriptedMessage, Usage};
 
 /// Returns the complete message, or the reason why it cannot be sent as one document.
-pub(super) fn whole(
+pub(super) fn encode_message(
     message: &ScriptedMessage,
     request: &ReceivedPrompt,
     ids: Ids,
@@ -232,7 +232,7 @@ mod tests {
                 });
                 pieces.collect()
             };
-            let whole = whole(&message, &request(), Ids::fixed()).unwrap();
+            let whole = encode_message(&message, &request(), Ids::fixed()).unwrap();
             prop_assert_eq!(&whole["content"][0]["thinking"], &joined("thinking"));
             prop_assert_eq!(&whole["content"][1]["text"], &joined("text"));
             let input: Value = serde_json::from_str(&joined("partial_json")).unwrap();

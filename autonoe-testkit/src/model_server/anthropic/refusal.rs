@@ -9,20 +9,20 @@ use crate::model_server::refusal::{Cause, ErrorBody};
 
 /// Encodes a refusal as the JSON of an error.
 pub(super) fn refuse(refusal: &Refusal, request_id: &str) -> EncodedRefusal {
-    let words = refusal.error_body(words);
-    let mut error = json!({"type": words.kind, "message": words.message});
-    for (name, value) in words.fields {
+    let error_body = refusal.error_body(error_body);
+    let mut error = json!({"type": error_body.kind, "message": error_body.message});
+    for (name, value) in error_body.fields {
         error[name] = value;
     }
     let body: Value = json!({"type": "error", "error": error, "request_id": request_id});
     EncodedRefusal {
-        status: words.status,
+        status: error_body.status,
         retry_after: refusal.retry_after,
         body: body.to_string().into(),
     }
 }
 
-fn words(cause: &Cause) -> ErrorBody {
+fn error_body(cause: &Cause) -> ErrorBody {
     match cause {
         Cause::RateLimited => ErrorBody::new(
             StatusCode::TOO_MANY_REQUESTS,

@@ -121,13 +121,13 @@ impl Vendor for Anthropic {
 }
 
 impl Wire for Anthropic {
-    fn whole(
+    fn encode_message(
         &self,
         message: &ScriptedMessage,
         prompt: &ReceivedPrompt,
         ids: Ids,
     ) -> Result<Value, String> {
-        events::whole(message, prompt, ids)
+        events::encode_message(message, prompt, ids)
     }
 
     fn stream(

@@ -8,7 +8,7 @@ use crate::model_server::streamed_body::{Block, Content, Event, Stage, ToolInput
 use crate::model_server::{MessageStopReason, ReceivedPrompt, ScriptedMessage, Usage};
 
 /// Returns the complete message, or the reason why it cannot be encoded.
-pub(super) fn whole(
+pub(super) fn encode_message(
     message: &ScriptedMessage,
     prompt: &ReceivedPrompt,
     ids: Ids,
@@ -170,7 +170,7 @@ mod tests {
                 .iter()
                 .flat_map(|event| parts_of(&serde_json::from_str(&event.data).unwrap()))
                 .collect();
-            let whole = parts_of(&whole(&message, &prompt, Ids::fixed()).unwrap());
+            let whole = parts_of(&encode_message(&message, &prompt, Ids::fixed()).unwrap());
             for thought in [true, false] {
                 prop_assert_eq!(text(&streamed, thought), text(&whole, thought));
             }

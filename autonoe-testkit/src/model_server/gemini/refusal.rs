@@ -9,13 +9,13 @@ use crate::model_server::refusal::{Cause, ErrorBody};
 
 /// Encodes a refusal as the JSON of an error.
 pub(super) fn refuse(refusal: &Refusal) -> EncodedRefusal {
-    let words = refusal.error_body(words);
+    let error_body = refusal.error_body(error_body);
     let mut error = json!({
-        "code": words.status.as_u16(),
-        "message": words.message,
-        "status": words.kind,
+        "code": error_body.status.as_u16(),
+        "message": error_body.message,
+        "status": error_body.kind,
     });
-    for (name, value) in words.fields {
+    for (name, value) in error_body.fields {
         error[name] = value;
     }
     if let Some(seconds) = refusal.retry_after {
@@ -26,7 +26,7 @@ pub(super) fn refuse(refusal: &Refusal) -> EncodedRefusal {
         }
     }
     EncodedRefusal {
-        status: words.status,
+        status: error_body.status,
         // It is in the details of the error.
         retry_after: None,
         body: json!({"error": error}).to_string().into(),
@@ -49,7 +49,7 @@ pub(super) fn error(status: &str, message: &str) -> Value {
     json!({"error": {"code": code, "message": message, "status": status}})
 }
 
-fn words(cause: &Cause) -> ErrorBody {
+fn error_body(cause: &Cause) -> ErrorBody {
     match cause {
         Cause::RateLimited => ErrorBody::new(
             StatusCode::TOO_MANY_REQUESTS,

@@ -125,13 +125,13 @@ impl Vendor for Gemini {
 }
 
 impl Wire for Gemini {
-    fn whole(
+    fn encode_message(
         &self,
         message: &ScriptedMessage,
         prompt: &ReceivedPrompt,
         ids: Ids,
     ) -> Result<Value, String> {
-        chunks::whole(message, prompt, ids)
+        chunks::encode_message(message, prompt, ids)
     }
 
     fn stream(

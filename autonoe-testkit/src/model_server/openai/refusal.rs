@@ -9,24 +9,24 @@ use crate::model_server::refusal::{Cause, ErrorBody};
 
 /// Encodes a refusal as the JSON of an error.
 pub(super) fn refuse(refusal: &Refusal) -> EncodedRefusal {
-    let words = refusal.error_body(words);
+    let error_body = refusal.error_body(error_body);
     let mut error = json!({
-        "message": words.message,
-        "type": words.kind,
+        "message": error_body.message,
+        "type": error_body.kind,
         "param": null,
         "code": null,
     });
-    for (name, value) in words.fields {
+    for (name, value) in error_body.fields {
         error[name] = value;
     }
     EncodedRefusal {
-        status: words.status,
+        status: error_body.status,
         retry_after: refusal.retry_after,
         body: json!({"error": error}).to_string().into(),
     }
 }
 
-fn words(cause: &Cause) -> ErrorBody {
+fn error_body(cause: &Cause) -> ErrorBody {
     match cause {
         Cause::RateLimited => ErrorBody::new(
             StatusCode::TOO_MANY_REQUESTS,

@@ -74,7 +74,7 @@ pub(super) fn order(
         }),
     };
     let order = if strategy.picks_winner() {
-        contest(args, name, roadmap, backends, strategy)?
+        candidate_order(args, name, roadmap, backends, strategy)?
     } else {
         FleetOrder::from_tasks(name, roadmap, strategy)
             .map_err(|error| CliError::failure(error.to_string()))?
@@ -182,7 +182,7 @@ fn has_type(criteria: &Value, types: &[&str]) -> bool {
     }
 }
 
-fn contest(
+fn candidate_order(
     args: &HarnessRunArgs,
     name: &str,
     roadmap: &Roadmap,

@@ -159,7 +159,7 @@ impl RunTimelineBuilder {
             }
             | RunFact::ResumeRequested {
                 ledger: Ok(ledger), ..
-            } => self.found(at, ledger),
+            } => self.record_ledger_view(at, ledger),
             RunFact::SessionEnded {
                 number,
                 result,
@@ -168,7 +168,7 @@ impl RunTimelineBuilder {
             } => {
                 self.ended(at, *number, result);
                 if let Ok(ledger) = ledger {
-                    self.found(at, ledger);
+                    self.record_ledger_view(at, ledger);
                 }
             }
             RunFact::InstructionSelected {
@@ -181,7 +181,7 @@ impl RunTimelineBuilder {
             }
             RunFact::SessionLost { .. } => self.spent(at, CostTotal::unknown()),
             RunFact::LimitsChanged { ledger, .. } => {
-                self.found(at, ledger);
+                self.record_ledger_view(at, ledger);
                 let last = self.timeline.sessions.last();
                 let was_lost = last.is_some_and(|session| session.result.is_none());
                 // Otherwise it is run again, and then recorded as lost.
@@ -263,8 +263,8 @@ impl RunTimelineBuilder {
         self.timeline.cost.push(CostPoint { at, total });
     }
 
-    fn found(&mut self, at: Timestamp, ledger: &LedgerView) {
-        self.ledger.found(*ledger);
+    fn record_ledger_view(&mut self, at: Timestamp, ledger: &LedgerView) {
+        self.ledger.record_ledger_view(*ledger);
         self.progressed(at, *ledger);
     }
 

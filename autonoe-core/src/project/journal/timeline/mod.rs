@@ -205,7 +205,7 @@ struct LedgerProgress {
 
 impl LedgerProgress {
     /// Sets the counts.
-    fn found(&mut self, view: LedgerView) {
+    fn record_ledger_view(&mut self, view: LedgerView) {
         self.view = view;
     }
 

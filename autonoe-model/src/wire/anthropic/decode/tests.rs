@@ -57,7 +57,7 @@ fn decode(events: &[Value]) -> (Result<ModelReply, ModelError>, Vec<ModelEvent>)
     (decoder.finish(), new_events)
 }
 
-fn whole(blocks: impl IntoIterator<Item = Vec<Value>>, stop: &str) -> Vec<Value> {
+fn message_events(blocks: impl IntoIterator<Item = Vec<Value>>, stop: &str) -> Vec<Value> {
     let mut events = vec![start(), json!({"type": "ping"})];
     events.extend(blocks.into_iter().flatten());
     events.extend(end(stop));
@@ -66,7 +66,7 @@ fn whole(blocks: impl IntoIterator<Item = Vec<Value>>, stop: &str) -> Vec<Value>
 
 #[test]
 fn all_block_types_are_decoded_in_order_and_preserved() {
-    let events = whole(
+    let events = message_events(
         [
             block(
                 0,
@@ -175,7 +175,7 @@ fn interleaved_blocks_do_not_mix() {
     let one = block(0, &json!({"type": "text", "text": "a"}), [text_delta("b")]);
     let other = block(1, &json!({"type": "text", "text": "x"}), [text_delta("y")]);
     let both = other.into_iter().zip(one);
-    let events = whole(both.map(|(other, one)| vec![other, one]), "end_turn");
+    let events = message_events(both.map(|(other, one)| vec![other, one]), "end_turn");
 
     let (reply, _) = decode(&events);
 
@@ -190,7 +190,7 @@ fn an_input_with_invalid_json_becomes_a_string() {
     let call = json!({"type": "tool_use", "id": "t", "name": "Write", "input": {}});
     let delta = json!({"type": "input_json_delta", "partial_json": "{\"content\": \"abc"});
 
-    let (reply, _) = decode(&whole([block(0, &call, [delta])], "max_tokens"));
+    let (reply, _) = decode(&message_events([block(0, &call, [delta])], "max_tokens"));
 
     let reply = reply.expect("it is whole");
     let (_, _, input) = reply.message.calls().next().expect("a call");
@@ -201,7 +201,7 @@ fn an_input_with_invalid_json_becomes_a_string() {
 #[test]
 fn an_answer_without_its_end_fails_with_its_usage() {
     let text = block(0, &json!({"type": "text", "text": ""}), [text_delta("Hi.")]);
-    let all = whole([text], "end_turn");
+    let all = message_events([text], "end_turn");
 
     for length in 0..all.len() {
         let error = decode(&all[..length]).0.expect_err("it is not whole");
@@ -313,7 +313,7 @@ fn an_error_in_the_stream_is_the_error_of_the_call() {
 
 #[test]
 fn unknown_events_are_skipped() {
-    let mut events = whole([], "end_turn");
+    let mut events = message_events([], "end_turn");
     events.insert(1, json!({"type": "brand_new_event", "x": 1}));
 
     assert!(decode(&events).0.is_ok());

@@ -34,7 +34,7 @@ impl NameMatcher {
 
     /// Returns whether the last component may be the name.
     pub(super) fn is_name(self) -> bool {
-        self.beginnings & self.whole() != 0 || self.is_open || self.is_closed
+        self.beginnings & self.full_match_bit() != 0 || self.is_open || self.is_closed
     }
 
     /// Returns whether the last component is unrelated to the name.
@@ -110,7 +110,7 @@ impl NameMatcher {
         let started = self.beginnings & !EMPTY;
         let beginnings = match glob {
             '*' => self.and_longer(started),
-            '?' => (started << 1) & (self.whole() | (self.whole() - 1)),
+            '?' => (started << 1) & (self.full_match_bit() | (self.full_match_bit() - 1)),
             _ => 0,
         };
         Self {
@@ -131,13 +131,13 @@ impl NameMatcher {
     }
 
     /// Returns the bit of the whole name.
-    fn whole(self) -> u16 {
+    fn full_match_bit(self) -> u16 {
         1 << self.name.len()
     }
 
     /// Returns these prefixes and all longer ones.
     fn and_longer(self, beginnings: u16) -> u16 {
-        let up_to_whole = self.whole() | (self.whole() - 1);
+        let up_to_whole = self.full_match_bit() | (self.full_match_bit() - 1);
         match beginnings {
             0 => 0,
             some => up_to_whole & !((1 << some.trailing_zeros()) - 1),

@@ -1,6 +1,6 @@
 //! `gradle` and `./gradlew`: tasks of the project.
 
-use super::{PUBLISHING, humps, properties, starts_in_project};
+use super::{PUBLISHING, properties, split_camel_case, starts_in_project};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::names_secret;
@@ -89,7 +89,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         has_place |= matches!(*name, "-p" | "--project-dir" | "-b" | "--build-file");
         if *name == "--property" {
             let property = value.as_ref().and_then(|value| value.known());
-            if property.is_none_or(|property| names_secret(&humps(property).join("_"))) {
+            if property.is_none_or(|property| names_secret(&split_camel_case(property).join("_"))) {
                 return Err(call
                     .deny(Rule::R94, "the property may be a secret")
                     .instead("print another property, such as --property version"));
@@ -191,7 +191,7 @@ fn check_name(task: &Arg<'_>, text: &str, names_property: bool) -> Checked {
 /// Returns whether a task publishes, or abbreviates the name of one that does: Gradle completes the
 /// beginning of each word of a name.
 fn publishes(name: &str) -> bool {
-    let words = humps(name);
+    let words = split_camel_case(name);
     let Some(first) = words.first() else {
         return false;
     };
@@ -201,7 +201,7 @@ fn publishes(name: &str) -> bool {
             .any(|known| word.starts_with(known) && !word.starts_with("publisher"))
     };
     let abbreviates = |known: &&str| {
-        let known = humps(known);
+        let known = split_camel_case(known);
         words.len() <= known.len()
             && words
                 .iter()

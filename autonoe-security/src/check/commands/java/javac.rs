@@ -64,9 +64,10 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 fn refuse_argument_file(_: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Result<bool, Denial> {
-    match arg.text.starts_with('@') {
-        true => Err(launcher::argument_file(arg)),
-        false => Ok(false),
+    if arg.text.starts_with('@') {
+        Err(launcher::argument_file(arg))
+    } else {
+        Ok(false)
     }
 }
 

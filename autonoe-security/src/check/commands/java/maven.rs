@@ -1,6 +1,6 @@
 //! `mvn` and `./mvnw`: phases and goals of the project.
 
-use super::{PUBLISHING, humps, properties, starts_in_project};
+use super::{PUBLISHING, properties, split_camel_case, starts_in_project};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::strict_options::{Item, StrictOptions, Value, nothing_special};
@@ -120,7 +120,7 @@ fn check_name(goal: &Arg<'_>, text: &str) -> Checked {
         Err(Denial::by(rule, goal.span, reason).instead(instead))
     };
     let Some((plugin, name)) = text.rsplit_once(':') else {
-        let publishes = humps(text).iter().any(|word| word == "deploy");
+        let publishes = split_camel_case(text).iter().any(|word| word == "deploy");
         return match text {
             _ if PHASES.contains(&text) => Ok(()),
             _ if publishes => deny(
@@ -151,7 +151,7 @@ fn check_name(goal: &Arg<'_>, text: &str) -> Checked {
     };
     let publishes = [prefix, name]
         .iter()
-        .flat_map(|part| humps(part))
+        .flat_map(|part| split_camel_case(part))
         .any(|word| PUBLISHING.contains(&word.as_str()) || word == "release");
     let is_sent = matches!(
         prefix,

@@ -52,7 +52,7 @@ const PUBLISHING: &[&str] =
     words!("bintray deploy promote publish push redeploy sonatype undeploy upload");
 
 /// Splits the name of a task or goal into words, in lower case.
-fn humps(name: &str) -> Vec<String> {
+fn split_camel_case(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut is_inside = false;
     for c in name.chars() {

@@ -334,9 +334,11 @@ fn no_word_is_foreign(tool: &Tool<'_, '_, '_, '_>, words: &[&Arg<'_>]) -> Checke
     let Some((first, rest)) = words.split_first() else {
         return Ok(());
     };
-    let key = rest.iter().map(|word| word.text.as_ref());
-    let mut key = key.filter(|word| !matches!(*word, "set" | "get" | "add" | "unset"));
-    let key = key.next().unwrap_or_default();
+    let key = rest
+        .iter()
+        .map(|word| word.text.as_ref())
+        .find(|word| !matches!(*word, "set" | "get" | "add" | "unset"))
+        .unwrap_or_default();
     let lower = key.to_ascii_lowercase();
     let has_value = rest.len() > 1;
     let weakens = match tool.name {

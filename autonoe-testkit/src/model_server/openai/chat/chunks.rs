@@ -11,7 +11,7 @@ use crate::model_server::streamed_body::{Block, Content, Event, Stage, in_pieces
 use crate::model_server::{ReceivedPrompt, ScriptedMessage};
 
 /// Returns the complete message, or the reason why it cannot be encoded.
-pub(super) fn whole(
+pub(super) fn encode_message(
     message: &ScriptedMessage,
     prompt: &ReceivedPrompt,
     ids: Ids,
@@ -222,7 +222,7 @@ mod tests {
 
             let events = stream(&message, &prompt, Ids::fixed()).unwrap();
 
-            let whole = whole(&message, &prompt, Ids::fixed()).unwrap();
+            let whole = encode_message(&message, &prompt, Ids::fixed()).unwrap();
             let sent = &whole["choices"][0]["message"];
             prop_assert_eq!(&sent["reasoning_content"], &joined(&events, "/reasoning_content"));
             prop_assert_eq!(&sent["content"], &joined(&events, "/content"));

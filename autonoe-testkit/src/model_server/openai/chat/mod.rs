@@ -17,13 +17,13 @@ pub(super) use read::prompt;
 pub(super) struct Chat;
 
 impl Wire for Chat {
-    fn whole(
+    fn encode_message(
         &self,
         message: &ScriptedMessage,
         prompt: &ReceivedPrompt,
         ids: Ids,
     ) -> Result<Value, String> {
-        chunks::whole(message, prompt, ids)
+        chunks::encode_message(message, prompt, ids)
     }
 
     fn stream(

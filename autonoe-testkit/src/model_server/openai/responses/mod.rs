@@ -18,7 +18,7 @@ pub(super) use read::prompt;
 pub(super) struct Responses;
 
 impl Wire for Responses {
-    fn whole(
+    fn encode_message(
         &self,
         message: &ScriptedMessage,
         prompt: &ReceivedPrompt,

@@ -21,9 +21,10 @@ pub(super) fn check(package: &Package<'_, '_>) -> Checked {
     let is_foreign = |arg: &&Arg<'_>| {
         let text = arg.text.as_ref();
         let name = option_name(text);
-        let value = match text.starts_with('-') && name.len() < text.len() {
-            true => &text[name.len() + 1..],
-            false => text,
+        let value = if text.starts_with('-') && name.len() < text.len() {
+            &text[name.len() + 1..]
+        } else {
+            text
         };
         // `http-get://` is a form of wait-on.
         let is_address = is_web_address(value) || value.contains("://");

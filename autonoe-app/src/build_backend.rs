@@ -165,7 +165,7 @@ impl ChosenBackend {
                 built
             }
             None => {
-                let known = self.known()?;
+                let known = self.known_backend()?;
                 let mut built = self.build_spec(known, project, models, env)?;
                 let checked = known.checked_servers();
                 if let (BackendChoice::Spec(spec), Some(checked)) = (&self.choice, checked) {
@@ -187,7 +187,7 @@ impl ChosenBackend {
     }
 
     /// Returns what Autonoe knows about the backend.
-    fn known(&self) -> Result<KnownBackend, AppError> {
+    fn known_backend(&self) -> Result<KnownBackend, AppError> {
         let tag = self.choice.tag();
         KnownBackend::from_tag(tag)
             .ok_or_else(|| AppError::failure(format!("this program cannot run the backend {tag}")))
