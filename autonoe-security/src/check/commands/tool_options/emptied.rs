@@ -4,7 +4,7 @@ use super::{Tool, own_args};
 use crate::Denial;
 use crate::Rule;
 use crate::check::arg::Arg;
-use crate::check::build_output::{is_bundle_folder, may_be_emptied};
+use crate::check::build_output::{is_bundle_folder, is_cache, may_be_emptied};
 use crate::check::call::Checked;
 use crate::check::path;
 use crate::policy::Policy;
@@ -33,6 +33,10 @@ enum Folders {
     Pages,
     /// Virtual environments, and those of [`Self::Made`].
     Environments,
+    /// Those of [`Self::Made`], and paths with a hidden name that contains `cache`.
+    Caches,
+    /// Those of [`Self::Made`], and paths whose last name begins with one of these.
+    Named(&'static [&'static str]),
 }
 
 const BUNDLES: Emptying = Emptying {
@@ -206,6 +210,72 @@ const TABLE: &[Emptying] = &[
         options: words!("-o --output"),
         ..BUNDLES
     },
+    Emptying {
+        tools: words!("babel swc"),
+        uses: words!("--delete-dir-on-start"),
+        options: words!("-d --out-dir"),
+        ..BUNDLES
+    },
+    Emptying {
+        tools: words!("allure allure-commandline"),
+        uses: words!("--clean -c"),
+        options: words!("-o --output --report-dir"),
+        ..BUNDLES
+    },
+    Emptying {
+        tools: words!("pkgroll"),
+        uses: words!("--clean-dist"),
+        options: words!("-d --dist"),
+        ..BUNDLES
+    },
+    Emptying {
+        tools: words!("wasm-pack"),
+        options: words!("-d --out-dir"),
+        allowed: Folders::Named(words!("dist pkg")),
+        ..BUNDLES
+    },
+    Emptying {
+        tools: words!("coverage"),
+        uses: words!("erase"),
+        options: words!("--data-file"),
+        allowed: Folders::Named(words!(".coverage")),
+        ..BUNDLES
+    },
+    // Without `--cache`, they delete the file of an earlier cache.
+    Emptying {
+        tools: words!("eslint next stylelint"),
+        options: words!("--cache-file --cache-location"),
+        allowed: Folders::Caches,
+        ..BUNDLES
+    },
+    Emptying {
+        tools: words!("jest"),
+        uses: words!("--clearCache"),
+        options: words!("--cacheDirectory"),
+        allowed: Folders::Caches,
+        ..BUNDLES
+    },
+    Emptying {
+        tools: words!("uv"),
+        uses: words!("clean"),
+        options: words!("--cache-dir"),
+        allowed: Folders::Caches,
+        ..BUNDLES
+    },
+    Emptying {
+        tools: words!("yarn"),
+        uses: words!("clean"),
+        options: words!("--cache-folder"),
+        allowed: Folders::Caches,
+        ..BUNDLES
+    },
+    // Packages that are not installed are removed.
+    Emptying {
+        tools: words!("pnpm yarn"),
+        options: words!("--modules-dir --modules-folder"),
+        allowed: Folders::Named(words!("node_modules")),
+        ..BUNDLES
+    },
 ];
 
 /// Checks that a tool empties only folders that tools fill.
@@ -274,6 +344,15 @@ impl Folders {
             }
             Self::Environments => {
                 path::file_name(place).contains("env") || may_be_emptied(policy, place)
+            }
+            Self::Caches => {
+                let below = path::below(place, policy.project_dir());
+                below.split('/').any(is_cache) || may_be_emptied(policy, place)
+            }
+            Self::Named(names) => {
+                let name = path::file_name(place);
+                let is_named = names.iter().any(|known| name.starts_with(known));
+                is_named || may_be_emptied(policy, place)
             }
         }
     }
