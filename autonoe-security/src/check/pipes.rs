@@ -17,7 +17,7 @@ const INTERPRETERS: &[&str] =
 
 /// Compilers whose messages quote lines of the files that a program includes, and shells of a
 /// language.
-const COMPILERS: &[&str] = words!("rustc gcc g++ cc c++ clang clang++ jshell julia Rscript");
+const COMPILERS: &[&str] = words!("rustc gcc g++ cc c++ clang clang++ jshell julia perl Rscript");
 
 /// Programs that start another one, whose name is among their words.
 const STARTERS: &[&str] = words!(

@@ -8,6 +8,7 @@ const INSTEAD: &str = "use its subcommands that build, test, check and format, w
 
 const TOOL: Declared = Declared {
     options: words(Rule::R108, INSTEAD, &[]),
+    in_project: true,
     ..PROJECT_CODE
 };
 

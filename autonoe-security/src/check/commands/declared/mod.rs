@@ -11,7 +11,7 @@ use super::option_allow_list::OptionAllowList;
 use super::scripts::{self, runs_code_of_project};
 use super::server_url::is_local_host;
 use super::strict_options::{
-    Item, StrictOptions, Value, check_input, check_source, nothing_special,
+    Item, StrictOptions, Value, check_input, check_source, check_source_path, nothing_special,
 };
 use super::{Commands, version_probe, writers};
 use crate::check::arg::Arg;
@@ -36,6 +36,8 @@ struct Declared {
     operands: Operands,
     /// Whether the arguments after `--` belong to a program of the project.
     passes_rest: bool,
+    /// Whether it must start in the project, where its settings are.
+    in_project: bool,
 }
 
 /// A tool of the project without options and operands.
@@ -47,6 +49,7 @@ const PROJECT_CODE: Declared = Declared {
     required: &[],
     operands: Operands::Sources,
     passes_rest: false,
+    in_project: false,
 };
 
 /// The condition under which a command may run at all.
@@ -99,6 +102,15 @@ enum Operands {
     TaskLines(&'static [&'static str]),
     /// A server of this machine, and texts.
     LocalServer,
+}
+
+impl Options {
+    fn rule(&self) -> Rule {
+        match self {
+            Self::Letters(allowed) => allowed.rule,
+            Self::Words(allowed) => allowed.rule,
+        }
+    }
 }
 
 const READ: &str = "print only, and redirect the output to a file";
@@ -576,6 +588,9 @@ impl Declared {
         if let Access::ProjectCode(construct) = self.access {
             runs_code_of_project(call, construct)?;
         }
+        if self.in_project {
+            check_source_path(call, self.options.rule(), ".", call.span)?;
+        }
         match (&self.options, self.operands) {
             (Options::Letters(allowed), operands) => {
                 let items = options::read(call, &allowed.options)?;
@@ -706,6 +721,9 @@ fn check_operand(
     }
     if arg.text.contains("://") {
         return deny("is an address", "use a file of the project");
+    }
+    if arg.text.contains('\\') && rule == Rule::R108 {
+        return deny("may be code", "name a file of the project");
     }
     match operands {
         Operands::Texts | Operands::Command => Ok(()),

@@ -17,6 +17,11 @@ const READER: Declared = Declared {
     ..PROJECT_CODE
 };
 
+const CHECKER: Declared = Declared {
+    in_project: true,
+    ..PROJECT_CODE
+};
+
 pub(super) static TABLE: &[Declared] = &[
     // Missing are other hosts, contexts and settings. Without `compose`, docker shows containers of
     // other projects, whose logs no other command may read.
@@ -46,6 +51,7 @@ pub(super) static TABLE: &[Declared] = &[
             ],
         ),
         operands: Operands::Texts,
+        in_project: true,
         ..READER
     },
     // Without these options, it prints the variables of the environment.
@@ -66,6 +72,7 @@ pub(super) static TABLE: &[Declared] = &[
         ),
         operands: Operands::Nothing,
         required: words!("-q --images --profiles --quiet --services --volumes"),
+        in_project: true,
         ..READER
     },
     Declared {
@@ -204,7 +211,7 @@ pub(super) static TABLE: &[Declared] = &[
                 (words!("-pyflakes= -shellcheck="), Value::By(check_linter)),
             ],
         ),
-        ..PROJECT_CODE
+        ..CHECKER
     },
     // Missing is `--init`, which installs plugins.
     Declared {
@@ -227,7 +234,7 @@ pub(super) static TABLE: &[Declared] = &[
             ],
         ),
         operands: Operands::Nothing,
-        ..PROJECT_CODE
+        ..CHECKER
     },
     Declared {
         names: words!("ansible-lint"),
@@ -250,7 +257,7 @@ pub(super) static TABLE: &[Declared] = &[
                 (words!("--config-file= -c="), Value::Source),
             ],
         ),
-        ..PROJECT_CODE
+        ..CHECKER
     },
     // Without these options, it changes the machines of the inventory.
     Declared {
@@ -268,7 +275,7 @@ pub(super) static TABLE: &[Declared] = &[
             ],
         ),
         required: words!("--list-tags --list-tasks --syntax-check"),
-        ..PROJECT_CODE
+        ..CHECKER
     },
     Declared {
         names: words!("terraform tofu"),
@@ -285,7 +292,7 @@ pub(super) static TABLE: &[Declared] = &[
             ],
         ),
         operands: Operands::Rewritten,
-        ..PROJECT_CODE
+        ..CHECKER
     },
     // It starts the providers that the project has installed.
     Declared {
@@ -300,7 +307,7 @@ pub(super) static TABLE: &[Declared] = &[
             ],
         ),
         operands: Operands::Nothing,
-        ..PROJECT_CODE
+        ..CHECKER
     },
     // Missing are connections to a cluster, and programs that change the output.
     Declared {
@@ -328,13 +335,13 @@ pub(super) static TABLE: &[Declared] = &[
                 (words!("--output-dir="), Value::Output),
             ],
         ),
-        ..PROJECT_CODE
+        ..CHECKER
     },
     Declared {
         names: words!("kubectl"),
         subcommands: words!("kustomize"),
         options: words(Rule::R104, "use kubectl kustomize FOLDER", &[]),
-        ..PROJECT_CODE
+        ..CHECKER
     },
     // With `--dry-run=client`, it only prints.
     Declared {
@@ -357,13 +364,13 @@ pub(super) static TABLE: &[Declared] = &[
             ],
         ),
         required: words!("--dry-run"),
-        ..PROJECT_CODE
+        ..CHECKER
     },
     Declared {
         names: words!("kustomize"),
         subcommands: words!("build"),
         options: words(Rule::R104, "use kustomize build FOLDER", &[]),
-        ..PROJECT_CODE
+        ..CHECKER
     },
     // The plugins of `generate` are programs that a file of the project names.
     Declared {
@@ -386,7 +393,7 @@ pub(super) static TABLE: &[Declared] = &[
                 (words!("--output= -o="), Value::Output),
             ],
         ),
-        ..PROJECT_CODE
+        ..CHECKER
     },
     Declared {
         names: words!("grpcurl"),
