@@ -47,14 +47,18 @@ pub(super) static TABLE: &[Declared] = &[
                 ),
                 (
                     words!(
-                        "--arch= --configuration= --context= --diagnostics= --filter= --framework= --launch-profile=",
-                        "--os= --runtime= --severity= --verbosity= -c= -f= -m? -r= -v: -v= -verbosity= -clp:",
-                        "-maxcpucount?",
+                        "--context= --diagnostics= --filter= --launch-profile= --severity= --verbosity= -m? -v: -v=",
+                        "-verbosity= -clp: -maxcpucount?",
                     ),
                     Value::Text,
                 ),
                 // The name of a file may be among the settings.
-                (words!("--collect= --logger= -l="), Value::By(check_plain)),
+                (
+                    words!(
+                        "--arch= --collect= --configuration= --framework= --logger= --os= --runtime= -c= -f= -l=",
+                    ),
+                    Value::By(check_plain),
+                ),
                 (
                     words!(
                         "--exclude= --include= --project= --settings= --startup-project= -p= -s="
@@ -62,12 +66,12 @@ pub(super) static TABLE: &[Declared] = &[
                     Value::Source,
                 ),
                 (
-                    words!("--output= --report= --results-directory= -o="),
+                    words!("--output= --report= --results-directory= -o= -r="),
                     Value::Output,
                 ),
             ],
         ),
-        passes_rest: true,
+        passes_rest: words!("run"),
         ..TOOL
     },
     // Missing are tasks that drop a database or publish, and `cmd`.
@@ -93,7 +97,7 @@ pub(super) static TABLE: &[Declared] = &[
                 (
                     words!(
                         "--checks= --exclude= --format= --include= --max-failures= --only= --partitions= --repo=",
-                        "--seed= --slowest= --step= --timeout= -r=",
+                        "--seed= --slowest= --step= --timeout=",
                     ),
                     Value::Text,
                 ),
@@ -146,7 +150,7 @@ pub(super) static TABLE: &[Declared] = &[
                 ),
             ],
         ),
-        passes_rest: true,
+        passes_rest: words!("run"),
         ..TOOL
     },
     Declared {
@@ -250,7 +254,8 @@ pub(super) static TABLE: &[Declared] = &[
     Declared {
         names: words!("dart flutter"),
         subcommands: words!(
-            "analyze build_runner:build fix format pub:deps pub:get pub:outdated run test gen-l10n",
+            "analyze fix format gen-l10n pub:deps pub:get pub:outdated run:build_runner:build",
+            "run:build_runner:test test",
         ),
         options: words(
             Rule::R108,
@@ -279,6 +284,18 @@ pub(super) static TABLE: &[Declared] = &[
         ),
         ..TOOL
     },
+    // Other names may be programs of packages, which publish.
+    Declared {
+        names: words!("dart"),
+        subcommands: words!("run"),
+        options: words(
+            Rule::R108,
+            "run a program by its path: dart run bin/main.dart",
+            &[],
+        ),
+        operands: Operands::Executable,
+        ..TOOL
+    },
     // Missing are options that name outputs and libraries.
     Declared {
         names: words!("zig"),
@@ -299,7 +316,7 @@ pub(super) static TABLE: &[Declared] = &[
                 ),
             ],
         ),
-        passes_rest: true,
+        passes_rest: words!("build run test"),
         ..TOOL
     },
     Declared {
@@ -410,7 +427,7 @@ pub(super) static TABLE: &[Declared] = &[
             &[(words!("--no-build --no-print-directory"), Value::Nothing)],
         ),
         operands: Operands::Executable,
-        passes_rest: true,
+        passes_rest: words!("exec"),
         ..TOOL
     },
     Declared {

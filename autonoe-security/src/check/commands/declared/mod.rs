@@ -34,8 +34,8 @@ struct Declared {
     /// Options of which one must be present, unless the list is empty.
     required: &'static [&'static str],
     operands: Operands,
-    /// Whether the arguments after `--` belong to a program of the project.
-    passes_rest: bool,
+    /// Subcommands that pass the arguments after `--` to a program of the project.
+    passes_rest: &'static [&'static str],
     /// Whether it must start in the project, where its settings are.
     in_project: bool,
 }
@@ -48,7 +48,7 @@ const PROJECT_CODE: Declared = Declared {
     options: words(Rule::R104, "run it without options", &[]),
     required: &[],
     operands: Operands::Sources,
-    passes_rest: false,
+    passes_rest: &[],
     in_project: false,
 };
 
@@ -611,9 +611,12 @@ impl Declared {
             }
             (Options::Words(allowed), Operands::Command) => self.wrap(call, allowed),
             (Options::Words(allowed), Operands::Rewritten) => {
-                // As for other formatters, another command may list the files.
+                // As for other formatters, another command may list the files. It must not be able
+                // to name a subcommand.
                 spelled_options::check(call)?;
-                let is_listed = |arg: &&Arg<'_>| !arg.is_static() && arg.text.is_empty();
+                let has_none = self.subcommands.is_empty();
+                let is_listed =
+                    |arg: &&Arg<'_>| has_none && !arg.is_static() && arg.text.is_empty();
                 let written: Vec<Arg<'_>> = call
                     .args
                     .iter()
@@ -624,7 +627,10 @@ impl Declared {
             }
             (Options::Words(allowed), _) => {
                 let end = call.args.iter().position(|arg| arg.is("--"));
-                let end = end.filter(|_| self.passes_rest).unwrap_or(call.args.len());
+                let first = call.args.first();
+                let passes =
+                    first.is_some_and(|it| self.passes_rest.iter().any(|name| it.is(name)));
+                let end = end.filter(|_| passes).unwrap_or(call.args.len());
                 self.read(call, allowed, &call.args[..end])
             }
         }
@@ -722,8 +728,9 @@ fn check_operand(
     if arg.text.contains("://") {
         return deny("is an address", "use a file of the project");
     }
-    if arg.text.contains('\\') && rule == Rule::R108 {
-        return deny("may be code", "name a file of the project");
+    let is_path = rule == Rule::R108 && !matches!(operands, Operands::TaskLines(_));
+    if is_path && arg.text.contains(['\\', '=']) {
+        return deny("may be code or a setting", "name a file of the project");
     }
     match operands {
         Operands::Texts | Operands::Command => Ok(()),
