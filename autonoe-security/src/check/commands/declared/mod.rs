@@ -570,7 +570,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     for declared in entries.filter(|it| it.names.contains(&call.name)) {
         match declared.check(call) {
             Ok(()) => return Ok(()),
-            Err(it) if denial.is_none() || declared.is_meant(call) => denial = Some(it),
+            Err(it) if denial.is_none() || declared.names_subcommand(call) => denial = Some(it),
             Err(_) => {}
         }
     }
@@ -579,7 +579,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
 
 impl Declared {
     /// Returns whether all words of one of its subcommands are among the arguments.
-    fn is_meant(&self, call: &Call<'_, '_, '_>) -> bool {
+    fn names_subcommand(&self, call: &Call<'_, '_, '_>) -> bool {
         let mut names = self.subcommands.iter();
         names.any(|name| name.split(':').all(|word| call.has(word)))
     }

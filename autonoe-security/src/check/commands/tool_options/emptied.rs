@@ -297,7 +297,7 @@ pub(in crate::check::commands) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked 
             let places = path.and_then(|path| tool.call.directories.resolve(&path));
             let may_be = |place: &String| emptying.allowed.contain(policy, place);
             if !places.is_some_and(|places| places.iter().all(may_be)) {
-                return Err(deny(&folder));
+                return Err(deny(&folder, emptying.allowed));
             }
         }
     }
@@ -358,8 +358,15 @@ impl Folders {
     }
 }
 
-fn deny(folder: &Arg<'_>) -> Denial {
-    let reason = format!("'{}' would be emptied", folder.text);
-    Denial::by(Rule::R92, folder.span, reason)
-        .instead("use a folder below target, build, dist or /tmp")
+fn deny(folder: &Arg<'_>, allowed: Folders) -> Denial {
+    let (effect, instead) = match allowed {
+        Folders::Caches => (
+            "deleted",
+            "use a cache such as .cache or node_modules/.cache",
+        ),
+        Folders::Named(_) => ("deleted", "leave the option out, or use a path in /tmp"),
+        _ => ("emptied", "use a folder below target, build, dist or /tmp"),
+    };
+    let reason = format!("'{}' would be {effect}", folder.text);
+    Denial::by(Rule::R92, folder.span, reason).instead(instead)
 }

@@ -100,13 +100,10 @@ fn is_foreign(tool: &Tool<'_, '_, '_, '_>, value: &Arg<'_>) -> bool {
             .iter()
             .any(|sign| text.contains(sign));
     }
-    value.is_in_home()
-        || text
-            .split([',', '='])
-            .any(|place| is_elsewhere(tool, place))
+    value.is_in_home() || text.split([',', '=']).any(|place| is_outside(tool, place))
 }
 
-fn is_elsewhere(tool: &Tool<'_, '_, '_, '_>, place: &str) -> bool {
+fn is_outside(tool: &Tool<'_, '_, '_, '_>, place: &str) -> bool {
     let path = place.strip_prefix("file://").unwrap_or(place);
     let is_address = ["data:", "http:", "https:"]
         .iter()

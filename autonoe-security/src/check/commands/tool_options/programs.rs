@@ -71,7 +71,13 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
             .iter()
             .any(|option| matches_option(tool.name, name, option));
         if (is_refused || is_setting) && !is_off {
-            return Err(tool.call.deny_flag(Rule::R92, name, arg.span));
+            let denial = tool.call.deny_flag(Rule::R92, name, arg.span);
+            return Err(match tool.name {
+                "mypy" => {
+                    denial.instead("install the stubs by their names: pip install types-NAME")
+                }
+                _ => denial,
+            });
         }
     }
     if let ("rake", Some(task)) = (tool.name, tool.operands().find(|arg| is_release(arg))) {
