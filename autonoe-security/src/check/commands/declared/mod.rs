@@ -574,6 +574,9 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
             Err(_) => {}
         }
     }
+    // The operator may have added it for the other mode.
+    let is_added = call.policy().config().allow_commands.is_listed(call.name);
+    let denial = denial.filter(|_| !is_added);
     Err(denial.unwrap_or_else(|| extensions::not_in_allowlist(call)))
 }
 
@@ -587,6 +590,12 @@ impl Declared {
     fn check(&self, call: &Call<'_, '_, '_>) -> Checked {
         if let Access::ProjectCode(construct) = self.access {
             runs_code_of_project(call, construct)?;
+        }
+        if let Options::Words(allowed) = &self.options
+            && !self.subcommands.is_empty()
+            && !self.names_subcommand(call)
+        {
+            return Err(deny_use(call, allowed));
         }
         if self.in_project {
             check_source_path(call, self.options.rule(), ".", call.span)?;
@@ -683,12 +692,7 @@ impl Declared {
         match self.subcommands.iter().find(is_given) {
             Some(name) => Ok(name.split(':').count()),
             None if self.subcommands.is_empty() => Ok(0),
-            None => {
-                let reason = format!("this use of {} is not on the list", call.name);
-                let mut denial = call.deny(allowed.rule, reason).instead(allowed.instead);
-                denial.remedy = remedy::command(call.policy(), call.name);
-                Err(denial)
-            }
+            None => Err(deny_use(call, allowed)),
         }
     }
 
@@ -804,6 +808,14 @@ fn check_operand(
             }
         }
     }
+}
+
+/// Creates the denial of a subcommand.
+fn deny_use(call: &Call<'_, '_, '_>, allowed: &StrictOptions) -> Denial {
+    let reason = format!("this use of {} is not on the list", call.name);
+    let mut denial = call.deny(allowed.rule, reason).instead(allowed.instead);
+    denial.remedy = remedy::command(call.policy(), call.name);
+    denial
 }
 
 /// Creates the denial of a value of an option.
