@@ -160,4 +160,6 @@ rules! {
     R104 "project-tool" Baseline "tools of the project run its code and write inside it, and nothing else"
     R105 "patch" Baseline "a patch must be known, and may only add and change files"
     R106 "link" Baseline "links may lead only to other places of the project"
+    R107 "container-status" Baseline "commands may show containers, but not run, change or enter them"
+    R108 "language-tool" Baseline "tools of further languages build, test and check the project, and nothing else"
 }

@@ -92,7 +92,8 @@ pub(crate) fn is_bundle_folder(policy: &Policy, place: &str) -> bool {
         || (path::is_within(place, project) && place != project && is_bundle)
 }
 
-fn is_cache(folder: &str) -> bool {
+/// Returns whether the name of a folder or file says that it is a cache.
+pub(crate) fn is_cache(folder: &str) -> bool {
     folder.starts_with('.') && folder.contains("cache")
 }
 

@@ -5,7 +5,8 @@ use super::context::Context;
 use super::path;
 use crate::syntax::visit::{self, Visitor};
 use crate::syntax::{
-    ArgWord, Command, Item, Script, ShellPipeline, SimpleCommand, Text, commands_in,
+    ArgWord, Command, CommandKind, Item, Script, ShellPipeline, SimpleCommand, Span, Text,
+    commands_in,
 };
 use crate::{Denial, Rule};
 
@@ -13,6 +14,10 @@ const DOWNLOADS: &[&str] = words!("curl wget");
 
 const INTERPRETERS: &[&str] =
     words!("node deno bun tsx ts-node python python3 ruby irb php bash sh zsh dash ksh");
+
+/// Compilers whose messages quote lines of the files that a program includes, and shells of a
+/// language.
+const COMPILERS: &[&str] = words!("rustc gcc g++ cc c++ clang clang++ jshell julia perl Rscript");
 
 /// Programs that start another one, whose name is among their words.
 const STARTERS: &[&str] = words!(
@@ -41,7 +46,7 @@ pub(crate) fn check(context: &Context<'_, '_>, pipeline: &ShellPipeline<'_>) -> 
     Ok(())
 }
 
-/// Returns whether a script pipes text into an interpreter, anywhere in it.
+/// Returns whether a script pipes text into an interpreter or a compiler, anywhere in it.
 pub(crate) fn feeds_interpreter(script: &Script<'_>) -> bool {
     struct Pipes(bool);
     impl<'t, 'a: 't> Visitor<'t, 'a> for Pipes {
@@ -50,13 +55,36 @@ pub(crate) fn feeds_interpreter(script: &Script<'_>) -> bool {
                 .pipelines
                 .iter()
                 .flat_map(|(_, it)| it.commands.iter().skip(1));
-            self.0 |= behind.any(|command| runs(command, INTERPRETERS));
+            self.0 |= behind.any(|command| runs(command, INTERPRETERS) || runs(command, COMPILERS));
             visit::item(self, item);
         }
     }
     let mut pipes = Pipes(false);
     pipes.script(script);
     pipes.0
+}
+
+/// Returns whether the command at `span` reads the output of another one.
+pub(crate) fn reads_pipe(script: &Script<'_>, span: Span) -> bool {
+    struct Reads(Span, bool);
+    impl<'t, 'a: 't> Visitor<'t, 'a> for Reads {
+        fn item(&mut self, item: &'t Item<'a>) {
+            let mut behind = item
+                .pipelines
+                .iter()
+                .flat_map(|(_, it)| it.commands.iter().skip(1));
+            self.1 |= behind.any(|command| {
+                command.redirects.is_empty()
+                    && matches!(command.kind, CommandKind::Simple(_))
+                    && command.span.start() <= self.0.start()
+                    && self.0.end() <= command.span.end()
+            });
+            visit::item(self, item);
+        }
+    }
+    let mut reads = Reads(span, false);
+    reads.script(script);
+    reads.1
 }
 
 /// Returns whether one of the programs is started anywhere in `command`.

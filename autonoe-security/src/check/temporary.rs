@@ -63,6 +63,28 @@ pub(crate) fn certain_path(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<String> {
         .then(|| format!("/tmp/tmp.0{below}"))
 }
 
+/// Extensions of files that programs write for a text. No file of the root directory has them.
+const EXTENSIONS: &[&str] = words!(
+    "css csv db diff err html js json jsonl log md out patch png py rb sh sql svg toml ts txt xml yaml",
+    "yml",
+);
+
+fn has_extension(name: &str) -> bool {
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+    extension.is_some_and(|extension| EXTENSIONS.contains(&extension))
+}
+
+/// Returns an example of the path that `arg` names, if it is a file directly below the output of
+/// `mktemp`: `"$d/out.json"`.
+///
+/// If `mktemp` failed, that is a new file in the root directory, which only the superuser may make.
+pub(crate) fn file_path(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<String> {
+    let below = path_below(scope, arg).filter(|_| !arg.is_pattern())?;
+    let name = below.strip_prefix('/')?;
+    let is_plain = !name.starts_with('.') && has_only(name, "._-");
+    (is_plain && has_extension(name)).then(|| format!("/tmp/tmp.0{below}"))
+}
+
 /// Returns whether the expansion `part`, used at `at`, is the output of `mktemp`.
 pub(crate) fn is_temporary(scope: &Scope<'_>, part: &Part<'_>, at: usize) -> bool {
     // With another temporary folder, the value is not known to be absolute.
@@ -125,16 +147,31 @@ pub(crate) fn prints_absolute_path(scope: &Scope<'_>, words: &[&str]) -> bool {
 
 /// Returns whether the words are `mktemp ..` with a name in the temporary folder.
 fn names_temporary_file(words: &[&str]) -> bool {
+    let Some(("mktemp", args)) = words.split_first().map(|(name, args)| (*name, args)) else {
+        return false;
+    };
+    let is_plain = |name: &str| has_only(name, "._-");
     let is_template =
-        |name: &str| name.starts_with(|c: char| c.is_ascii_alphanumeric()) && has_only(name, "._-");
-    match words {
-        ["mktemp"] | ["mktemp", "-d"] => true,
-        ["mktemp", "-t", name] | ["mktemp", "-d", "-t", name] | ["mktemp", "-dt", name] => {
-            is_template(name)
+        |name: &str| name.starts_with(|c: char| c.is_ascii_alphanumeric()) && is_plain(name);
+    let (mut is_relative, mut template) = (false, None);
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        match *arg {
+            "-p" if rest.next() == Some(&"/tmp") => is_relative = true,
+            "-d" | "-q" | "--directory" | "--quiet" => {}
+            "-t" | "-dt" | "--tmpdir" | "--tmpdir=/tmp" | "-p/tmp" => is_relative = true,
+            option if option.starts_with('-') => match option.strip_prefix("--suffix=") {
+                Some(suffix) if is_plain(suffix) && has_extension(suffix) => {}
+                _ => return false,
+            },
+            name if template.is_none() => template = Some(name),
+            _ => return false,
         }
-        ["mktemp", path] | ["mktemp", "-d", path] => {
-            path.strip_prefix("/tmp/").is_some_and(is_template)
-        }
-        _ => false,
+    }
+    match template {
+        // BSD takes the template as the value of `-t`.
+        None => !args.contains(&"-t") && !args.contains(&"-dt"),
+        Some(name) if is_relative => is_template(name),
+        Some(path) => path.strip_prefix("/tmp/").is_some_and(is_template),
     }
 }

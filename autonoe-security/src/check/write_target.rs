@@ -51,7 +51,8 @@ fn check_in(
         if temporary::is_mktemp_output(context.scope, target) {
             return Ok(());
         }
-        if let Some(path) = temporary::certain_path(context.scope, target) {
+        let below = temporary::certain_path(context.scope, target);
+        if let Some(path) = below.or_else(|| temporary::file_path(context.scope, target)) {
             return check_in(
                 mode,
                 context,

@@ -89,10 +89,10 @@ impl Profile {
                 "php composer phpunit pest codeception phpcs phpcbf phpstan psalm php-cs-fixer",
                 "artisan symfony laminas behat codecept infection paratest phpmd pint rector",
             ),
-            Self::Java => words!("mvn gradle javac java jar"),
+            Self::Java => words!("mvn gradle javac java jar javap jps jshell"),
             Self::C => words!(
                 "cmake ctest ninja meson gcc g++ cc c++ clang clang++ clang-format clang-tidy cppcheck",
-                "run-clang-tidy",
+                "clang-format-diff run-clang-tidy",
             ),
         }
     }

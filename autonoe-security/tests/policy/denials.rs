@@ -235,10 +235,10 @@ fn a_denial_has_an_alternative_for_the_agent_and_a_remedy_for_the_operator() {
             Some(r#"add "ed" to "allowCommands" in .autonoe/agent.json"#),
         ),
         (
-            run("docker ps"),
+            run("podman ps"),
             "use a file tool or another command; if there is none, leave this out and name the \
              command in your last message",
-            Some(r#"add "docker" to "allowCommands" in .autonoe/agent.json"#),
+            Some(r#"add "podman" to "allowCommands" in .autonoe/agent.json"#),
         ),
         (
             run("../deploy.sh"),
@@ -318,10 +318,10 @@ fn a_denial_has_an_alternative_for_the_agent_and_a_remedy_for_the_operator() {
             None,
         ),
         (
-            sync("docker ps"),
+            sync("podman ps"),
             "verify with another command; if there is none, leave this out and name the command in \
              your last message",
-            Some(r#"add "docker" to "allowCommands.sync" in .autonoe/agent.json"#),
+            Some(r#"add "podman" to "allowCommands.sync" in .autonoe/agent.json"#),
         ),
         (
             validator(rust).check("npm test"),

@@ -7,7 +7,7 @@ use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::options::{self, ParsedArg};
 use crate::check::write_target::{Root, escapes};
-use crate::check::{plain_values, temporary};
+use crate::check::{pipes, plain_values, temporary};
 use crate::option_table::OptionArity;
 use crate::{Denial, Rule};
 
@@ -69,6 +69,12 @@ fn tar(call: &Call<'_, '_, '_>) -> Checked {
         }
     }
     if only_prints {
+        return Ok(());
+    }
+    if actions == [Action::List]
+        && archives.is_empty()
+        && pipes::reads_pipe(call.context.scope.script(), call.span)
+    {
         return Ok(());
     }
     let ([action], [archive]) = (&actions[..], &archives[..]) else {

@@ -8,7 +8,7 @@ use crate::check::call::{Call, Checked};
 use crate::check::directories::Directories;
 use crate::check::options::{self, ParsedArg};
 use crate::check::text::has_only;
-use crate::check::write_target::escapes;
+use crate::check::write_target::{Root, escapes};
 use crate::check::{extensions, path, symlinks};
 use crate::option_table::{OptionArity, OptionTable};
 use crate::syntax::{Part, Span};
@@ -102,6 +102,14 @@ fn check_operand(call: &Call<'_, '_, '_>, operand: &Arg<'_>) -> Checked {
     let name = name.trim_end_matches([':', '+']);
     if !is_identifier(name) || assignments::is_make_variable(name) {
         return Err(deny_operand(operand.span));
+    }
+    if name == "DESTDIR" {
+        // Recipes install below it.
+        let folder = Arg::plain(value.to_owned(), operand.span);
+        return match path::stays_below(value) || value.starts_with('/') {
+            true => call.check_write_target(&folder, Root::Refused),
+            false => Err(escapes(&folder, Rule::R88)),
+        };
     }
     let value = [Part::Quoted(value.to_owned().into())];
     let (policy, here, span) = (call.policy(), call.directories, operand.span);

@@ -56,6 +56,7 @@ use crate::option_table::OptionTable;
 use crate::policy::Profile;
 use crate::{Denial, Rule};
 
+pub(crate) use declared::EVALUATING;
 pub(crate) use tool_options::own_args;
 pub(crate) use wrappers::find as wrapper;
 
@@ -110,12 +111,12 @@ pub(crate) fn built_in() -> Names<Known> {
         archives::COMMANDS,
         declared::COMMANDS,
     ];
-    for (name, check) in all(openable) {
-        add(name, Owner::Openable, check, check);
-    }
     for name in version_probe::NAMES {
         let check = version_probe::check;
         add(name, Owner::VersionOnly, check, check);
+    }
+    for (name, check) in all(openable) {
+        add(name, Owner::Openable, check, check);
     }
     for (name, check) in [
         ("mktemp", temporary_file::check as Validator),

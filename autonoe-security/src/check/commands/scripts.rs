@@ -11,6 +11,7 @@ use crate::{Denial, Layer, Rule};
 use super::option_allow_list::OptionAllowList;
 use super::strict_options::check_source;
 use super::tools::is_on_hard_list;
+use super::version_probe;
 
 /// Folders into which package managers install third-party programs.
 const INSTALLED: &[&str] = words!("node_modules .venv venv vendor");
@@ -27,7 +28,9 @@ pub(in crate::check) fn check(call: &Call<'_, '_, '_>, written: &str, span: Span
             .policy()
             .known(name)
             .and_then(|known| known.program)
-            .is_some_and(|program| program.owner != Owner::VersionOnly)
+            .is_some_and(|program| {
+                program.owner != Owner::VersionOnly && !version_probe::NAMES.contains(&name)
+            })
             || is_on_hard_list(name));
     if matches!(name, "" | "." | "..") || is_called_like_a_program {
         return deny(

@@ -382,7 +382,7 @@ pub(super) fn paths(value: &Arg<'_>, call: &Call<'_, '_, '_>) -> Option<Vec<Stri
 }
 
 /// Extensions of sources.
-const SOURCES: &[&str] = words!("*.c *.cc *.cpp *.cxx *.java *.o *.s");
+const SOURCES: &[&str] = words!("*.c *.cc *.cpp *.cxx *.java *.o *.proto *.s");
 
 /// Returns whether an argument is the output of `find DIR -name '*.java'` below the current
 /// directory: the names of sources, like those that a pattern matches.

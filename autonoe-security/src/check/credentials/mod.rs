@@ -11,6 +11,7 @@ use std::fmt;
 use self::location_match::LocationMatch;
 use super::arg::Arg;
 use super::call::{Call, Checked, Owner};
+use super::commands::EVALUATING;
 use super::context::Context;
 use super::directories::Directories;
 use super::file_use::FileUse;
@@ -44,6 +45,7 @@ pub(crate) fn check_arguments(call: &Call<'_, '_, '_>) -> Checked {
         }
         let files = files.get_or_insert_with(|| Files::new(call));
         let is_program = call.is_profile_tool()
+            || EVALUATING.contains(&call.name)
             || (matches!(call.name, "echo" | "printf")
                 && program_text::is_piped_program(call.context.scope));
         if is_program && program_text::may_be_program(arg) {
@@ -171,7 +173,7 @@ pub(crate) fn check_program_input(
 ) -> Checked {
     let program = context.policy.known(name).and_then(|known| known.program);
     let is_program = program.is_some_and(|program| matches!(program.owner, Owner::Profile(_)));
-    if name != "xargs" && !is_program {
+    if name != "xargs" && !is_program && !EVALUATING.contains(&name) {
         return Ok(());
     }
     match program_text::find_credential_location(context, here, parts) {

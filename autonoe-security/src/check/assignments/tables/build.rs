@@ -9,6 +9,9 @@ use crate::check::assignments::accepted_values::AcceptedValues::{
 /// Options of C compilers and linkers that neither load plugins nor name other programs or outputs.
 pub(in crate::check::assignments) const COMPILER: &[&str] = words!(
     "-O* -g -g0 -g1 -g2 -g3 -ggdb -ggdb3 -Wall -Wextra -Werror* -Wno-* -Wpedantic -pedantic -w -D*",
+    "-Wcast-* -Wconversion -Wdeprecated* -Wdouble-promotion -Wduplicated-* -Weverything -Wformat*",
+    "-Wimplicit-* -Wlogical-op -Wmissing-* -Wnon-virtual-dtor -Wnull-* -Wold-* -Woverloaded-virtual",
+    "-Wshadow* -Wsign-* -Wstrict-* -Wswitch* -Wundef -Wuninitialized -Wunused* -Wvla",
     "-U* -std=* -march=* -mtune=* -mcpu=* -m32 -m64 -msse* -mavx* -fPIC -fpic -fPIE -pie -fno-*",
     "-fsanitize=* -fstack-protector* -fvisibility=* -fcommon -flto -flto=auto -flto=thin",
     "-flto=full -fomit-frame-pointer -fopenmp -pthread -pipe -static -shared -s -I* -L* -l*",

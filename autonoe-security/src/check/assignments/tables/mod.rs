@@ -12,6 +12,7 @@ mod python;
 mod ruby;
 mod rust;
 mod system;
+mod tools;
 
 use super::accepted_values::AcceptedValues;
 use crate::Rule;
@@ -75,6 +76,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Group> {
         rust::GROUPS,
         php::GROUPS,
         java::GROUPS,
+        tools::GROUPS,
     ]
     .into_iter()
     .flatten()

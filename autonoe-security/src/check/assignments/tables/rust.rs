@@ -22,6 +22,17 @@ const RUSTFLAGS: &[&str] = words!(
     "-Clink-arg=-s --edition~* --edition=*",
 );
 
+/// Options of Miri that change how it interprets. Further options belong to rustc.
+const MIRIFLAGS: &[&str] = words!(
+    "-Zmiri-address-reuse-* -Zmiri-backtrace=* -Zmiri-compare-exchange-* -Zmiri-deterministic-*",
+    "-Zmiri-disable-alignment-check -Zmiri-disable-data-race-detector -Zmiri-disable-isolation",
+    "-Zmiri-disable-stacked-borrows -Zmiri-disable-validation",
+    "-Zmiri-disable-weak-memory-emulation -Zmiri-fixed-schedule -Zmiri-ignore-leaks",
+    "-Zmiri-isolation-error=* -Zmiri-many-seeds* -Zmiri-num-cpus=* -Zmiri-permissive-provenance",
+    "-Zmiri-preemption-rate=* -Zmiri-recursive-validation -Zmiri-report-progress* -Zmiri-seed=*",
+    "-Zmiri-strict-provenance -Zmiri-symbolic-alignment-check -Zmiri-tree-borrows",
+);
+
 /// Options of rustdoc that neither write nor load files.
 const RUSTDOCFLAGS: &[&str] = words!(
     "-D~* -D* -A~* -A* -W~* -W* -F~* -F* --deny~* --deny=* --allow~* --allow=* --warn~* --warn=*",
@@ -54,7 +65,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         names: "CARGO CARGO_ENCODED_RUSTDOCFLAGS CARGO_INSTALL_ROOT CARGO_LOG_PROFILE CLIPPY_ARGS CLIPPY_CONF_DIR \
             RUST_FLAGS RUSTDOC_FLAGS RUST_TARGET_PATH RUST_SRC_PATH RUST_RECURSION_COUNT \
             RUSTUP_TRACE_DIR RUSTUP_DIST_SERVER RUSTUP_UPDATE_ROOT RUSTUP_DIST_ROOT \
-            RUSTUP_TOOLCHAIN_SOURCE RUSTUP_FORCE_ARG0 MIRIFLAGS MIRI_SYSROOT NEXTEST_STATE_DIR \
+            RUSTUP_TOOLCHAIN_SOURCE RUSTUP_FORCE_ARG0 MIRI_SYSROOT NEXTEST_STATE_DIR \
             NEXTEST_USER_CONFIG_FILE",
         free: "CARGO_INCREMENTAL CARGO_TERM_COLOR CARGO_TERM_QUIET CARGO_TERM_VERBOSE \
             CARGO_TERM_PROGRESS_WHEN CARGO_TERM_PROGRESS_WIDTH CARGO_TERM_UNICODE CARGO_TERM_HYPERLINKS \
@@ -71,7 +82,10 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
             NEXTEST_FINAL_STATUS_LEVEL NEXTEST_FAILURE_OUTPUT NEXTEST_SUCCESS_OUTPUT NEXTEST_VERBOSE \
             NEXTEST_EXPERIMENTAL_LIBTEST_JSON INSTA_UPDATE INSTA_OUTPUT INSTA_FORCE_PASS \
             TRYBUILD SQLX_OFFLINE CLIPPY_DISABLE_DOCS_LINKS",
-        accepts: &[("SQLX_OFFLINE_DIR", Output)],
+        accepts: &[
+            ("SQLX_OFFLINE_DIR", Output),
+            ("MIRIFLAGS", Options(MIRIFLAGS)),
+        ],
         ..Group::NONE
     },
 ];

@@ -24,7 +24,9 @@ pub(super) fn find(name: &str) -> Validator {
         "ctest" => ctest::check,
         "ninja" => ninja::check,
         "meson" => meson::check,
-        "clang-format" | "clang-tidy" | "cppcheck" | "run-clang-tidy" => declared::check,
+        "clang-format" | "clang-format-diff" | "clang-tidy" | "cppcheck" | "run-clang-tidy" => {
+            declared::check
+        }
         name if compiler::NAMES.contains(&name) => compiler::check,
         _ => free,
     }

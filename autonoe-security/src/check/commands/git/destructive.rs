@@ -46,6 +46,7 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
         "fetch" | "pull" => "fetch into remote-tracking branches: git fetch origin",
         "read-tree" | "update-index" => "use git add and git restore",
         "sparse-checkout" | "submodule" => "leave the files in the working tree",
+        "switch" => "use git checkout --orphan NAME, which keeps the files",
         "stash" => "keep the stash, or apply it with git stash pop",
         "worktree" => "commit the changes of the working tree first, and remove it without --force",
         _ => push_advice(git),
@@ -136,6 +137,8 @@ fn hides_work(git: &Git<'_, '_, '_, '_>) -> bool {
         "sparse-checkout" => first_is(&["add", "init", "reapply", "set"]),
         "stash" => first_is(&["clear", "drop"]),
         "submodule" => first_is(&["deinit"]) && has(Some('f'), "force"),
+        // It removes the tracked files from the working tree.
+        "switch" => has(None, "orphan"),
         "worktree" => first_is(&["remove"]) && has(Some('f'), "force"),
         _ => false,
     }

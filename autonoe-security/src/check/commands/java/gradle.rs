@@ -23,7 +23,7 @@ const OPTIONS: StrictOptions = StrictOptions {
                 "--no-build-cache --no-configuration-cache --no-configure-on-demand --no-continue",
                 "--no-daemon --no-parallel --no-rebuild --no-scan --no-watch-fs --offline --overwrite",
                 "--parallel --profile --quiet --refresh-dependencies --refresh-keys --rerun",
-                "--rerun-tasks --show-version --stacktrace --status --stop --types --use-defaults",
+                "--rerun-tasks --show-version --stacktrace --status --types --use-defaults",
                 "--version --warn --watch-fs --write-locks --auto-correct",
             ),
             Value::Nothing,
@@ -117,6 +117,12 @@ fn any(_: &Call<'_, '_, '_>, _: &Arg<'_>) -> Checked {
 fn check_special(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Result<bool, Denial> {
     let text = arg.text.as_ref();
     let name = text.split('=').next().unwrap_or_default();
+    if text == "--stop" {
+        return Err(call
+            .deny_flag(Rule::R87, text, arg.span)
+            .rationale("it ends the Gradle daemons of other agents and editors")
+            .instead("leave the daemon running, or build with --no-daemon"));
+    }
     if REFUSED.contains(&name) {
         return Err(OPTIONS.deny(call, arg));
     }

@@ -11,8 +11,8 @@ mod properties;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked, Validator};
-use crate::check::commands::free;
 use crate::check::commands::strict_options::check_source_path;
+use crate::check::commands::{declared, free};
 use crate::check::path;
 
 /// Finds the validator of the tool `name`.
@@ -23,6 +23,7 @@ pub(super) fn find(name: &str) -> Validator {
         "javac" => javac::check,
         "java" => launcher::check,
         "jar" => jar::check,
+        "javap" | "jps" | "jshell" => declared::check,
         _ => free,
     }
 }
@@ -40,6 +41,11 @@ pub(in crate::check) fn check_wrapper<'s>(
         "gradlew" => gradle::check(&call),
         _ => Ok(()),
     }
+}
+
+/// Checks a class path of another tool.
+pub(super) fn check_class_path(call: &Call<'_, '_, '_>, value: &Arg<'_>) -> Checked {
+    class_path::check(call, value)
 }
 
 /// Checks that a build tool starts in the project, where its settings are.

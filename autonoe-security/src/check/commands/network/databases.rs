@@ -16,7 +16,14 @@ const REDIS_COMMANDS: &[&str] = words!(
     "zcard zrange zrem zscore",
 );
 
-const REDIS: OptionTable = options!("h:p:n:D:", "csv json no-auth-warning no-raw raw version");
+const REDIS: OptionTable = options!(
+    "h:p:n:D:i:",
+    "bigkeys count= csv json keystats latency memkeys no-auth-warning no-raw pattern= quoted-pattern=",
+    "raw scan stat type= version",
+);
+
+/// Options that print keys or statistics, without a command.
+const REDIS_REPORTS: &[&str] = words!("--bigkeys --keystats --latency --memkeys --scan --stat");
 
 pub(super) fn redis_cli(call: &Call<'_, '_, '_>) -> Checked {
     in_run_mode(call, check_redis)
@@ -24,6 +31,7 @@ pub(super) fn redis_cli(call: &Call<'_, '_, '_>) -> Checked {
 
 fn check_redis(call: &Call<'_, '_, '_>) -> Checked {
     let (parsed, words) = options::read_leading(call, &REDIS)?;
+    let mut reports = false;
     for parsed in parsed {
         let ParsedArg::Option { name, value, arg } = parsed else {
             continue;
@@ -31,11 +39,18 @@ fn check_redis(call: &Call<'_, '_, '_>) -> Checked {
         match (name.as_str(), value) {
             ("-h", Some(host)) if host.known().is_some_and(is_local_host) => {}
             ("-h", Some(host)) => return Err(deny_remote(call, host.span)),
-            ("-p" | "-n", Some(number)) if number.known().is_some_and(is_number) => {}
+            ("-p" | "-n" | "-i" | "--count", Some(number))
+                if number.known().is_some_and(is_number) => {}
+            ("--pattern" | "--quoted-pattern" | "--type", Some(text)) if text.known().is_some() => {
+            }
+            (report, None) if REDIS_REPORTS.contains(&report) => reports = true,
             ("--csv" | "--json" | "--no-auth-warning" | "--no-raw" | "--raw", None) => {}
             ("--version", None) => return Ok(()),
             _ => return Err(call.deny_flag(Rule::R99, &name, arg.span)),
         }
+    }
+    if reports && words.is_empty() {
+        return Ok(());
     }
     let command = words.first().and_then(|word| word.known());
     let is_known =

@@ -15,7 +15,7 @@ use crate::check::options::ParsedArg;
 use crate::check::plain_values;
 use crate::check::write_target::Root;
 use crate::policy::Mode;
-use crate::syntax::Part;
+use crate::syntax::{Operation, Part, SimpleCommand, commands};
 use crate::{Denial, Rule};
 
 /// Allowed options of `sed`. `-l` is missing, because it takes a value in GNU sed and none in BSD
@@ -125,7 +125,7 @@ fn check_script(call: &Call<'_, '_, '_>, scripts: &[Arg<'_>]) -> Checked {
     }
     let mut wholes = match numbered.filter(|text| replaces_by_values(text)) {
         // The values are data: they contain no delimiter, no backslash and no line feed.
-        Some(text) => vec![text.replace([NUMBER, VALUE], "0")],
+        Some(text) => vec![text.replace([NUMBER, VALUE, DIRECTORY], "0")],
         None => texts(first)?,
     };
     for script in others {
@@ -169,11 +169,33 @@ fn with_placeholders(call: &Call<'_, '_, '_>, script: &Arg<'_>) -> Option<String
             _ => match plain_values::form(scope, part, at) {
                 Some(Number | NumberOrNothing | Count) => text.push(NUMBER),
                 _ if plain_values::is_plain_text(scope, part, at) => text.push(VALUE),
+                _ if is_working_directory(call, part) => text.push(DIRECTORY),
                 _ => return None,
             },
         }
     }
-    text.contains([NUMBER, VALUE]).then_some(text)
+    text.contains([NUMBER, VALUE, DIRECTORY]).then_some(text)
+}
+
+/// Returns whether an expansion is the working directory, and its path has only plain characters.
+fn is_working_directory(call: &Call<'_, '_, '_>, part: &Part<'_>) -> bool {
+    let is_named = match part {
+        Part::Parameter(parameter) => {
+            parameter.name == "PWD"
+                && parameter.operation == Operation::Value
+                && call.context.scope.survey().variable("PWD").is_none()
+        }
+        Part::CommandSubstitution(inner) => {
+            let mut all = commands(&inner.script);
+            let words = all.next().and_then(SimpleCommand::static_words);
+            words.is_some_and(|words| words == ["pwd"]) && all.next().is_none()
+        }
+        _ => false,
+    };
+    let is_plain = |path: &str| has_only(path, "/._-");
+    is_named
+        && call.directories.all_locations(".", is_plain)
+        && call.policy().project_link().is_none_or(is_plain)
 }
 
 /// Returns whether a script is nothing but `p`, `d` or `q` for one line or a range, where a line may
@@ -189,10 +211,11 @@ fn selects_lines(script: &str) -> bool {
     lines.split(',').count() <= 2 && lines.split(',').all(is_line)
 }
 
-/// Returns whether a script is nothing but one `s` command with the values in its replacement:
-/// `"s/^date:.*/date: $(date +%F)/"`.
+/// Returns whether a script is nothing but one `s` command with values in its replacement, or the
+/// working directory: `"s/^date:.*/date: $(date +%F)/"`, `"s|$PWD/||"`.
 fn replaces_by_values(script: &str) -> bool {
     let placeholders = [NUMBER, VALUE];
+    let has_directory = script.contains(DIRECTORY);
     let Some(delimiter) = script.strip_prefix('s').and_then(|it| it.chars().next()) else {
         return false;
     };
@@ -204,7 +227,7 @@ fn replaces_by_values(script: &str) -> bool {
     };
     // A backslash before a value, or before a delimiter, would change what they mean.
     let is_plain = !replacement.contains('\\') && !pattern.ends_with('\\');
-    matches!(delimiter, '/' | '|' | '#' | ',')
+    (matches!(delimiter, '|' | '#' | ',') || (delimiter == '/' && !has_directory))
         && is_plain
         && !script.contains('\n')
         && !pattern.contains(placeholders)
@@ -216,6 +239,9 @@ const NUMBER: char = '\u{1}';
 
 /// Represents a date or a hash in a script, like [`NUMBER`].
 const VALUE: char = '\u{2}';
+
+/// Represents the working directory in a script, like [`NUMBER`].
+const DIRECTORY: char = '\u{3}';
 
 /// Maximum number of texts that several scripts with variables may produce together.
 const MOST_VARIANTS: usize = 16;

@@ -9,9 +9,9 @@ use self::sql::Effect;
 use super::scripts::{self, runs_code_of_project};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::resolve;
 use crate::check::text::has_only;
 use crate::check::write_target::Root;
+use crate::check::{resolve, temporary};
 use crate::policy::Mode;
 use crate::syntax::Word;
 use crate::{Denial, Rule};
@@ -192,7 +192,7 @@ fn is_printing(command: &str) -> bool {
 /// Checks that the database is a plain file.
 fn check_file(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
     let is_plain = |path: &str| !path.is_empty() && !path.to_ascii_lowercase().starts_with("file:");
-    if file.known().is_some_and(is_plain) {
+    if file.known().is_some_and(is_plain) || temporary::is_mktemp_output(call.context.scope, file) {
         Ok(())
     } else {
         Err(call

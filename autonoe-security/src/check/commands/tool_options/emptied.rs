@@ -4,7 +4,7 @@ use super::{Tool, own_args};
 use crate::Denial;
 use crate::Rule;
 use crate::check::arg::Arg;
-use crate::check::build_output::{is_bundle_folder, may_be_emptied};
+use crate::check::build_output::{is_bundle_folder, is_cache, may_be_emptied};
 use crate::check::call::Checked;
 use crate::check::path;
 use crate::policy::Policy;
@@ -33,6 +33,10 @@ enum Folders {
     Pages,
     /// Virtual environments, and those of [`Self::Made`].
     Environments,
+    /// Those of [`Self::Made`], and paths with a hidden name that contains `cache`.
+    Caches,
+    /// Those of [`Self::Made`], and paths whose last name begins with one of these.
+    Named(&'static [&'static str]),
 }
 
 const BUNDLES: Emptying = Emptying {
@@ -206,6 +210,72 @@ const TABLE: &[Emptying] = &[
         options: words!("-o --output"),
         ..BUNDLES
     },
+    Emptying {
+        tools: words!("babel swc"),
+        uses: words!("--delete-dir-on-start"),
+        options: words!("-d --out-dir"),
+        ..BUNDLES
+    },
+    Emptying {
+        tools: words!("allure allure-commandline"),
+        uses: words!("--clean -c"),
+        options: words!("-o --output --report-dir"),
+        ..BUNDLES
+    },
+    Emptying {
+        tools: words!("pkgroll"),
+        uses: words!("--clean-dist"),
+        options: words!("-d --dist"),
+        ..BUNDLES
+    },
+    Emptying {
+        tools: words!("wasm-pack"),
+        options: words!("-d --out-dir"),
+        allowed: Folders::Named(words!("dist pkg")),
+        ..BUNDLES
+    },
+    Emptying {
+        tools: words!("coverage"),
+        uses: words!("erase"),
+        options: words!("--data-file"),
+        allowed: Folders::Named(words!(".coverage")),
+        ..BUNDLES
+    },
+    // Without `--cache`, they delete the file of an earlier cache.
+    Emptying {
+        tools: words!("eslint next stylelint"),
+        options: words!("--cache-file --cache-location"),
+        allowed: Folders::Caches,
+        ..BUNDLES
+    },
+    Emptying {
+        tools: words!("jest"),
+        uses: words!("--clearCache"),
+        options: words!("--cacheDirectory"),
+        allowed: Folders::Caches,
+        ..BUNDLES
+    },
+    Emptying {
+        tools: words!("uv"),
+        uses: words!("clean"),
+        options: words!("--cache-dir"),
+        allowed: Folders::Caches,
+        ..BUNDLES
+    },
+    Emptying {
+        tools: words!("yarn"),
+        uses: words!("clean"),
+        options: words!("--cache-folder"),
+        allowed: Folders::Caches,
+        ..BUNDLES
+    },
+    // Packages that are not installed are removed.
+    Emptying {
+        tools: words!("pnpm yarn"),
+        options: words!("--modules-dir --modules-folder"),
+        allowed: Folders::Named(words!("node_modules")),
+        ..BUNDLES
+    },
 ];
 
 /// Checks that a tool empties only folders that tools fill.
@@ -227,7 +297,7 @@ pub(in crate::check::commands) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked 
             let places = path.and_then(|path| tool.call.directories.resolve(&path));
             let may_be = |place: &String| emptying.allowed.contain(policy, place);
             if !places.is_some_and(|places| places.iter().all(may_be)) {
-                return Err(deny(&folder));
+                return Err(deny(&folder, emptying.allowed));
             }
         }
     }
@@ -275,12 +345,28 @@ impl Folders {
             Self::Environments => {
                 path::file_name(place).contains("env") || may_be_emptied(policy, place)
             }
+            Self::Caches => {
+                let below = path::below(place, policy.project_dir());
+                below.split('/').any(is_cache) || may_be_emptied(policy, place)
+            }
+            Self::Named(names) => {
+                let name = path::file_name(place);
+                let is_named = names.iter().any(|known| name.starts_with(known));
+                is_named || may_be_emptied(policy, place)
+            }
         }
     }
 }
 
-fn deny(folder: &Arg<'_>) -> Denial {
-    let reason = format!("'{}' would be emptied", folder.text);
-    Denial::by(Rule::R92, folder.span, reason)
-        .instead("use a folder below target, build, dist or /tmp")
+fn deny(folder: &Arg<'_>, allowed: Folders) -> Denial {
+    let (effect, instead) = match allowed {
+        Folders::Caches => (
+            "deleted",
+            "use a cache such as .cache or node_modules/.cache",
+        ),
+        Folders::Named(_) => ("deleted", "leave the option out, or use a path in /tmp"),
+        _ => ("emptied", "use a folder below target, build, dist or /tmp"),
+    };
+    let reason = format!("'{}' would be {effect}", folder.text);
+    Denial::by(Rule::R92, folder.span, reason).instead(instead)
 }

@@ -5,6 +5,7 @@
 
 mod argument_files;
 pub(in crate::check::commands) mod emptied;
+mod external_code;
 mod go_flags;
 mod outputs;
 mod own_args;
@@ -45,6 +46,7 @@ pub(super) fn check_tool(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     go_flags::check(tool)?;
     rustc_flags::check(tool)?;
     programs::check(tool)?;
+    external_code::check(tool)?;
     package_sources::check(tool)?;
     secrets::check(tool)
 }

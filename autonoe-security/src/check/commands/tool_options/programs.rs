@@ -31,6 +31,8 @@ fn refused(tool: &str) -> &'static [&'static str] {
         "pdb" => words!("-c --command -p --pid"),
         // The archive names the files that it writes.
         "tarfile" | "zipfile" => words!("-e --extract"),
+        // It installs packages whose names the text does not show.
+        "mypy" => words!("--install-types"),
         "cucumber" => words!("--publish --drb"),
         "rspec" => words!("--drb -X"),
         "rollup" => words!(
@@ -69,7 +71,13 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
             .iter()
             .any(|option| matches_option(tool.name, name, option));
         if (is_refused || is_setting) && !is_off {
-            return Err(tool.call.deny_flag(Rule::R92, name, arg.span));
+            let denial = tool.call.deny_flag(Rule::R92, name, arg.span);
+            return Err(match tool.name {
+                "mypy" => {
+                    denial.instead("install the stubs by their names: pip install types-NAME")
+                }
+                _ => denial,
+            });
         }
     }
     if let ("rake", Some(task)) = (tool.name, tool.operands().find(|arg| is_release(arg))) {
@@ -194,7 +202,13 @@ fn interpreters(tool: &str) -> &'static [&'static str] {
 /// Checks that an interpreter belongs to the project or to the system.
 fn names_own_interpreter<'s>(tool: &Tool<'_, '_, '_, 's>, own: &Tool<'_, '_, '_, 's>) -> Checked {
     let is_known = |text: &str| {
-        let system = ["/usr/", "/opt/", "/bin/"];
+        let system = [
+            "/usr/",
+            "/opt/homebrew/",
+            "/opt/local/",
+            "/opt/python/",
+            "/bin/",
+        ];
         !text.contains('/')
             || own.call.is_in_project(text)
             || (system.iter().any(|folder| text.starts_with(folder)) && !text.contains(".."))

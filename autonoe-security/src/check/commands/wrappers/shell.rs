@@ -135,9 +135,14 @@ fn text(call: &Call<'_, '_, '_>, script: &Arg<'_>) -> Checked {
         Err(Denial::by(Rule::R85, script.span, reason).instead(instead))
     };
     let Some(text) = script.known() else {
+        // `xargs -I{}` puts its input into the text.
+        let is_input = script.unknown.is_some_and(|unknown| unknown.part.is_none());
         return deny(
             "the commands are unknown until they run",
-            "write them literally, in single quotes",
+            match is_input {
+                true => "use a loop over files: for f in src/*.ts; do grep -c x \"$f\"; done",
+                false => "write them literally, in single quotes",
+            },
         );
     };
     // If an assignment was skipped, its variable is empty.

@@ -31,6 +31,7 @@ enum Effect {
     Publishes,
     InstallsHooks,
     Attaches,
+    EndsProcesses,
     ChangesMachine,
     PrintsSecrets,
 }
@@ -174,6 +175,24 @@ const USES: &[Uses] = &[
             "attach detach ps pstree remote --attach --attach_installed --connect --pid -A"
         ),
         effect: Effect::Attaches,
+    },
+    Uses {
+        names: words!("pm2"),
+        allowed: &[],
+        denied: words!("all kill"),
+        effect: Effect::EndsProcesses,
+    },
+    Uses {
+        names: words!("nx"),
+        allowed: &[],
+        denied: words!("--stop"),
+        effect: Effect::EndsProcesses,
+    },
+    Uses {
+        names: words!("eslint_d prettierd turbo"),
+        allowed: &[],
+        denied: words!("restart stop"),
+        effect: Effect::EndsProcesses,
     },
     Uses {
         names: words!("ipykernel jupyter kernelspec labextension"),
@@ -330,6 +349,11 @@ fn deny(package: &Package<'_, '_>, effect: Effect) -> Denial {
             Rule::R92,
             format!("'{name}' would attach to a running process"),
             "let it start the program: py-spy record -- python app.py",
+        ),
+        Effect::EndsProcesses => (
+            Rule::R87,
+            format!("'{name}' would end processes that the agent may not have started"),
+            "end only your own, by name (pm2 stop NAME) or kill $!",
         ),
         Effect::ChangesMachine => (
             Rule::R52,

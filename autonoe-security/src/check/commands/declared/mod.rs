@@ -3,29 +3,54 @@
 //! An entry names the allowed options with the meaning of their values, and the meaning of the
 //! operands. One function judges every entry.
 
+mod languages;
+mod services;
+
+use super::java;
 use super::option_allow_list::OptionAllowList;
 use super::scripts::{self, runs_code_of_project};
+use super::server_url::is_local_host;
 use super::strict_options::{
-    Item, StrictOptions, Value, check_input, check_source, nothing_special,
+    Item, StrictOptions, Value, check_input, check_source, check_source_path, nothing_special,
 };
-use super::{Commands, writers};
+use super::{Commands, version_probe, writers};
 use crate::check::arg::Arg;
 use crate::check::builtins::is_identifier;
 use crate::check::call::{Call, Checked};
 use crate::check::options::{self, ParsedArg};
-use crate::check::text::has_only;
+use crate::check::text::{has_only, is_number};
 use crate::check::write_target::{Root, escapes};
-use crate::check::{assignments, extensions, path, spelled_options};
+use crate::check::{assignments, extensions, nested, path, remedy, spelled_options};
 use crate::option_table::OptionTable;
 use crate::{Denial, Rule};
 
 /// A command and its rules.
 struct Declared {
     names: &'static [&'static str],
+    /// The first operands, joined by `:`; any, if the list is empty.
+    subcommands: &'static [&'static str],
     access: Access,
     options: Options,
+    /// Options of which one must be present, unless the list is empty.
+    required: &'static [&'static str],
     operands: Operands,
+    /// Subcommands that pass the arguments after `--` to a program of the project.
+    passes_rest: &'static [&'static str],
+    /// Whether it must start in the project, where its settings are.
+    in_project: bool,
 }
+
+/// A tool of the project without options and operands.
+const PROJECT_CODE: Declared = Declared {
+    names: &[],
+    subcommands: &[],
+    access: Access::ProjectCode("tools of the project"),
+    options: words(Rule::R104, "run it without options", &[]),
+    required: &[],
+    operands: Operands::Sources,
+    passes_rest: &[],
+    in_project: false,
+};
 
 /// The condition under which a command may run at all.
 #[derive(Clone, Copy)]
@@ -63,6 +88,29 @@ enum Operands {
     Targets,
     /// A command, which is judged by itself.
     Command,
+    /// Command lines, which are judged like the text of a shell.
+    CommandLines,
+    /// None.
+    Nothing,
+    /// A program of the project, or `-` for the input, and any arguments of it.
+    Program,
+    /// A program of the project by its path, and nothing else.
+    Executable,
+    /// Targets of the project, also with `@` in front.
+    Aliases,
+    /// Lines that begin with one of these tasks.
+    TaskLines(&'static [&'static str]),
+    /// A server of this machine, and texts.
+    LocalServer,
+}
+
+impl Options {
+    fn rule(&self) -> Rule {
+        match self {
+            Self::Letters(allowed) => allowed.rule,
+            Self::Words(allowed) => allowed.rule,
+        }
+    }
 }
 
 const READ: &str = "print only, and redirect the output to a file";
@@ -100,7 +148,25 @@ pub(super) const COMMANDS: Commands = &[
     ),
     (words!("valgrind"), check),
     (words!("bazel bazelisk"), bazel),
+    (
+        words!(
+            "actionlint ansible-lint ansible-playbook benchstat buf cloc docker grpcurl hadolint helm",
+            "hyperfine kubectl kustomize perf scc terraform tflint tofu tokei xmlstarlet yamllint",
+        ),
+        check,
+    ),
+    (
+        words!(
+            "Rscript busted cabal clj-kondo dart dotnet dune flutter forge fourmolu hlint julia latexmk",
+            "lein luacheck mix ormolu perl protoc prove rebar3 sbt stack stylua swift swiftformat",
+            "swiftlint zig",
+        ),
+        check,
+    ),
 ];
+
+/// Commands of [`COMMANDS`] that run code in their arguments.
+pub(crate) const EVALUATING: &[&str] = words!("Rscript julia mix");
 
 static TABLE: &[Declared] = &[
     // Missing are plugins, and options that read more options from a file.
@@ -115,6 +181,7 @@ static TABLE: &[Declared] = &[
             "with-symbol-versions without-symbol-versions",
         )),
         operands: Operands::Files,
+        ..PROJECT_CODE
     },
     Declared {
         names: words!("size"),
@@ -124,6 +191,7 @@ static TABLE: &[Declared] = &[
             "common format= help radix= totals version",
         )),
         operands: Operands::Files,
+        ..PROJECT_CODE
     },
     Declared {
         names: words!("objdump"),
@@ -136,6 +204,7 @@ static TABLE: &[Declared] = &[
             "source? start-address= stop-address= syms version visualize-jumps? wide",
         )),
         operands: Operands::Files,
+        ..PROJECT_CODE
     },
     Declared {
         names: words!("readelf"),
@@ -148,6 +217,7 @@ static TABLE: &[Declared] = &[
             "version-info wide",
         )),
         operands: Operands::Files,
+        ..PROJECT_CODE
     },
     Declared {
         names: words!("addr2line"),
@@ -157,6 +227,7 @@ static TABLE: &[Declared] = &[
             "addresses basenames demangle? exe= functions help inlines pretty-print section= version",
         )),
         operands: Operands::Texts,
+        ..PROJECT_CODE
     },
     Declared {
         names: words!("c++filt"),
@@ -167,6 +238,7 @@ static TABLE: &[Declared] = &[
             "version",
         )),
         operands: Operands::Texts,
+        ..PROJECT_CODE
     },
     // Missing are options that write a file, expand entities or load definitions of documents, which
     // may be files of other places or addresses.
@@ -192,6 +264,7 @@ static TABLE: &[Declared] = &[
             ],
         ),
         operands: Operands::Files,
+        ..PROJECT_CODE
     },
     Declared {
         names: words!("ldd"),
@@ -205,6 +278,7 @@ static TABLE: &[Declared] = &[
             )],
         ),
         operands: Operands::Programs,
+        ..PROJECT_CODE
     },
     Declared {
         names: words!("shfmt"),
@@ -228,6 +302,7 @@ static TABLE: &[Declared] = &[
             ],
         ),
         operands: Operands::Rewritten,
+        ..PROJECT_CODE
     },
     Declared {
         names: words!("just"),
@@ -256,6 +331,7 @@ static TABLE: &[Declared] = &[
             ],
         ),
         operands: Operands::Tasks,
+        ..PROJECT_CODE
     },
     Declared {
         names: words!("task"),
@@ -276,6 +352,7 @@ static TABLE: &[Declared] = &[
             ],
         ),
         operands: Operands::Tasks,
+        ..PROJECT_CODE
     },
     Declared {
         names: words!("bazel bazelisk"),
@@ -308,6 +385,7 @@ static TABLE: &[Declared] = &[
             ],
         ),
         operands: Operands::Targets,
+        ..PROJECT_CODE
     },
     Declared {
         names: words!("autoconf autoheader automake autoreconf aclocal libtoolize"),
@@ -329,6 +407,7 @@ static TABLE: &[Declared] = &[
             ],
         ),
         operands: Operands::Sources,
+        ..PROJECT_CODE
     },
     Declared {
         names: words!("valgrind"),
@@ -373,6 +452,7 @@ static TABLE: &[Declared] = &[
             ],
         ),
         operands: Operands::Command,
+        ..PROJECT_CODE
     },
     Declared {
         names: words!("clang-format"),
@@ -405,6 +485,7 @@ static TABLE: &[Declared] = &[
             ],
         ),
         operands: Operands::Rewritten,
+        ..PROJECT_CODE
     },
     Declared {
         names: words!("clang-tidy run-clang-tidy"),
@@ -434,6 +515,7 @@ static TABLE: &[Declared] = &[
             ],
         ),
         operands: Operands::Sources,
+        ..PROJECT_CODE
     },
     Declared {
         names: words!("cppcheck"),
@@ -468,80 +550,169 @@ static TABLE: &[Declared] = &[
             ],
         ),
         operands: Operands::Sources,
+        ..PROJECT_CODE
     },
 ];
 
-/// Judges a command by its entry in the table.
+/// Judges a command by its entries in the tables, one of which must allow it.
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
-    let mut entries = TABLE.iter();
-    let Some(declared) = entries.find(|it| it.names.contains(&call.name)) else {
-        return Err(extensions::not_in_allowlist(call));
-    };
-    if let Access::ProjectCode(construct) = declared.access {
-        runs_code_of_project(call, construct)?;
+    if version_probe::is_query(call) {
+        return Ok(());
     }
-    match (&declared.options, declared.operands) {
-        (Options::Letters(allowed), operands) => {
-            let items = options::read(call, &allowed.options)?;
-            allowed.check(call, &items)?;
-            for item in &items {
-                match item {
-                    // Versions disagree on abbreviations.
-                    ParsedArg::Option { name, arg, .. } if !is_in_full(name, arg) => {
-                        return Err(call.deny_flag(allowed.rule, &arg.text, arg.span));
-                    }
-                    ParsedArg::Option { .. } => {}
-                    ParsedArg::Operand(operand) => {
-                        check_operand(call, operands, allowed.rule, operand)?;
+    let tables = [
+        TABLE,
+        services::TABLE,
+        services::OF_PROFILES,
+        languages::TABLE,
+    ];
+    let entries = tables.into_iter().flatten();
+    let mut denial = None;
+    for declared in entries.filter(|it| it.names.contains(&call.name)) {
+        match declared.check(call) {
+            Ok(()) => return Ok(()),
+            Err(it) if denial.is_none() || declared.names_subcommand(call) => denial = Some(it),
+            Err(_) => {}
+        }
+    }
+    // The operator may have added it for the other mode.
+    let is_added = call.policy().config().allow_commands.is_listed(call.name);
+    let denial = denial.filter(|_| !is_added);
+    Err(denial.unwrap_or_else(|| extensions::not_in_allowlist(call)))
+}
+
+impl Declared {
+    /// Returns whether all words of one of its subcommands are among the arguments.
+    fn names_subcommand(&self, call: &Call<'_, '_, '_>) -> bool {
+        let mut names = self.subcommands.iter();
+        names.any(|name| name.split(':').all(|word| call.has(word)))
+    }
+
+    fn check(&self, call: &Call<'_, '_, '_>) -> Checked {
+        if let Access::ProjectCode(construct) = self.access {
+            runs_code_of_project(call, construct)?;
+        }
+        if let Options::Words(allowed) = &self.options
+            && !self.subcommands.is_empty()
+            && !self.names_subcommand(call)
+        {
+            return Err(deny_use(call, allowed));
+        }
+        if self.in_project {
+            check_source_path(call, self.options.rule(), ".", call.span)?;
+        }
+        match (&self.options, self.operands) {
+            (Options::Letters(allowed), operands) => {
+                let items = options::read(call, &allowed.options)?;
+                allowed.check(call, &items)?;
+                for item in &items {
+                    match item {
+                        // Versions disagree on abbreviations.
+                        ParsedArg::Option { name, arg, .. } if !is_in_full(name, arg) => {
+                            return Err(call.deny_flag(allowed.rule, &arg.text, arg.span));
+                        }
+                        ParsedArg::Option { .. } => {}
+                        ParsedArg::Operand(operand) => {
+                            check_operand(call, operands, allowed.rule, operand)?;
+                        }
                     }
                 }
+                Ok(())
             }
-            Ok(())
+            (Options::Words(allowed), Operands::Command) => self.wrap(call, allowed),
+            (Options::Words(allowed), Operands::Rewritten) => {
+                // As for other formatters, another command may list the files. It must not be able
+                // to name a subcommand.
+                spelled_options::check(call)?;
+                let has_none = self.subcommands.is_empty();
+                let is_listed =
+                    |arg: &&Arg<'_>| has_none && !arg.is_static() && arg.text.is_empty();
+                let written: Vec<Arg<'_>> = call
+                    .args
+                    .iter()
+                    .filter(|arg| !is_listed(arg))
+                    .cloned()
+                    .collect();
+                self.read(call, allowed, &written)
+            }
+            (Options::Words(allowed), _) => {
+                let end = call.args.iter().position(|arg| arg.is("--"));
+                let first = call.args.first();
+                let passes =
+                    first.is_some_and(|it| self.passes_rest.iter().any(|name| it.is(name)));
+                let end = end.filter(|_| passes).unwrap_or(call.args.len());
+                self.read(call, allowed, &call.args[..end])
+            }
         }
-        (Options::Words(allowed), Operands::Command) => wrap(call, allowed),
-        (Options::Words(allowed), Operands::Rewritten) => {
-            // As for other formatters, another command may list the files.
-            spelled_options::check(call)?;
-            let is_listed = |arg: &&Arg<'_>| !arg.is_static() && arg.text.is_empty();
-            let written: Vec<Arg<'_>> = call
-                .args
-                .iter()
-                .filter(|arg| !is_listed(arg))
-                .cloned()
-                .collect();
-            read(call, allowed, Operands::Rewritten, &written)
+    }
+
+    fn read<'s>(
+        &self,
+        call: &Call<'_, '_, 's>,
+        allowed: &StrictOptions,
+        args: &[Arg<'s>],
+    ) -> Checked {
+        let (mut operands, mut has_required) = (Vec::new(), self.required.is_empty());
+        for item in allowed.read(call, args, nothing_special)? {
+            match item {
+                Item::Operand(operand) => operands.push(operand),
+                Item::Option { name, .. } => has_required |= self.required.contains(&name),
+            }
         }
-        (Options::Words(allowed), operands) => read(call, allowed, operands, call.args),
+        if !has_required {
+            let reason = format!(
+                "{} does more without {}",
+                call.name,
+                self.required.join(" or ")
+            );
+            return Err(call.deny(allowed.rule, reason).instead(allowed.instead));
+        }
+        let words = self.subcommand(call, allowed, &operands)?;
+        for (at, operand) in operands[words..].iter().enumerate() {
+            match self.operands {
+                Operands::Program | Operands::LocalServer if at > 0 => {}
+                Operands::Executable if at > 0 => return Err(allowed.deny(call, operand)),
+                operands => check_operand(call, operands, allowed.rule, operand)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of operands that are the subcommand.
+    fn subcommand(
+        &self,
+        call: &Call<'_, '_, '_>,
+        allowed: &StrictOptions,
+        operands: &[&Arg<'_>],
+    ) -> Result<usize, Denial> {
+        let is_given = |name: &&&str| {
+            let mut given = operands.iter();
+            name.split(':')
+                .all(|word| given.next().is_some_and(|arg| arg.is(word)))
+        };
+        match self.subcommands.iter().find(is_given) {
+            Some(name) => Ok(name.split(':').count()),
+            None if self.subcommands.is_empty() => Ok(0),
+            None => Err(deny_use(call, allowed)),
+        }
+    }
+
+    /// Judges the command behind the options.
+    fn wrap(&self, call: &Call<'_, '_, '_>, allowed: &StrictOptions) -> Checked {
+        let first: Vec<&Arg<'_>> = call.args.iter().take(1).collect();
+        let words = self.subcommand(call, allowed, &first)?;
+        let args = &call.args[words..];
+        let (_, command) = allowed.read_leading(call, args, nothing_special)?;
+        // valgrind puts variables of the environment into names of files.
+        let options = &args[..args.len() - command.len()];
+        if let Some(option) = options.iter().find(|option| option.text.contains("%q")) {
+            return Err(allowed.deny(call, option));
+        }
+        call.inner(command)
     }
 }
 
 fn is_in_full(name: &str, arg: &Arg<'_>) -> bool {
     !name.starts_with("--") || arg.text.split('=').next() == Some(name)
-}
-
-fn read<'s>(
-    call: &Call<'_, '_, 's>,
-    allowed: &StrictOptions,
-    operands: Operands,
-    args: &[Arg<'s>],
-) -> Checked {
-    for item in allowed.read(call, args, nothing_special)? {
-        if let Item::Operand(operand) = item {
-            check_operand(call, operands, allowed.rule, operand)?;
-        }
-    }
-    Ok(())
-}
-
-/// Judges the command behind the options.
-fn wrap(call: &Call<'_, '_, '_>, allowed: &StrictOptions) -> Checked {
-    // valgrind puts variables of the environment into names of files.
-    let (_, command) = allowed.read_leading(call, call.args, nothing_special)?;
-    let options = &call.args[..call.args.len() - command.len()];
-    if let Some(option) = options.iter().find(|option| option.text.contains("%q")) {
-        return Err(allowed.deny(call, option));
-    }
-    call.inner(command)
 }
 
 fn check_operand(
@@ -554,14 +725,55 @@ fn check_operand(
         let reason = format!("'{}' {reason}", arg.text);
         Err(Denial::by(rule, arg.span, reason).instead(instead))
     };
-    if arg.text.starts_with('@') && !matches!(operands, Operands::Targets) {
+    let may_begin = matches!(operands, Operands::Targets | Operands::Aliases);
+    if arg.text.starts_with('@') && !may_begin {
         return deny("may hold more arguments", "begin the path with ./");
     }
     if arg.text.contains("://") {
         return deny("is an address", "use a file of the project");
     }
+    let is_path = rule == Rule::R108 && !matches!(operands, Operands::TaskLines(_));
+    if is_path && arg.text.contains(['\\', '=']) {
+        return deny("may be code or a setting", "name a file of the project");
+    }
     match operands {
         Operands::Texts | Operands::Command => Ok(()),
+        Operands::Nothing => deny("is not expected", "leave it out"),
+        Operands::CommandLines => check_command_line(call, arg),
+        Operands::Program if arg.is("-") => Ok(()),
+        Operands::Executable if !arg.text.contains('/') && !arg.text.ends_with(".exe") => deny(
+            "may be a program of the system",
+            "name it by its path, such as ./bin/main.exe",
+        ),
+        Operands::Program | Operands::Executable => check_source(call, rule, arg),
+        Operands::Aliases => {
+            let path = arg.text.trim_start_matches('@').to_owned();
+            match arg.known() {
+                Some(_) => check_source(call, rule, &Arg::plain(path, arg.span)),
+                None => Err(call.deny_dynamic(arg)),
+            }
+        }
+        Operands::TaskLines(tasks) => {
+            let is_task = |line: &str| {
+                let first = line.split_ascii_whitespace().next().unwrap_or_default();
+                let name = first.rsplit('/').next().unwrap_or(first);
+                tasks.contains(&name) && has_only(line, " _./:,=+*-\"")
+            };
+            match arg.known() {
+                Some(text) if text.split(';').all(is_task) => Ok(()),
+                _ => deny(
+                    "is no known task",
+                    "use tasks that compile, test and format",
+                ),
+            }
+        }
+        Operands::LocalServer => {
+            let host = arg.known().and_then(|text| text.rsplit_once(':'));
+            match host {
+                Some((host, port)) if is_local_host(host) && is_number(port) => Ok(()),
+                _ => deny("is no server of this machine", "use localhost:PORT"),
+            }
+        }
         Operands::Files => check_input(call, rule, arg),
         Operands::Rewritten if arg.known().is_some() => {
             call.check_write_target(arg, Root::Accepted)
@@ -596,6 +808,91 @@ fn check_operand(
             }
         }
     }
+}
+
+/// Creates the denial of a subcommand.
+fn deny_use(call: &Call<'_, '_, '_>, allowed: &StrictOptions) -> Denial {
+    let reason = format!("this use of {} is not on the list", call.name);
+    let mut denial = call.deny(allowed.rule, reason).instead(allowed.instead);
+    denial.remedy = remedy::command(call.policy(), call.name);
+    denial
+}
+
+/// Creates the denial of a value of an option.
+fn deny_value(call: &Call<'_, '_, '_>, value: &Arg<'_>, instead: &'static str) -> Checked {
+    let reason = format!("'{}' is no plain value for {}", value.text, call.name);
+    Err(Denial::by(Rule::R104, value.span, reason).instead(instead))
+}
+
+/// Checks a value that names neither a path nor an address.
+fn check_plain(call: &Call<'_, '_, '_>, value: &Arg<'_>) -> Checked {
+    match value.known() {
+        Some(text) if has_only(text, " _.:;,=+*|()~!&<>-") => Ok(()),
+        _ => deny_value(call, value, "write a literal value without slashes"),
+    }
+}
+
+/// Checks a file of the project in an option that also takes settings as text.
+fn check_path(call: &Call<'_, '_, '_>, value: &Arg<'_>) -> Checked {
+    match value.known() {
+        Some(text) if has_only(text, "_./-") => check_source(call, Rule::R104, value),
+        _ => deny_value(call, value, "name a file of the project"),
+    }
+}
+
+/// Checks code in an option.
+fn check_code_option(call: &Call<'_, '_, '_>, value: &Arg<'_>) -> Checked {
+    match value.known() {
+        Some(_) => Ok(()),
+        None => Err(call.deny_dynamic(value)),
+    }
+}
+
+/// Checks the output of a plugin of protoc: `FOLDER` or `OPTIONS:FOLDER`.
+fn check_plugin_output(call: &Call<'_, '_, '_>, value: &Arg<'_>) -> Checked {
+    let text = value.known().unwrap_or_default();
+    let folder = text.split_once(':').map_or(text, |(_, folder)| folder);
+    if folder.is_empty() || folder.contains(':') {
+        return deny_value(call, value, "name a folder of the project");
+    }
+    call.check_write_target(&Arg::plain(folder.to_owned(), value.span), Root::Accepted)
+}
+
+/// Checks what buf compares with: a revision of the repository, or a folder of the project.
+fn check_baseline(call: &Call<'_, '_, '_>, value: &Arg<'_>) -> Checked {
+    match value.known() {
+        Some(text) if text.starts_with(".git#") && has_only(text, "_./#=,~^-") => Ok(()),
+        _ => check_path(call, value),
+    }
+}
+
+/// Checks events of perf: neither a program for the kernel nor a file.
+fn check_event(call: &Call<'_, '_, '_>, value: &Arg<'_>) -> Checked {
+    match value.known() {
+        Some(text) if has_only(text, "_:,/={}-") => Ok(()),
+        _ => deny_value(call, value, "use events such as cycles,instructions"),
+    }
+}
+
+/// Checks that actionlint starts the usual linters, or none.
+fn check_linter(call: &Call<'_, '_, '_>, value: &Arg<'_>) -> Checked {
+    match value.known() {
+        Some("" | "shellcheck" | "pyflakes") => Ok(()),
+        _ => deny_value(call, value, "leave the option out"),
+    }
+}
+
+/// Checks a command line that a shell runs.
+fn check_command_line(call: &Call<'_, '_, '_>, value: &Arg<'_>) -> Checked {
+    match value.known() {
+        Some(text) if nested::is_same_in_every_shell(text) => nested::check(call, text, value.span),
+        _ => deny_value(call, value, "write a simple command literally"),
+    }
+}
+
+/// Checks a class path whose code runs.
+fn check_class_path(call: &Call<'_, '_, '_>, value: &Arg<'_>) -> Checked {
+    java::check_class_path(call, value)
 }
 
 /// Subcommands of bazel that build, test and print.
