@@ -1,6 +1,6 @@
 //! Recursive-descent parser over the bytes of the text.
 //!
-//! Where the parser accepts a text, it follows Bash 5.2; in doubt it rejects the text. The files
+//! The parser reads an accepted text as Bash 5.2 does, and rejects a text in case of doubt. The files
 //! are ordered from large constructs to small ones: lists, commands, words, expansions.
 
 mod ansi_c;
